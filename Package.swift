@@ -1,0 +1,149 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// One settings list for every Swift target of this package.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+    name: "Patchline",
+    products: [
+        .executable(name: "patchsign", targets: ["PatchSignCommand"]),
+        .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
+        .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
+        .library(name: "Patchline", targets: ["PatchSync", "AssetServer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+        .target(name: "PatchFormat"),
+        .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
+        .target(name: "PatchStore", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency, systemPackage]),
+        .target(
+            name: "HTTPFiles",
+            dependencies: [lifecycle, nioCore, nioPosix, nioHTTP1, nioConcurrency, nioExtras, systemPackage]
+        ),
+        .target(
+            name: "PatchRelease",
+            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage, yams]
+        ),
+        .target(
+            name: "PatchServer",
+            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "HTTPFiles", systemPackage]
+        ),
+        .target(
+            name: "PatchSync",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioConcurrency,
+                systemPackage,
+            ]
+        ),
+        .target(
+            name: "AssetServer",
+            dependencies: ["PatchFormat", "PatchStore", "HTTPFiles", nioConcurrency, systemPackage]
+        ),
+        .target(name: "Terminal"),
+
+        .executableTarget(
+            name: "PatchSignCommand",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchRelease", "Terminal", argumentParser, systemPackage,
+            ]
+        ),
+        .executableTarget(
+            name: "PatchServerCommand",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchServer", "HTTPFiles", "Terminal", argumentParser,
+                lifecycle, unixSignals, logging, systemPackage,
+            ]
+        ),
+        .executableTarget(
+            name: "PatchSyncCommand",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Terminal",
+                argumentParser, lifecycle, unixSignals, logging, systemPackage,
+            ]
+        ),
+
+        .target(
+            name: "PatchTesting",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchRelease", "PatchServer", "PatchSync", nioConcurrency,
+                subprocess, systemPackage,
+            ],
+            path: "Tests/PatchTesting"
+        ),
+        .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat", "PatchTesting"]),
+        .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
+        .testTarget(name: "PatchStoreTests", dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]),
+        .testTarget(name: "HTTPFilesTests", dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, systemPackage]),
+        .testTarget(
+            name: "PatchReleaseTests",
+            dependencies: ["PatchRelease", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage]
+        ),
+        .testTarget(
+            name: "PatchServerTests",
+            dependencies: [
+                "PatchServer", "PatchRelease", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "PatchSyncTests",
+            dependencies: [
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "AssetServerTests",
+            dependencies: ["AssetServer", "HTTPFiles", "PatchTesting", "PatchFormat", "PatchStore", systemPackage]
+        ),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: [
+                "PatchTesting", "PatchFormat", "PatchTrust", "PatchSignCommand", "PatchServerCommand",
+                "PatchSyncCommand", subprocess, systemPackage,
+            ]
+        ),
+    ]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

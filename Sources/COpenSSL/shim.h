@@ -1,0 +1,17 @@
+// libcrypto 3 as a Clang module: digests, RSA keys, PEM, signatures.
+#ifndef COPENSSL_SHIM_H
+#define COPENSSL_SHIM_H
+
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+
+#endif
