@@ -59,13 +59,16 @@ let package = Package(
             name: "HTTPFiles",
             dependencies: [lifecycle, nioCore, nioPosix, nioHTTP1, nioConcurrency, nioExtras, systemPackage]
         ),
+        .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
         .target(
             name: "PatchRelease",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage, yams]
+            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
         ),
         .target(
             name: "PatchServer",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "HTTPFiles", systemPackage]
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", nioHTTP1, systemPackage,
+            ]
         ),
         .target(
             name: "PatchSync",
@@ -83,14 +86,15 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchRelease", "Terminal", argumentParser, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "Terminal", argumentParser,
+                systemPackage,
             ]
         ),
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchServer", "HTTPFiles", "Terminal", argumentParser,
-                lifecycle, unixSignals, logging, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "Terminal",
+                argumentParser, lifecycle, unixSignals, logging, systemPackage,
             ]
         ),
         .executableTarget(
@@ -104,7 +108,7 @@ let package = Package(
         .target(
             name: "PatchTesting",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchRelease", "PatchServer", "PatchSync", nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "PatchServer", "PatchSync", nioConcurrency,
                 subprocess, systemPackage,
             ],
             path: "Tests/PatchTesting"
@@ -115,12 +119,14 @@ let package = Package(
         .testTarget(name: "HTTPFilesTests", dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, systemPackage]),
         .testTarget(
             name: "PatchReleaseTests",
-            dependencies: ["PatchRelease", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage]
+            dependencies: [
+                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+            ]
         ),
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
             ]
         ),
         .testTarget(

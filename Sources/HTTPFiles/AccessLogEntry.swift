@@ -1,0 +1,60 @@
+/// One response that was sent, or begun.
+package struct AccessLogEntry: Sendable {
+    /// As received; `-` when no head could be read.
+    package let method: String
+    /// As received, with its query; `-` when no head could be read.
+    package let target: String
+    package let status: Int
+    /// Bytes of the response's body handed to the system; less than Content-Length when the client went away.
+    package let bodyBytes: Int
+    /// From the request's last byte read to the response's last byte written.
+    package let duration: Duration
+    /// The client's address without its port; `-` when it is unknown.
+    package let remoteAddress: String
+    package let userAgent: String?
+
+    package init(
+        method: String,
+        target: String,
+        status: Int,
+        bodyBytes: Int,
+        duration: Duration,
+        remoteAddress: String,
+        userAgent: String?
+    ) {
+        self.method = method
+        self.target = target
+        self.status = status
+        self.bodyBytes = bodyBytes
+        self.duration = duration
+        self.remoteAddress = remoteAddress
+        self.userAgent = userAgent
+    }
+
+    /// One line: address, "method target", status, bytes, milliseconds, "agent".
+    ///
+    /// What the client chose stands in quotes, and there `"`, `\` and everything but visible ASCII and the space is
+    /// written `\xHH`, byte by byte, so that no URL can end the line, close the quotes or move a terminal's cursor.
+    package var line: String {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let request = Self.escaped("\(method) \(target)")
+        let agent = Self.escaped(userAgent ?? "-")
+        return "\(Self.escaped(remoteAddress)) \"\(request)\" \(status) \(bodyBytes) \(milliseconds)ms \"\(agent)\""
+    }
+
+    /// `text` with every byte that could forge a line written `\xHH`.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), ..<0x20, 0x7F...:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
+            default:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,193 @@
+import NIOCore
+import NIOHTTP1
+
+/// One client's connection, from its first request to its end: read one, answer it, read the next.
+///
+/// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
+/// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
+struct Connection {
+    /// How long a client may take to read a last response and close, while what it still sends is thrown away.
+    private static let lingerTimeout = Duration.seconds(2)
+
+    let channel: any Channel
+    let configuration: FileServerConfiguration
+    let exchange: Exchange
+    let connections: Connections
+    let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var buffer = ByteBuffer()
+    private var scanner: RequestHeadScanner
+
+    init(
+        channel: any Channel,
+        inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        configuration: FileServerConfiguration,
+        exchange: Exchange,
+        connections: Connections,
+        accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    ) {
+        self.channel = channel
+        self.inbound = inbound.makeAsyncIterator()
+        self.configuration = configuration
+        self.exchange = exchange
+        self.connections = connections
+        self.accessLog = accessLog
+        scanner = RequestHeadScanner(
+            maxHeadBytes: configuration.maxHeaderBytes,
+            maxTargetBytes: configuration.maxTargetBytes
+        )
+    }
+
+    /// Returns when nothing more will be answered; the caller closes the channel.
+    mutating func serve() async {
+        while true {
+            let keepsConnection: Bool
+            do throws(RequestFault) {
+                guard let head = try await nextHead(), connections.begin(channel) else { return }
+                keepsConnection = await answer(head)
+            } catch {
+                // Without a head there was no begin; an answer to a server that stops is not owed.
+                keepsConnection = await send(Response(error), to: nil, keepAlive: false, since: .now)
+            }
+            connections.end(channel)
+            guard keepsConnection else { return await linger() }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Waits for the next head; nil when the client, or an idle time-out, or a stopping server closed the connection.
+    private mutating func nextHead() async throws(RequestFault) -> RequestHead? {
+        if buffer.readableBytes == 0 {
+            let deadline = Deadline(in: configuration.idleTimeout, closing: channel, mode: .all)
+            defer { deadline.cancel() }
+            guard await fill() else { return nil }
+        }
+        let deadline = Deadline(in: configuration.headerTimeout, closing: channel, mode: .input)
+        defer { deadline.cancel() }
+        while true {
+            if let head = try scanner.next(from: &buffer) { return head }
+            guard await fill() else {
+                if deadline.hasExpired { throw .tooSlow }
+                if buffer.readableBytes == 0 || !channel.isActive { return nil }
+                throw .malformed("the head ends early")
+            }
+        }
+    }
+
+    private mutating func receiveBody(_ framing: BodyFraming, expectsContinue: Bool) async throws(RequestFault) -> [UInt8] {
+        var body = try RequestBody(framing, limit: configuration.maxBodyBytes)
+        let deadline = Deadline(in: configuration.bodyTimeout, closing: channel, mode: .input)
+        defer { deadline.cancel() }
+        try body.read(from: &buffer)
+        if expectsContinue, !body.isComplete {
+            // A client that is gone is noticed by the read below.
+            _ = await write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+        }
+        while !body.isComplete {
+            guard await fill() else {
+                if deadline.hasExpired { throw .tooSlow }
+                throw .malformed("the body ends early")
+            }
+            try body.read(from: &buffer)
+        }
+        return body.bytes
+    }
+
+    /// Appends what arrived to `buffer`; false at the end, which a reset is too.
+    private mutating func fill() async -> Bool {
+        if buffer.readableBytes == 0 { buffer.clear() }
+        guard var more = try? await inbound.next() else { return false }
+        buffer.writeBuffer(&more)
+        return true
+    }
+
+    // MARK: - Answering
+
+    /// Answers one request; false when the connection ends with it.
+    private mutating func answer(_ head: RequestHead) async -> Bool {
+        var since = ContinuousClock.now
+        var keepsConnection = head.wantsKeepAlive
+        let response: Response
+        do throws(RequestFault) {
+            switch try exchange.open(head) {
+            case .refuse(let refusal, let keeps):
+                response = refusal
+                keepsConnection = keepsConnection && keeps
+            case .receive(let target, let framing, let expectsContinue):
+                let body = try await receiveBody(framing, expectsContinue: expectsContinue)
+                since = .now
+                let request = FileRequest(
+                    method: head.method,
+                    path: target.path,
+                    query: target.query,
+                    headers: head.headers,
+                    body: body
+                )
+                response = await exchange.response(to: request)
+            }
+        } catch {
+            response = Response(error)
+            keepsConnection = false
+        }
+        keepsConnection = keepsConnection && !connections.isStopping
+        return await send(response, to: head, keepAlive: keepsConnection, since: since)
+    }
+
+    /// Writes a response piece by piece, each when the one before is gone; false when the connection is of no more use.
+    private func send(
+        _ response: Response,
+        to head: RequestHead?,
+        keepAlive: Bool,
+        since: ContinuousClock.Instant
+    ) async -> Bool {
+        let body = head?.method == .HEAD || !response.hasContent ? .none : response.body
+        var pieces = ResponsePieces(head: response.head(keepAlive: keepAlive, date: HTTPDate.now), body: body)
+        var isWhole = false
+        do throws(OpenFileError) {
+            while let piece = try await pieces.next() {
+                guard await write(piece) else { break }
+                pieces.wasWritten()
+            }
+            isWhole = pieces.isComplete
+        } catch {
+            exchange.report("\(head?.target ?? "-"): the file broke after \(pieces.writtenBodyBytes) bytes: \(error)")
+        }
+        let entry = AccessLogEntry(
+            method: head?.method.rawValue ?? "-",
+            target: head?.target ?? "-",
+            status: Int(response.status.code),
+            bodyBytes: pieces.writtenBodyBytes,
+            duration: since.duration(to: .now),
+            remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
+            userAgent: head?.headers.first(name: "User-Agent")
+        )
+        accessLog?(entry)
+        // A response that stops in the middle must end the connection at once: its Content-Length is a lie now.
+        if !isWhole { channel.close(promise: nil) }
+        return isWhole && keepAlive
+    }
+
+    /// Returns when the kernel has taken all of `bytes`; false when it never will.
+    private func write(_ bytes: ByteBuffer) async -> Bool {
+        let deadline = Deadline(in: configuration.writeTimeout, closing: channel, mode: .all)
+        defer { deadline.cancel() }
+        do {
+            try await channel.writeAndFlush(bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing with unread bytes would reset the
+    /// connection, and a reset throws away the response that the client has not read yet.
+    private mutating func linger() async {
+        guard channel.isActive else { return }
+        let deadline = Deadline(in: Self.lingerTimeout, closing: channel, mode: .all)
+        defer { deadline.cancel() }
+        try? await channel.close(mode: .output)
+        repeat { buffer.clear() } while await fill()
+    }
+}

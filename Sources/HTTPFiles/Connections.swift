@@ -1,0 +1,76 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The connections of one server: how many there are, which have an answer in flight, and how all of them end.
+///
+/// ```
+/// idle ──begin──▶ busy ──end──▶ idle
+///   └─stop: closed   └─stop: finishes its answer; closed at the drain deadline
+/// ```
+final class Connections: Sendable {
+    private enum Activity {
+        case idle
+        case busy
+    }
+
+    private struct State {
+        var open: [ObjectIdentifier: (channel: any Channel, activity: Activity)] = [:]
+        var isStopping = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    enum Admission: Equatable, Sendable {
+        case admitted
+        case full
+        case stopping
+    }
+
+    func admit(_ channel: any Channel) -> Admission {
+        state.withLockedValue { state in
+            if state.isStopping { return .stopping }
+            if state.open.count >= limit { return .full }
+            state.open[ObjectIdentifier(channel)] = (channel, .idle)
+            return .admitted
+        }
+    }
+
+    func remove(_ channel: any Channel) {
+        state.withLockedValue { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    var isStopping: Bool { state.withLockedValue { $0.isStopping } }
+
+    /// A request is complete; false if the server stopped before, and it is too late to answer.
+    func begin(_ channel: any Channel) -> Bool {
+        state.withLockedValue { state in
+            if state.isStopping { return false }
+            state.open[ObjectIdentifier(channel)]?.activity = .busy
+            return true
+        }
+    }
+
+    func end(_ channel: any Channel) {
+        state.withLockedValue { $0.open[ObjectIdentifier(channel)]?.activity = .idle }
+    }
+
+    /// Closes what is idle now; what is busy finds ``isStopping`` and closes after its answer.
+    func stop() {
+        let idle = state.withLockedValue { state in
+            state.isStopping = true
+            return state.open.values.filter { $0.activity == .idle }.map(\.channel)
+        }
+        for channel in idle { channel.close(promise: nil) }
+    }
+
+    /// The drain deadline has passed.
+    func closeAll() {
+        let all = state.withLockedValue { $0.open.values.map(\.channel) }
+        for channel in all { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,69 @@
+/// An entity tag as a client sends it back (RFC 9110 §8.8.3).
+struct EntityTag: Equatable, Sendable {
+    /// The characters between the quotes.
+    let opaque: String
+    let isWeak: Bool
+
+    /// Reads exactly one tag: `"abc"` or `W/"abc"`.
+    init?(parsing text: some StringProtocol) {
+        var bytes = Array(text.utf8)[...].trimmed
+        isWeak = bytes.starts(with: "W/".utf8)
+        if isWeak { bytes.removeFirst(2) }
+        guard bytes.count >= 2, bytes.popFirst() == UInt8(ascii: "\""), bytes.popLast() == UInt8(ascii: "\""),
+            bytes.allSatisfy(Self.isTagCharacter)
+        else { return nil }
+        opaque = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// `etagc`: visible, without the quote.
+    static func isTagCharacter(_ byte: UInt8) -> Bool {
+        byte == 0x21 || byte >= 0x23 && byte != 0x7F
+    }
+}
+
+/// The value of If-Match or If-None-Match: any representation, or one of a list.
+enum EntityTagCondition: Equatable, Sendable {
+    case any
+    case oneOf([EntityTag])
+
+    /// Nil when the field is absent. Elements that are no entity tags match nothing and are left out.
+    init?(parsing values: [String]) {
+        if values.isEmpty { return nil }
+        if values.count == 1, values[0].listElements == ["*"] {
+            self = .any
+        } else {
+            self = .oneOf(values.flatMap(Self.tags))
+        }
+    }
+
+    /// Weak comparison, If-None-Match (RFC 9110 §13.1.2). `current` is nil when the representation has no tag.
+    func matchesWeakly(_ current: String?) -> Bool {
+        switch self {
+        case .any: true
+        case .oneOf(let tags): tags.contains { $0.opaque == current }
+        }
+    }
+
+    /// Strong comparison, If-Match (RFC 9110 §13.1.1). Our own tags are always strong.
+    func matchesStrongly(_ current: String?) -> Bool {
+        switch self {
+        case .any: true
+        case .oneOf(let tags): tags.contains { !$0.isWeak && $0.opaque == current }
+        }
+    }
+
+    /// Splits at the commas outside quotes: a comma is a legal tag character.
+    private static func tags(in value: String) -> [EntityTag] {
+        var elements: [[UInt8]] = [[]]
+        var isQuoted = false
+        for byte in value.utf8 {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if byte == UInt8(ascii: ","), !isQuoted {
+                elements.append([])
+            } else {
+                elements[elements.count - 1].append(byte)
+            }
+        }
+        return elements.compactMap { EntityTag(parsing: String(decoding: $0, as: UTF8.self)) }
+    }
+}

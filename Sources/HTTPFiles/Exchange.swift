@@ -1,0 +1,94 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// From a request's head to its response: what is refused without asking the source, and what the source says.
+struct Exchange: Sendable {
+    let source: any FileSource
+    /// Told in one line about a file that is not what the source said.
+    let errorLog: (@Sendable (String) -> Void)?
+
+    /// What the head alone decides.
+    enum Opening: Sendable {
+        /// Answer this; `keepsConnection` is false when a body that nobody reads would follow.
+        case refuse(Response, keepsConnection: Bool)
+        case receive(RequestTarget, BodyFraming, expectsContinue: Bool)
+    }
+
+    func open(_ head: RequestHead) throws(RequestFault) -> Opening {
+        let framing = try BodyFraming(head)
+        switch MethodRule(head.method, acceptsBodies: source.acceptsBodies) {
+        case .unknown:
+            throw .unknownMethod
+        case .notAllowed(let allow):
+            let response = Response(
+                refusing: .methodNotAllowed,
+                message: "Method not allowed.",
+                headers: ["Allow": allow]
+            )
+            return .refuse(response, keepsConnection: framing == .none)
+        case .served:
+            break
+        }
+        if framing != .none, head.method == .GET || head.method == .HEAD {
+            // Undefined by RFC 9110 §9.3.1, and a way to smuggle.
+            throw .malformed("a body in a GET or HEAD request")
+        }
+        let expectsContinue = try expectation(head)
+        do throws(RequestPathError) {
+            return .receive(try RequestTarget(parsing: head.target), framing, expectsContinue: expectsContinue)
+        } catch {
+            throw .target(error)
+        }
+    }
+
+    private func expectation(_ head: RequestHead) throws(RequestFault) -> Bool {
+        // RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything.
+        guard head.minorVersion >= 1 else { return false }
+        let expectations = head.headers["Expect"].flatMap(\.listElements)
+        guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unsupportedExpectation }
+        return !expectations.isEmpty
+    }
+
+    /// Asks the source, opens the file it names, and applies the request's conditions.
+    func response(to request: FileRequest) async -> Response {
+        switch await source.answer(request) {
+        case .file(let file):
+            await response(to: request, with: file)
+        case .bytes(let bytes):
+            Response(bytes, for: request)
+        case .refused(let status, let message, let headers):
+            Response(refusing: status, message: message, headers: headers)
+        }
+    }
+
+    private func response(to request: FileRequest, with file: ServedFile) async -> Response {
+        let name = "\(request.method.rawValue) \(request.path.text): \(file.path.string)"
+        let open: OpenFile
+        do {
+            // A disk may stall; the threads that run Swift's tasks must not.
+            open = try await NIOThreadPool.singleton.runIfActive { try OpenFile(file.path, below: file.root) }
+        } catch {
+            report("\(name) cannot be opened: \(error)")
+            return (error as? OpenFileError) == .notFound
+                ? Response(refusing: .notFound, message: "Not found.") : .unreadable
+        }
+        if let size = file.size, size != open.size {
+            report("\(name) has \(open.size) bytes, not \(size)")
+            return .unreadable
+        }
+        return Response(file, open: open, for: request)
+    }
+
+    /// Escaped, because a request's path is part of it.
+    func report(_ message: String) {
+        errorLog?(AccessLogEntry.escaped(message))
+    }
+}
+
+extension Response {
+    /// The file is there and is not what it should be; the log says how, the client need not know.
+    fileprivate static var unreadable: Response {
+        Response(refusing: .internalServerError, message: "The file cannot be read.")
+    }
+}

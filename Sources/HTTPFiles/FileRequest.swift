@@ -1,0 +1,53 @@
+package import NIOHTTP1
+
+/// One request as a source sees it: parsed, bounded, and safe to look up.
+package struct FileRequest: Sendable {
+    /// GET or HEAD; others only for a source that accepts bodies. Never CONNECT or TRACE.
+    package let method: HTTPMethod
+    package let path: RequestPath
+    /// Raw, without `?`; nil without one.
+    package let query: String?
+    package let headers: HTTPHeaders
+    /// At most ``FileServerConfiguration/maxBodyBytes``; empty for GET and HEAD.
+    package let body: [UInt8]
+
+    package init(
+        method: HTTPMethod,
+        path: RequestPath,
+        query: String? = nil,
+        headers: HTTPHeaders = [:],
+        body: [UInt8] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// Whether a method is served, decided before the target is looked at.
+enum MethodRule: Equatable, Sendable {
+    case served
+    /// 405 with this Allow field.
+    case notAllowed(allow: String)
+    /// 501.
+    case unknown
+
+    init(_ method: HTTPMethod, acceptsBodies: Bool) {
+        let withBodies = acceptsBodies ? ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] : []
+        let allowed = ["GET", "HEAD"] + withBodies
+        if allowed.contains(method.rawValue) {
+            self = .served
+        } else if Self.standard.contains(method.rawValue) {
+            self = .notAllowed(allow: allowed.joined(separator: ", "))
+        } else {
+            self = .unknown
+        }
+    }
+
+    /// RFC 9110 §9.3, and PATCH of RFC 5789.
+    private static let standard: Set = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ]
+}

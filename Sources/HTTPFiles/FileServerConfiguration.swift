@@ -1,0 +1,32 @@
+/// Where a server listens and what it grants a client, each with its unit.
+package struct FileServerConfiguration: Sendable {
+    /// A name or an address; `127.0.0.1` keeps the server to this machine.
+    package var host: String
+    /// 0 takes any free port; `onListening` tells which.
+    package var port: Int
+
+    /// Connections served at a time; one more is answered 503 and closed.
+    package var maxConnections = 1024
+    /// Bytes of the request line and all fields together; more is answered 431.
+    package var maxHeaderBytes = 16 * 1024
+    /// Bytes of the target; more is answered 414. Below ``maxHeaderBytes``, or a long target is a large head.
+    package var maxTargetBytes = 8 * 1024
+    /// Bytes of a request's decoded body; more is answered 413.
+    package var maxBodyBytes = 1024 * 1024
+
+    /// How long an open connection may stay without the first byte of a request.
+    package var idleTimeout: Duration = .seconds(60)
+    /// How long a head may take from its first byte to its last, however lively it drips; then 408.
+    package var headerTimeout: Duration = .seconds(10)
+    /// How long a body may take from the head to its last byte; then 408.
+    package var bodyTimeout: Duration = .seconds(60)
+    /// How long the client may take to accept one piece of a response (128 KiB); then the connection is dropped.
+    package var writeTimeout: Duration = .seconds(60)
+    /// How long responses in flight may go on once the server stops.
+    package var drainTimeout: Duration = .seconds(10)
+
+    package init(host: String = "127.0.0.1", port: Int = 0) {
+        self.host = host
+        self.port = port
+    }
+}

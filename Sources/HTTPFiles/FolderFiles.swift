@@ -1,0 +1,51 @@
+package import SystemPackage
+
+/// Why a folder could not say whether it has a file: the reader is out of descriptors, lacks a right, or the disk fails.
+package struct FolderFilesError: Error, Equatable, Sendable {
+    package let path: FilePath
+    package let reason: Errno
+}
+
+/// The regular files below one folder, as a request path finds them.
+///
+/// Never leaves the folder and follows no symlink below it, also when the tree changes meanwhile: each name is opened
+/// in the folder opened before it. Names that begin with a dot do not exist here, and folders are not listed.
+package struct FolderFiles: Sendable {
+    /// Itself trusted; may be a symlink.
+    package let root: FilePath
+
+    package init(root: FilePath) {
+        self.root = root
+    }
+
+    /// A file that was there when it was looked up.
+    package struct Found: Equatable, Sendable {
+        package let root: FilePath
+        package let path: FilePath
+        /// Bytes.
+        package let size: Int
+        /// Last modification, since 1970.
+        package let modified: Duration
+    }
+
+    /// The file at `path`; nil for everything that is not served: nothing, a folder, a symlink on the way, a dot-file,
+    /// a path that ends in a slash.
+    package func lookUp(_ path: RequestPath) throws(FolderFilesError) -> Found? {
+        guard !path.hasTrailingSlash, !path.segments.contains(where: { $0.hasPrefix(".") }) else { return nil }
+        var file = root
+        for segment in path.segments {
+            // A segment holds no slash and no NUL, so this adds one name or, for an empty path, none.
+            guard let name = FilePath.Component(segment), name.kind == .regular else { return nil }
+            file.append(name)
+        }
+        do throws(OpenFileError) {
+            let open = try OpenFile(file, below: root)
+            return Found(root: root, path: file, size: open.size, modified: open.modified)
+        } catch {
+            switch error {
+            case .notFound, .shrank: return nil
+            case .failed(let reason): throw FolderFilesError(path: file, reason: reason)
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import SystemPackage
+
+/// Why a file could not be opened or read.
+enum OpenFileError: Error, Equatable, Sendable {
+    /// Nothing there, or something that is never served: a symlink, a folder, a device, a path outside its root.
+    case notFound
+    case failed(Errno)
+    /// The file became shorter while it was read.
+    case shrank
+}
+
+/// A regular file, opened once: what was measured is what is read, whatever happens to its name meanwhile.
+///
+/// This file is the module's disk adapter, the only one with `unsafe`. A class, because the thread that reads shares
+/// the descriptor with the connection that waits; the last of them closes it.
+final class OpenFile: Sendable {
+    /// Bytes, when it was opened.
+    let size: Int
+    /// Last modification, since 1970.
+    let modified: Duration
+
+    private let descriptor: FileDescriptor
+
+    /// Opens `path`; with a `root`, name by name below it, following no symlink.
+    ///
+    /// Without a root, only the last name must not be a symlink: the folders before it are the caller's.
+    init(_ path: FilePath, below root: FilePath?) throws(OpenFileError) {
+        let descriptor =
+            if let root { try Self.open(path, below: root) } else { try Self.open(path.string, in: AT_FDCWD, as: .file) }
+        var facts = stat()
+        guard unsafe fstat(descriptor.rawValue, &facts) == 0 else {
+            let reason = Errno(rawValue: errno)
+            try? descriptor.close()
+            throw .failed(reason)
+        }
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            try? descriptor.close()
+            throw .notFound
+        }
+        size = Int(facts.st_size)
+        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
+    ///
+    /// - Throws: ``OpenFileError/shrank`` if the file ends before the range does.
+    func read(_ range: Range<Int>, after prefix: ByteBuffer) throws(OpenFileError) -> ByteBuffer {
+        var buffer = prefix
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let wanted = range.upperBound - offset
+            let count: Int
+            do {
+                count = try unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { space in
+                    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: space[..<wanted])
+                    return try unsafe descriptor.read(fromAbsoluteOffset: Int64(offset), into: target)
+                }
+            } catch {
+                throw .failed(error as? Errno ?? .ioError)
+            }
+            if count == 0 { throw .shrank }
+            offset += count
+        }
+        return buffer
+    }
+
+    private enum Kind {
+        case folder
+        case file
+
+        /// O_NONBLOCK: opening a named pipe must not wait for its other end.
+        var flags: CInt {
+            switch self {
+            case .folder: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            case .file: O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC
+            }
+        }
+    }
+
+    private static func open(_ path: FilePath, below root: FilePath) throws(OpenFileError) -> FileDescriptor {
+        var relative = path
+        guard relative.removePrefix(root), let last = relative.lastComponent,
+            relative.components.allSatisfy({ $0.kind == .regular })
+        else { throw .notFound }
+        // The root itself is the operator's and may be a symlink: "/." lets it be followed.
+        var folder = try open(root.string + "/.", in: AT_FDCWD, as: .folder)
+        defer { try? folder.close() }
+        for name in relative.removingLastComponent().components {
+            let next = try open(name.string, in: folder.rawValue, as: .folder)
+            try? folder.close()
+            folder = next
+        }
+        return try open(last.string, in: folder.rawValue, as: .file)
+    }
+
+    private static func open(_ name: String, in folder: CInt, as kind: Kind) throws(OpenFileError) -> FileDescriptor {
+        while true {
+            let descriptor = unsafe openat(folder, name, kind.flags)
+            if descriptor >= 0 { return FileDescriptor(rawValue: descriptor) }
+            switch Errno(rawValue: errno) {
+            case .interrupted: continue
+            // ELOOP: a symlink. ENOTDIR: a file or a symlink where a folder should be. ENXIO: a socket.
+            case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong,
+                .noSuchAddressOrDevice:
+                throw .notFound
+            case let other: throw .failed(other)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Why a request target names no path here. Each is answered 400 before a source sees the request.
+package enum RequestPathError: Error, Equatable, Sendable {
+    /// Neither `/path` nor `http://host/path` (RFC 9112 §3.2).
+    case notAPath
+    /// A byte that a request target may not hold: control, space, non-ASCII, `#`.
+    case forbiddenByte(UInt8)
+    /// A `%` that two hexadecimal digits do not follow.
+    case badEscape
+    /// The decoded bytes are not UTF-8.
+    case notUTF8
+    /// A control character, after decoding.
+    case controlCharacter
+    /// `%2F`: a slash that does not separate. File systems cannot tell it from one that does.
+    case encodedSlash
+    /// A backslash, plain or encoded, which some systems take for a slash.
+    case backslash
+}
+
+/// The path of a request: percent-decoded once, dot segments removed once, never above the root.
+///
+/// The target is split at its slashes first, then every segment is decoded, then `.` and `..` are removed (RFC 3986
+/// §5.2.4), so that `%2e%2e` climbs no further than `..` does and `%252e` stays the text `%2e`. Empty segments
+/// vanish: `/a//b` is `/a/b` (the GCDWebServer vectors ask for it, and no file has an empty name).
+package struct RequestPath: Hashable, Sendable {
+    /// The decoded names, root first; never empty strings, `.` or `..`, never with `/`, `\` or control characters.
+    package let segments: [String]
+    /// Whether the target ends in `/`, `/.` or `/..`: it asks for a folder. True for the root.
+    package let hasTrailingSlash: Bool
+
+    /// Decoded, with one slash before each segment and none at the end; `/` for the root.
+    package var text: String {
+        segments.isEmpty ? "/" : segments.map { "/\($0)" }.joined()
+    }
+
+    /// Reads the path out of a request target in origin form or absolute form; a query is skipped.
+    package init(parsing target: String) throws(RequestPathError) {
+        self = try RequestTarget(parsing: target).path
+    }
+
+    init(rawSegments: [ArraySlice<UInt8>]) throws(RequestPathError) {
+        var segments: [String] = []
+        var endsInFolder = true
+        for raw in rawSegments {
+            let segment = try Self.decode(raw)
+            switch segment {
+            case "", ".":
+                endsInFolder = true
+            case "..":
+                _ = segments.popLast()
+                endsInFolder = true
+            default:
+                segments.append(segment)
+                endsInFolder = false
+            }
+        }
+        self.segments = segments
+        self.hasTrailingSlash = endsInFolder
+    }
+
+    private static func decode(_ raw: ArraySlice<UInt8>) throws(RequestPathError) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(raw.count)
+        var rest = raw
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                throw .badEscape
+            }
+            bytes.append(high << 4 | low)
+        }
+        if bytes.contains(UInt8(ascii: "/")) { throw .encodedSlash }
+        if bytes.contains(UInt8(ascii: "\\")) { throw .backslash }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw .controlCharacter
+        }
+        return text
+    }
+}

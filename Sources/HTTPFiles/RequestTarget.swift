@@ -1,0 +1,33 @@
+/// A request target in origin form or absolute form, taken apart (RFC 9112 §3.2).
+struct RequestTarget: Equatable, Sendable {
+    let path: RequestPath
+    /// Raw, without `?`; nil without one.
+    let query: String?
+
+    init(parsing target: String) throws(RequestPathError) {
+        // Above 0x7E lie DEL and raw UTF-8, below 0x21 the controls and the space; a fragment is never sent.
+        for byte in target.utf8 where byte < 0x21 || byte > 0x7E || byte == UInt8(ascii: "#") {
+            throw .forbiddenByte(byte)
+        }
+        var rest = Array(target.utf8)[...]
+        if rest.first != UInt8(ascii: "/") {
+            rest = try Self.afterAuthority(rest)
+        }
+        let parts = rest.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        let rawPath = parts.first ?? []
+        path = try RequestPath(rawSegments: rawPath.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false))
+        query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
+    }
+
+    /// Skips `http://host:port`, whose authority is not looked at: one server, one tree.
+    private static func afterAuthority(_ target: ArraySlice<UInt8>) throws(RequestPathError) -> ArraySlice<UInt8> {
+        for scheme in ["http://", "https://"]
+        where String(decoding: target.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme {
+            let afterScheme = target.dropFirst(scheme.utf8.count)
+            let rest = afterScheme.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard rest.startIndex > afterScheme.startIndex else { throw .notAPath }
+            return rest
+        }
+        throw .notAPath
+    }
+}

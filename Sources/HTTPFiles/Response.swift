@@ -1,0 +1,125 @@
+import NIOCore
+import NIOHTTP1
+
+/// One response, complete but for its framing fields: what a connection writes.
+struct Response: Sendable {
+    enum Body: Sendable {
+        case none
+        case bytes(ArraySlice<UInt8>)
+        case file(OpenFile, Range<Int>)
+
+        var count: Int {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): bytes.count
+            case .file(_, let range): range.count
+            }
+        }
+    }
+
+    var status: HTTPResponseStatus
+    var headers: HTTPHeaders
+    var body: Body
+}
+
+extension Response {
+    /// One line of text for people.
+    init(refusing status: HTTPResponseStatus, message: String, headers: HTTPHeaders = [:]) {
+        self.status = status
+        self.headers = headers
+        self.headers.replaceOrAdd(name: "Content-Type", value: "text/plain")
+        if !headers.contains(name: "Cache-Control") { self.headers.add(name: "Cache-Control", value: "no-cache") }
+        body = .bytes(Array("\(message)\n".utf8)[...])
+    }
+
+    init(_ fault: RequestFault) {
+        self.init(refusing: fault.status, message: fault.message)
+    }
+
+    init(_ file: ServedFile, open: OpenFile, for request: FileRequest) {
+        self.init(
+            Representation(
+                entityTag: file.entityTag,
+                contentType: file.contentType,
+                cacheControl: file.cacheControl,
+                headers: file.headers,
+                size: open.size
+            ),
+            for: request
+        ) { .file(open, $0) }
+    }
+
+    init(_ served: ServedBytes, for request: FileRequest) {
+        let representation = Representation(
+            entityTag: served.entityTag,
+            contentType: served.contentType,
+            cacheControl: served.cacheControl,
+            headers: served.headers,
+            size: served.bytes.count
+        )
+        if case .ok = served.status {
+            self.init(representation, for: request) { .bytes(served.bytes[$0]) }
+        } else {
+            status = served.status
+            headers = representation.allHeaders
+            body = .bytes(served.bytes[...])
+        }
+    }
+
+    /// What of `representation` this request gets.
+    private init(_ representation: Representation, for request: FileRequest, body: (Range<Int>) -> Body) {
+        let size = representation.size
+        let delivery = Delivery(
+            method: request.method,
+            headers: request.headers,
+            entityTag: representation.entityTag,
+            size: size
+        )
+        switch delivery {
+        case .whole:
+            self.init(status: .ok, headers: representation.allHeaders, body: body(0..<size))
+            headers.replaceOrAdd(name: "Accept-Ranges", value: "bytes")
+        case .part(let range):
+            self.init(status: .partialContent, headers: representation.allHeaders, body: body(range))
+            headers.replaceOrAdd(name: "Accept-Ranges", value: "bytes")
+            let contentRange = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+            headers.replaceOrAdd(name: "Content-Range", value: contentRange)
+        case .notModified:
+            self.init(status: .notModified, headers: representation.cacheHeaders, body: .none)
+        case .preconditionFailed:
+            self.init(refusing: .preconditionFailed, message: "The precondition failed.")
+        case .unsatisfiable:
+            let headers = HTTPHeaders([("Content-Range", "bytes */\(size)"), ("Accept-Ranges", "bytes")])
+            self.init(refusing: .rangeNotSatisfiable, message: "No such range.", headers: headers)
+        }
+    }
+}
+
+/// The fields of a representation, for the answers that carry all of them and the one that does not.
+private struct Representation {
+    let entityTag: String?
+    let contentType: String
+    let cacheControl: String
+    let headers: HTTPHeaders
+    /// Bytes.
+    let size: Int
+
+    var allHeaders: HTTPHeaders {
+        var all = headers
+        all.replaceOrAdd(name: "Content-Type", value: contentType)
+        all.replaceOrAdd(name: "Cache-Control", value: cacheControl)
+        if let entityTag { all.replaceOrAdd(name: "ETag", value: "\"\(entityTag)\"") }
+        return all
+    }
+
+    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5).
+    var cacheHeaders: HTTPHeaders {
+        var some = HTTPHeaders()
+        for name in ["Content-Location", "Expires", "Vary"] {
+            for value in headers[name] { some.add(name: name, value: value) }
+        }
+        some.add(name: "Cache-Control", value: cacheControl)
+        if let entityTag { some.add(name: "ETag", value: "\"\(entityTag)\"") }
+        return some
+    }
+}

@@ -1,0 +1,61 @@
+import NIOCore
+import NIOPosix
+
+/// A response cut into what is held in memory at a time; the head travels with the first piece.
+///
+/// Files are read, not sent with `sendfile`: at the end of a file that shrank, NIO's `FileRegion` write makes no
+/// progress and never fails, so the event loop would spin. A read that comes up short is an error at once.
+struct ResponsePieces: Sendable {
+    /// Bytes of body in a piece.
+    static let size = 128 * 1024
+
+    private var head: ByteBuffer?
+    private let body: Response.Body
+    private var cut = 0
+    /// Bytes of the body that the kernel has taken.
+    private(set) var writtenBodyBytes = 0
+
+    init(head: ByteBuffer, body: Response.Body) {
+        self.head = head
+        self.body = body
+    }
+
+    var isComplete: Bool { head == nil && writtenBodyBytes == body.count }
+
+    /// The next piece; nil after the last.
+    mutating func next() async throws(OpenFileError) -> ByteBuffer? {
+        let start = cut
+        let end = min(cut + Self.size, body.count)
+        guard head != nil || start < end else { return nil }
+        var piece = head ?? ByteBuffer()
+        switch body {
+        case .none:
+            break
+        case .bytes(let bytes):
+            piece.writeBytes(bytes.dropFirst(start).prefix(end - start))
+        case .file(let file, let range):
+            let wanted = range.lowerBound + start..<range.lowerBound + end
+            if !wanted.isEmpty { piece = try await Self.read(wanted, of: file, after: piece) }
+        }
+        head = nil
+        cut = end
+        return piece
+    }
+
+    /// The piece of the last ``next()`` is gone.
+    mutating func wasWritten() {
+        writtenBodyBytes = cut
+    }
+
+    private static func read(
+        _ range: Range<Int>,
+        of file: OpenFile,
+        after prefix: ByteBuffer
+    ) async throws(OpenFileError) -> ByteBuffer {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { try file.read(range, after: prefix) }
+        } catch {
+            throw error as? OpenFileError ?? .failed(.ioError)
+        }
+    }
+}

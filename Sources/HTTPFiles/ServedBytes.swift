@@ -1,0 +1,33 @@
+package import NIOHTTP1
+
+/// Bytes in memory that answer a request. With status 200, conditions and ranges apply as they do to a file.
+package struct ServedBytes: Sendable {
+    /// 200 and above.
+    package let status: HTTPResponseStatus
+    package let bytes: [UInt8]
+    /// A strong tag without its quotes; the same tag means the same bytes. Nil: no ETag is sent.
+    package let entityTag: String?
+    package let contentType: String
+    package let cacheControl: String
+    /// Further fields of the answer. What the server itself decides (framing, Date, ETag, …) is overwritten.
+    package let headers: HTTPHeaders
+
+    /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.
+    package init(
+        status: HTTPResponseStatus = .ok,
+        bytes: [UInt8],
+        entityTag: String? = nil,
+        contentType: String,
+        cacheControl: String = "no-cache",
+        headers: HTTPHeaders = [:]
+    ) {
+        precondition(status.code >= 200, "not a final status")
+        precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
+        self.status = status
+        self.bytes = bytes
+        self.entityTag = entityTag
+        self.contentType = contentType
+        self.cacheControl = cacheControl
+        self.headers = headers
+    }
+}

@@ -1,0 +1,57 @@
+package import NIOHTTP1
+package import SystemPackage
+
+/// A file that answers a request, as it should be; the server opens it and sends what is really there.
+package struct ServedFile: Sendable {
+    /// Opened once for each answer. A symlink in the last place is never followed.
+    package let path: FilePath
+    /// When set, `path` lies below this folder and is opened from it name by name, so that no symlink between the two
+    /// is followed either, even one that appeared after the source had looked.
+    package let root: FilePath?
+    /// A strong tag without its quotes; the same tag means the same bytes. Nil: no ETag is sent.
+    package let entityTag: String?
+    package let contentType: String
+    package let cacheControl: String
+    /// Further fields of the answer. What the server itself decides (framing, Date, ETag, …) is overwritten.
+    package let headers: HTTPHeaders
+    /// Bytes that the file must have. Another size on disk is answered 500 and logged, never sent.
+    package let size: Int?
+
+    /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
+    package init(
+        path: FilePath,
+        root: FilePath? = nil,
+        entityTag: String? = nil,
+        contentType: String = ContentType.unknown,
+        cacheControl: String = "no-cache",
+        headers: HTTPHeaders = [:],
+        size: Int? = nil
+    ) {
+        precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
+        self.path = path
+        self.root = root
+        self.entityTag = entityTag
+        self.contentType = contentType
+        self.cacheControl = cacheControl
+        self.headers = headers
+        self.size = size
+    }
+
+    /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.
+    package init(
+        _ found: FolderFiles.Found,
+        entityTag: String? = nil,
+        cacheControl: String = "no-cache",
+        headers: HTTPHeaders = [:]
+    ) {
+        self.init(
+            path: found.path,
+            root: found.root,
+            entityTag: entityTag,
+            contentType: ContentType.of(path: found.path.string),
+            cacheControl: cacheControl,
+            headers: headers,
+            size: found.size
+        )
+    }
+}

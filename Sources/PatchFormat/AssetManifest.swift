@@ -1,0 +1,123 @@
+/// The files of one bundle version, sorted by path; nothing here has been verified.
+///
+/// It names no channel, so promoting a bundle changes neither it nor its signatures.
+package struct AssetManifest: Hashable, Sendable {
+    package static let format = "patchline-manifest-v1"
+
+    package let app: AppID
+    package let patchID: PatchID
+    package let version: VersionLabel
+    package let commit: String?
+    package let created: UTCTime
+    /// By platform: the hash a device's native part must have. Read by devices that know it.
+    package let compatibility: [String: String]
+    package let index: AssetPath
+    /// Paths answered with `index`; nil when every unknown path is.
+    package let routes: [RoutePattern]?
+    package let assets: [Asset]
+
+    package init(
+        app: AppID, patchID: PatchID, version: VersionLabel, commit: String?, created: UTCTime,
+        compatibility: [String: String], index: AssetPath, routes: [RoutePattern]?, assets: [Asset]
+    ) {
+        self.app = app
+        self.patchID = patchID
+        self.version = version
+        self.commit = commit
+        self.created = created
+        self.compatibility = compatibility
+        self.index = index
+        self.routes = routes
+        self.assets = assets
+    }
+
+    package var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("app", .text(app.text)), ("patchId", .text(patchID.text)),
+            ("version", .text(version.text)), ("commit", commit.map { .text($0) }),
+            ("created", .text(created.description)),
+            ("compatibility", .fields(compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
+            ("index", .text(index.text)), ("routes", routes.map { .array($0.map { .text($0.text) }) }),
+            ("assets", .array(assets.map(\.json))),
+        ])
+    }
+}
+
+/// One row of an asset manifest.
+package struct Asset: Hashable, Sendable {
+    package let path: AssetPath
+    /// The URL path it is served under, percent-encoded: `/app/main.js`.
+    package let url: String
+    package let type: AssetType
+    /// Whether its bytes may be kept for a year under a URL that names its content.
+    package let cacheable: Bool
+    package let sourceMap: AssetPath?
+    package let fingerprint: Fingerprint
+
+    package init(
+        path: AssetPath, url: String, type: AssetType, cacheable: Bool, sourceMap: AssetPath?, fingerprint: Fingerprint
+    ) {
+        self.path = path
+        self.url = url
+        self.type = type
+        self.cacheable = cacheable
+        self.sourceMap = sourceMap
+        self.fingerprint = fingerprint
+    }
+
+    package var json: JSON {
+        let members: [(String, JSON?)] = [
+            ("path", .text(path.text)), ("url", .text(url)), ("type", .text(type.rawValue)),
+            ("cacheable", .bool(cacheable)), ("sourceMap", sourceMap.map { .text($0.text) }),
+        ]
+        return .fields(members + fingerprint.members)
+    }
+
+    package func statement(app: AppID, patchID: PatchID) -> [UInt8] {
+        Statement.asset(app: app, patchID: patchID, path: path, fingerprint: fingerprint)
+    }
+}
+
+/// What an asset is to a page.
+package enum AssetType: String, Sendable {
+    case js, css, html, json, map, asset
+
+    package init(path: AssetPath) {
+        let name = path.text.split(separator: "/").last ?? ""
+        let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
+        self =
+            switch ending {
+            case "js", "mjs": .js
+            case "css": .css
+            case "html", "htm": .html
+            case "json": .json
+            case "map": .map
+            default: .asset
+            }
+    }
+}
+
+/// A client-side route: `/cart`, `/item/*`; `*` stands for one segment, a closing `**` for any rest.
+package struct RoutePattern: Hashable, Sendable {
+    package static let rule = "must start with '/' and hold segments, '*' for one, '**' at the end for any rest"
+
+    package let text: String
+    private let segments: [String]
+
+    package init?(_ text: String) {
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= 1_024,
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        let segments = text.split(separator: "/").map(String.init)
+        guard !segments.dropLast().contains("**"), !segments.contains(where: { $0 == "." || $0 == ".." }) else { return nil }
+        self.text = text
+        self.segments = segments
+    }
+
+    package func matches(_ path: [String]) -> Bool {
+        let open = segments.last == "**"
+        let fixed = open ? Array(segments.dropLast()) : segments
+        guard open ? path.count >= fixed.count : path.count == fixed.count else { return false }
+        return zip(fixed, path).allSatisfy { $0 == "*" || $0.hasSameBytes(as: $1) }
+    }
+}

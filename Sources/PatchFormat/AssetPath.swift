@@ -1,0 +1,59 @@
+@_spi(_Unicode) import Swift
+
+/// The path of one file in a bundle: relative, `/` between segments, safe to use below any folder.
+///
+/// UTF-8 in NFC, no control characters, no `\`, no empty, `.` or `..` segment, at most 255 bytes a segment and 1,024 in
+/// all. Two of these in one bundle must also differ after case folding; the manifest checks that.
+package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package static let maximumBytes = 1_024
+    package static let maximumSegmentBytes = 255
+
+    /// Why a text is no asset path.
+    package enum Problem: String, Error, Equatable, Sendable {
+        case empty = "is empty"
+        case absolute = "is absolute"
+        case emptySegment = "has an empty segment"
+        case dotSegment = "has a '.' or '..' segment"
+        case backslash = "has a backslash"
+        case control = "has a control character"
+        case notNFC = "is not in Unicode normal form C"
+        case segmentTooLong = "has a segment over 255 bytes"
+        case tooLong = "is over 1,024 bytes"
+    }
+
+    private let exact: ExactString
+
+    package var text: String { exact.text }
+    package var description: String { text }
+    package var segments: [String] { text.split(separator: "/").map(String.init) }
+
+    package init(_ text: String) throws(Problem) {
+        if let problem = Self.problem(of: text) { throw problem }
+        exact = ExactString(text)
+    }
+
+    private static func problem(of text: String) -> Problem? {
+        let utf8 = text.utf8
+        if utf8.isEmpty { return .empty }
+        if utf8.count > maximumBytes { return .tooLong }
+        if utf8.first == UInt8(ascii: "/") { return .absolute }
+        if utf8.contains(UInt8(ascii: "\\")) { return .backslash }
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) { return .control }
+        for segment in utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            if segment.isEmpty { return .emptySegment }
+            if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) { return .dotSegment }
+            if segment.count > maximumSegmentBytes { return .segmentTooLong }
+        }
+        if !utf8.allSatisfy({ $0 < 0x80 }) && !text._nfc.elementsEqual(text.unicodeScalars) { return .notNFC }
+        return nil
+    }
+
+    /// Equal for two paths that a case-insensitive file system may hold as one.
+    package var caseFolded: ExactString {
+        ExactString(text.uppercased().lowercased())
+    }
+
+    package static func < (left: AssetPath, right: AssetPath) -> Bool {
+        left.exact < right.exact
+    }
+}

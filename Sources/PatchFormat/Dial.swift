@@ -1,0 +1,71 @@
+/// What the server may turn by itself: each version's share, up to the signed ceiling, and whether it pauses.
+///
+/// A dial never adds, removes or takes back a version.
+package struct Dial: Hashable, Sendable {
+    package static let format = "patchline-dial-v1"
+
+    package struct Row: Hashable, Sendable {
+        package let patchID: PatchID
+        package let sha256: SHA256Digest
+        /// In devices of 10,000; the smaller of this and the entry's ceiling holds.
+        package let rollout: Int
+        package let paused: Bool
+        package let reason: String?
+
+        package init(patchID: PatchID, sha256: SHA256Digest, rollout: Int, paused: Bool, reason: String?) {
+            self.patchID = patchID
+            self.sha256 = sha256
+            self.rollout = rollout
+            self.paused = paused
+            self.reason = reason
+        }
+    }
+
+    package let app: AppID
+    package let channel: ChannelName
+    package let rows: [Row]
+
+    package init(app: AppID, channel: ChannelName, rows: [Row]) {
+        self.app = app
+        self.channel = channel
+        self.rows = rows
+    }
+
+    package init(_ bytes: [UInt8], named document: String = "dial") throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.dial), of: document)
+        try fields.constant("format", Self.format)
+        app = try fields.name("app")
+        channel = try fields.name("channel")
+        var rows: [Row] = []
+        for (index, value) in try fields.array("rows", limit: Limits.patchesInList).enumerated() {
+            let row = try Fields(value, of: document, at: "rows[\(index)]")
+            rows.append(
+                Row(
+                    patchID: try row.name("patchId"), sha256: try row.digest("sha256"),
+                    rollout: try row.integer("rollout", in: 0...10_000), paused: try row.bool("paused", default: false),
+                    reason: try row.optionalString("reason")))
+        }
+        self.rows = rows
+    }
+
+    package var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("app", .text(app.text)), ("channel", .text(channel.text)),
+            (
+                "rows",
+                .array(
+                    rows.map { row in
+                        .fields([
+                            ("patchId", .text(row.patchID.text)), ("sha256", .text(row.sha256.hex)),
+                            ("rollout", .integer(row.rollout)), ("paused", .bool(row.paused)),
+                            ("reason", row.reason.map { .text($0) }),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    package func row(_ patchID: PatchID, _ sha256: SHA256Digest) -> Row? {
+        rows.first { $0.patchID == patchID && $0.sha256 == sha256 }
+    }
+}

@@ -1,0 +1,38 @@
+/// A string that is compared by its UTF-8 bytes.
+///
+/// Swift's `String ==` merges canonically equal strings, so `café` in NFC and in NFD would be one dictionary key.
+/// Names that were signed are different when their bytes are.
+package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package init(stringLiteral text: String) {
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    package static func == (left: ExactString, right: ExactString) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The order of canonical JSON: by UTF-8 bytes.
+    package static func < (left: ExactString, right: ExactString) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}
+
+extension String {
+    /// Whether both strings hold the same UTF-8 bytes.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+}

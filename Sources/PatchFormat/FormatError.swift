@@ -1,0 +1,132 @@
+/// A document that breaks a rule of its format: which document, which field, which rule.
+package struct FormatError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What the document is to its reader: `patch list`, `production/web/1.0.0/manifest.json`.
+    package let document: String
+    /// `patches[3].size`; empty for the document as a whole.
+    package let field: String
+    /// `must be an integer from 0 to 4000000000`.
+    package let rule: String
+
+    package init(_ document: String, field: String = "", rule: String) {
+        self.document = document
+        self.field = field
+        self.rule = rule
+    }
+
+    package var description: String {
+        field.isEmpty ? "\(document) \(rule)" : "\(document): \(field) \(rule)"
+    }
+}
+
+/// Reads the members of one object and names document, field and rule where one is broken.
+package struct Fields: Sendable {
+    package let document: String
+    package let path: String
+    package let object: JSONObject
+
+    package init(_ value: JSON?, of document: String, at path: String = "") throws(FormatError) {
+        guard let object = value?.object else {
+            throw FormatError(document, field: path, rule: "must be an object")
+        }
+        self.document = document
+        self.path = path
+        self.object = object
+    }
+
+    package func at(_ key: String) -> String {
+        path.isEmpty ? key : "\(path).\(key)"
+    }
+
+    package func broken(_ key: String, _ rule: String) -> FormatError {
+        FormatError(document, field: at(key), rule: rule)
+    }
+
+    package func has(_ key: String) -> Bool {
+        object[key] != nil
+    }
+
+    package func string(_ key: String) throws(FormatError) -> String {
+        guard case .string(let value) = object[key] else { throw broken(key, "must be a string") }
+        return value.text
+    }
+
+    package func optionalString(_ key: String) throws(FormatError) -> String? {
+        has(key) ? try string(key) : nil
+    }
+
+    package func integer(_ key: String, in range: ClosedRange<Int>) throws(FormatError) -> Int {
+        guard case .integer(let value) = object[key], range.contains(value) else {
+            throw broken(key, "must be an integer from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    package func bool(_ key: String, default value: Bool? = nil) throws(FormatError) -> Bool {
+        if case .bool(let found) = object[key] { return found }
+        guard !has(key), let value else { throw broken(key, "must be true or false") }
+        return value
+    }
+
+    package func array(_ key: String, limit: Int) throws(FormatError) -> [JSON] {
+        guard case .array(let values) = object[key] else { throw broken(key, "must be an array") }
+        guard values.count <= limit else { throw broken(key, "must hold at most \(limit) elements") }
+        return values
+    }
+
+    package func strings(_ key: String, limit: Int) throws(FormatError) -> [String] {
+        var strings: [String] = []
+        for value in try array(key, limit: limit) {
+            guard case .string(let text) = value else { throw broken(key, "must hold strings only") }
+            strings.append(text.text)
+        }
+        return strings
+    }
+
+    package func fields(_ key: String) throws(FormatError) -> Fields {
+        try Fields(object[key], of: document, at: at(key))
+    }
+
+    package func constant(_ key: String, _ expected: String) throws(FormatError) {
+        guard try string(key).hasSameBytes(as: expected) else { throw broken(key, "must be \(expected)") }
+    }
+
+    package func name<Name: ParsedName>(_ key: String, as type: Name.Type = Name.self) throws(FormatError) -> Name {
+        guard let name = Name(try string(key)) else { throw broken(key, Name.rule) }
+        return name
+    }
+
+    package func digest<Algorithm>(
+        _ key: String, as type: Digest<Algorithm>.Type = Digest<Algorithm>.self
+    ) throws(FormatError) -> Digest<Algorithm> {
+        guard let digest = Digest<Algorithm>(hex: try string(key)) else {
+            throw broken(key, "must be \(Algorithm.byteCount * 2) lowercase hex digits")
+        }
+        return digest
+    }
+
+    package func time(_ key: String) throws(FormatError) -> UTCTime {
+        guard let time = UTCTime(try string(key)) else { throw broken(key, "must be YYYY-MM-DDTHH:MM:SSZ") }
+        return time
+    }
+
+    package func fingerprint() throws(FormatError) -> Fingerprint {
+        Fingerprint(
+            size: try integer("size", in: 0...Limits.object),
+            md5: try digest("md5"),
+            sha1: try digest("sha1"),
+            sha256: try digest("sha256")
+        )
+    }
+}
+
+extension JSON {
+    /// The strict parser, with its error in the words of the document's reader.
+    package static func document(_ bytes: [UInt8], named document: String, limit: Int) throws(FormatError) -> JSON {
+        guard bytes.count <= limit else { throw FormatError(document, rule: "is over \(limit) bytes") }
+        do throws(JSONError) {
+            return try JSON(parsing: bytes)
+        } catch {
+            throw FormatError(document, rule: "\(error.rule.rawValue) (byte \(error.offset))")
+        }
+    }
+}

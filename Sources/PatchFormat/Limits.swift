@@ -1,0 +1,28 @@
+/// How much of anything from outside is read, in one place. Sizes are in bytes.
+package enum Limits {
+    /// TUF reference clients use these four where a referrer names no length.
+    package static let root = 512_000
+    package static let timestamp = 16_384
+    package static let snapshot = 2_000_000
+    package static let targetsRole = 5_000_000
+    /// New roots followed in one refresh.
+    package static let rootRotations = 256
+    /// Roles visited in one search.
+    package static let delegations = 32
+    /// A patch list of some ten thousand entries.
+    package static let patchList = 16_000_000
+    /// A manifest of 100,000 assets is about 30 MB.
+    package static let manifest = 64_000_000
+    /// `manifest.sigs` of 100,000 assets signed with RSA-4096.
+    package static let signatureColumn = 64_000_000
+    package static let dial = 1_000_000
+    package static let assetsInBundle = 100_000
+    package static let patchesInList = 10_000
+    /// One script or asset.
+    package static let object = 4_000_000_000
+    package static let stateFile = 16_000_000
+    package static let releaseDescription = 1_000_000
+    package static let keyFile = 65_536
+    package static let releaseHeader = 65_536
+    package static let signaturesOnRole = 64
+}

@@ -1,0 +1,68 @@
+/// A name from outside that has been checked against its grammar.
+package protocol ParsedName: Hashable, Comparable, Sendable, CustomStringConvertible, LosslessStringConvertible {
+    /// The grammar in words, for error messages.
+    static var rule: String { get }
+    var text: String { get }
+    init?(_ text: String)
+}
+
+extension ParsedName {
+    package var description: String { text }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}
+
+private func isName(_ text: String, upTo limit: Int, plus extra: String) -> Bool {
+    let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789".utf8).union(extra.utf8)
+    let utf8 = text.utf8
+    return (1...limit).contains(utf8.count) && utf8.allSatisfy(allowed.contains) && text != "." && text != ".."
+}
+
+private let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/// `com.example.storefront`; also the first segment of every published path.
+package struct AppID: ParsedName {
+    package static let rule = "must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isName(text, upTo: 128, plus: letters + "._-") else { return nil }
+        self.text = text
+    }
+}
+
+/// The name of one thing that a list delivers.
+package struct PatchID: ParsedName {
+    package static let rule = "must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isName(text, upTo: 128, plus: letters + "._-") else { return nil }
+        self.text = text
+    }
+}
+
+/// An immutable label: identity is (patchId, sha256).
+package struct VersionLabel: ParsedName {
+    package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ + - and not '.' or '..'"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isName(text, upTo: 64, plus: letters + "._+-") else { return nil }
+        self.text = text
+    }
+}
+
+/// `production`, `beta`; also the name of a TUF role, so never one that TUF or Patchline uses itself.
+package struct ChannelName: ParsedName {
+    package static let rule = "must be 1 to 32 of a-z 0-9 and not the name of a role (root, targets, snapshot, timestamp, mirrors, dial)"
+    package static let reserved: Set<String> = ["root", "targets", "snapshot", "timestamp", "mirrors", "dial"]
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isName(text, upTo: 32, plus: ""), !Self.reserved.contains(text) else { return nil }
+        self.text = text
+    }
+}

@@ -1,0 +1,112 @@
+/// A list entry that could not be read. It is refused alone; the rest of the list stands.
+package struct EntryProblem: Hashable, Sendable {
+    /// Its place in `patches`, from 0.
+    package let index: Int
+    /// Its id where that could be read.
+    package let patchID: PatchID?
+    package let version: VersionLabel?
+    package let error: String
+
+    package init(index: Int, patchID: PatchID?, version: VersionLabel?, error: String) {
+        self.index = index
+        self.patchID = patchID
+        self.version = version
+        self.error = error
+    }
+}
+
+/// A list as it was read: its header holds, entries that do not are set apart.
+package struct ParsedPatchList: Sendable {
+    package let list: PatchList
+    package let problems: [EntryProblem]
+
+    /// A malformed header refuses the whole list; a bad field in one entry refuses that entry alone.
+    package init(_ bytes: [UInt8], named document: String = "patch list") throws(FormatError) {
+        let json = try JSON.document(bytes, named: document, limit: Limits.patchList)
+        let fields = try Fields(json, of: document)
+        try fields.constant("format", PatchList.format)
+        let app = try fields.name("app", as: AppID.self)
+        let channel = try fields.name("channel", as: ChannelName.self)
+        let serial = try fields.integer("serial", in: 0...(1 << 53 - 1))
+        let published = try fields.time("published")
+        var entries: [PatchEntry] = []
+        var problems: [EntryProblem] = []
+        var contents: [Label: SHA256Digest] = [:]
+        for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
+            do throws(FormatError) {
+                let entry = try PatchEntry(try Fields(value, of: document, at: "patches[\(index)]"), app: app, channel: channel)
+                let label = Label(patchID: entry.patchID, version: entry.version)
+                guard contents[label] == nil else {
+                    let rule = contents[label] == entry.fingerprint.sha256 ? "is listed twice" : "has two contents in one list"
+                    throw FormatError(document, field: "patches[\(index)].version", rule: rule)
+                }
+                contents[label] = entry.fingerprint.sha256
+                entries.append(entry)
+            } catch {
+                problems.append(EntryProblem(index: index, unreadable: value, error: error.description))
+            }
+        }
+        list = PatchList(app: app, channel: channel, serial: serial, published: published, entries: entries)
+        self.problems = problems
+    }
+}
+
+/// The name of one version of one patch.
+package struct Label: Hashable, Sendable, CustomStringConvertible {
+    package let patchID: PatchID
+    package let version: VersionLabel
+
+    package init(patchID: PatchID, version: VersionLabel) {
+        self.patchID = patchID
+        self.version = version
+    }
+
+    package var description: String { "\(patchID) \(version)" }
+}
+
+extension EntryProblem {
+    fileprivate init(index: Int, unreadable value: JSON, error: String) {
+        func name<Name: ParsedName>(_ key: String) -> Name? {
+            guard case .string(let text) = value[key] else { return nil }
+            return Name(text.text)
+        }
+        self.init(index: index, patchID: name("patchId"), version: name("version"), error: error)
+    }
+}
+
+extension PatchEntry {
+    init(_ fields: Fields, app: AppID, channel: ChannelName) throws(FormatError) {
+        let patchID = try fields.name("patchId", as: PatchID.self)
+        let version = try fields.name("version", as: VersionLabel.self)
+        guard let kind = PatchKind(rawValue: try fields.string("kind")) else {
+            throw fields.broken("kind", "must be script or bundle")
+        }
+        let fingerprint = try fields.fingerprint()
+        let url = try fields.string("url")
+        let expected = URLLayout.entry(kind: kind, channel: channel, patchID: patchID, version: version, sha256: fingerprint.sha256)
+        guard url.hasSameBytes(as: expected) else { throw fields.broken("url", "must be \(expected)") }
+        let signature = try EntrySignature(try fields.fields("signature"))
+        guard let salt = Hex.bytes(try fields.string("salt")), salt.count == 16 else {
+            throw fields.broken("salt", "must be 32 lowercase hex digits")
+        }
+        var requires: [PatchID: [SHA256Digest]] = [:]
+        if fields.has("requires") {
+            let wanted = try fields.fields("requires")
+            for member in wanted.object.members {
+                guard let id = PatchID(member.key.text) else { throw wanted.broken(member.key.text, PatchID.rule) }
+                var digests: [SHA256Digest] = []
+                for text in try wanted.strings(member.key.text, limit: 100) {
+                    guard let digest = SHA256Digest(hex: text) else {
+                        throw wanted.broken(member.key.text, "must hold 64 lowercase hex digits each")
+                    }
+                    digests.append(digest)
+                }
+                requires[id] = digests
+            }
+        }
+        let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
+        self.init(
+            patchID: patchID, kind: kind, version: version, url: url, fingerprint: fingerprint, signature: signature,
+            salt: salt, requires: requires, rules: rules)
+    }
+}

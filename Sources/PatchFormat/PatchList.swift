@@ -1,0 +1,104 @@
+/// What a channel offers now, as it was written; nothing here has been verified.
+package struct PatchList: Hashable, Sendable {
+    package static let format = "patchline-list-v1"
+
+    package let app: AppID
+    package let channel: ChannelName
+    /// For people; order is the channel role's version.
+    package let serial: Int
+    package let published: UTCTime
+    /// In list order: of one id, the newest version first.
+    package let entries: [PatchEntry]
+
+    package init(app: AppID, channel: ChannelName, serial: Int, published: UTCTime, entries: [PatchEntry]) {
+        self.app = app
+        self.channel = channel
+        self.serial = serial
+        self.published = published
+        self.entries = entries
+    }
+
+    package var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("app", .text(app.text)), ("channel", .text(channel.text)),
+            ("serial", .integer(serial)), ("published", .text(published.description)),
+            ("patches", .array(entries.map(\.json))),
+        ])
+    }
+}
+
+/// One row of a patch list.
+package struct PatchEntry: Hashable, Sendable {
+    package let patchID: PatchID
+    package let kind: PatchKind
+    package let version: VersionLabel
+    /// Where any reader can GET it, below `/APP/`.
+    package let url: String
+    package let fingerprint: Fingerprint
+    package let signature: EntrySignature
+    /// 16 bytes that make this version's cohorts independent of every other's.
+    package let salt: [UInt8]
+    /// By patch id: the contents of which one must be taken together with this entry.
+    package let requires: [PatchID: [SHA256Digest]]
+    package let rules: PatchRules
+
+    package init(
+        patchID: PatchID, kind: PatchKind, version: VersionLabel, url: String, fingerprint: Fingerprint,
+        signature: EntrySignature, salt: [UInt8], requires: [PatchID: [SHA256Digest]] = [:], rules: PatchRules
+    ) {
+        self.patchID = patchID
+        self.kind = kind
+        self.version = version
+        self.url = url
+        self.fingerprint = fingerprint
+        self.signature = signature
+        self.salt = salt
+        self.requires = requires
+        self.rules = rules
+    }
+
+    package var json: JSON {
+        let members: [(String, JSON?)] = [
+            ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
+            ("url", .text(url)),
+        ]
+        let requirement = requires.sorted { $0.key < $1.key }
+            .map { ($0.key.text, Optional(JSON.array($0.value.map { .text($0.hex) }))) }
+        let rest: [(String, JSON?)] = [
+            ("signature", signature.json), ("salt", .text(Hex.text(salt))),
+            ("requires", requires.isEmpty ? nil : .fields(requirement)), ("rules", rules.json),
+        ]
+        return .fields(members + fingerprint.members + rest)
+    }
+
+    package func statement(app: AppID, channel: ChannelName) -> [UInt8] {
+        Statement.patch(
+            app: app, channel: channel, patchID: patchID, kind: kind, version: version, fingerprint: fingerprint)
+    }
+}
+
+/// An RSASSA-PKCS1-v1_5 signature with SHA-256 over an entry's statement, and the key that made it.
+package struct EntrySignature: Hashable, Sendable {
+    package let keyID: SHA256Digest
+    package let bytes: [UInt8]
+
+    package init(keyID: SHA256Digest, bytes: [UInt8]) {
+        self.keyID = keyID
+        self.bytes = bytes
+    }
+
+    package var json: JSON {
+        .fields([
+            ("keyid", .text(keyID.hex)), ("scheme", .text(Statement.scheme)), ("sig", .text(Base64.text(bytes))),
+        ])
+    }
+
+    package init(_ fields: Fields) throws(FormatError) {
+        keyID = try fields.digest("keyid")
+        try fields.constant("scheme", Statement.scheme)
+        guard let bytes = Base64.bytes(try fields.string("sig")), (256...1_024).contains(bytes.count) else {
+            throw fields.broken("sig", "must be padded base64 of 256 to 1,024 bytes")
+        }
+        self.bytes = bytes
+    }
+}

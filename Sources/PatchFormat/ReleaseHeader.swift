@@ -1,0 +1,55 @@
+/// `release.json`: what a signed release is for and which state of the channel it was made from.
+package struct ReleaseHeader: Hashable, Sendable {
+    package static let format = "patchline-release-v1"
+
+    /// The channel role that was current when the release was described; publishing is compare-and-swap on it.
+    package struct Base: Hashable, Sendable {
+        package let roleVersion: Int
+        /// Of the role's file bytes.
+        package let sha256: SHA256Digest
+
+        package init(roleVersion: Int, sha256: SHA256Digest) {
+            self.roleVersion = roleVersion
+            self.sha256 = sha256
+        }
+    }
+
+    package let app: AppID
+    package let channel: ChannelName
+    /// Nil for the first release of a channel.
+    package let base: Base?
+
+    package init(app: AppID, channel: ChannelName, base: Base?) {
+        self.app = app
+        self.channel = channel
+        self.base = base
+    }
+
+    package var roleVersion: Int { (base?.roleVersion ?? 0) + 1 }
+
+    package init(_ bytes: [UInt8], named document: String = "release.json") throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.releaseHeader), of: document)
+        try fields.constant("format", Self.format)
+        app = try fields.name("app")
+        channel = try fields.name("channel")
+        if fields.object["base"] == .null {
+            base = nil
+        } else {
+            let base = try fields.fields("base")
+            self.base = Base(
+                roleVersion: try base.integer("roleVersion", in: 1...(1 << 53 - 2)), sha256: try base.digest("sha256"))
+        }
+    }
+
+    package var json: JSON {
+        let base: JSON =
+            if let base {
+                .fields([("roleVersion", .integer(base.roleVersion)), ("sha256", .text(base.sha256.hex))])
+            } else {
+                .null
+            }
+        return .fields([
+            ("format", .text(Self.format)), ("app", .text(app.text)), ("channel", .text(channel.text)), ("base", base),
+        ])
+    }
+}

@@ -1,0 +1,98 @@
+/// Where everything stands below `/APP/`. All of it is static; any file server can serve it.
+package enum URLLayout {
+    package static let timestamp = "metadata/timestamp.json"
+
+    /// `metadata/N.ROLE.json`; the timestamp alone has no number.
+    package static func metadata(_ role: String, version: Int) -> String {
+        "metadata/\(version).\(percentEncoded(role)).json"
+    }
+
+    /// A role's name in URLs and file names: all but `A-Za-z0-9_.~-` percent-encoded.
+    package static func percentEncoded(_ text: String) -> String {
+        var out: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "-"):
+                out.append(byte)
+            default:
+                out.append(UInt8(ascii: "%"))
+                out += Hex.text([byte]).uppercased().utf8
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// `objects/ab/<sha256>`: every script and asset once.
+    package static func object(_ sha256: SHA256Digest) -> String {
+        "objects/\(sha256.hex.prefix(2))/\(sha256.hex)"
+    }
+
+    /// A target's file under consistent snapshots: `targets/DIRECTORY/HASH.NAME`.
+    package static func target(_ path: TargetPath, sha256: SHA256Digest) -> String {
+        "targets/" + path.prefixingName(with: sha256.hex)
+    }
+
+    /// The `url` of a list entry.
+    package static func entry(
+        kind: PatchKind, channel: ChannelName, patchID: PatchID, version: VersionLabel, sha256: SHA256Digest
+    ) -> String {
+        switch kind {
+        case .script: object(sha256)
+        case .bundle: target(.manifest(channel: channel, patchID: patchID, version: version), sha256: sha256)
+        }
+    }
+}
+
+/// The name of a TUF target, `production/patchlist.json`. Not re-encoded in URLs, so its characters are few.
+package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package static let rule = "must be segments of A-Z a-z 0-9 . _ ~ + - joined by '/', none of them '.' or '..'"
+
+    package let text: String
+
+    package init?(_ text: String) {
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        let extra = Set("._~+-".utf8)
+        guard text.utf8.count <= 1_024,
+            segments.allSatisfy({ segment in
+                !segment.isEmpty && segment != "." && segment != ".."
+                    && segment.utf8.allSatisfy {
+                        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                            || extra.contains($0)
+                    }
+            })
+        else { return nil }
+        self.text = text
+    }
+
+    private init(parsed text: String) {
+        self.text = text
+    }
+
+    package static func patchList(_ channel: ChannelName) -> TargetPath {
+        TargetPath(parsed: "\(channel)/patchlist.json")
+    }
+
+    package static func manifest(channel: ChannelName, patchID: PatchID, version: VersionLabel) -> TargetPath {
+        TargetPath(parsed: "\(channel)/\(patchID)/\(version)/manifest.json")
+    }
+
+    package static func signatureColumn(channel: ChannelName, patchID: PatchID, version: VersionLabel) -> TargetPath {
+        TargetPath(parsed: "\(channel)/\(patchID)/\(version)/manifest.sigs")
+    }
+
+    package static func dial(_ channel: ChannelName) -> TargetPath {
+        TargetPath(parsed: "dial/\(channel).json")
+    }
+
+    package var description: String { text }
+
+    /// `dir/HASH.file` (TUF 5.7.3).
+    package func prefixingName(with hash: String) -> String {
+        guard let slash = text.lastIndex(of: "/") else { return "\(hash).\(text)" }
+        return "\(text[...slash])\(hash).\(text[text.index(after: slash)...])"
+    }
+
+    package static func < (left: TargetPath, right: TargetPath) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}

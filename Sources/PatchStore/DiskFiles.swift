@@ -1,0 +1,111 @@
+import Glibc
+package import SystemPackage
+
+/// The real disk.
+///
+/// `unsafe` in this module stands in the `DiskFiles` files only.
+package struct DiskFiles: FileOperations {
+    private static let chunkBytes = 262_144
+
+    package init() {}
+
+    package func readChunks(
+        _ path: FilePath,
+        limit: Int,
+        _ body: ([UInt8]) throws(FileError) -> Void
+    ) throws(FileError) {
+        // Without O_NONBLOCK, opening a pipe would wait for its writer.
+        let file = try Self.open(path, .readOnly, [.nonBlocking], during: .read)
+        let size = try Self.regularFile(file, path, during: .read)
+        guard size <= limit else { throw .tooLarge(path, limit: limit) }
+
+        var chunk = [UInt8](repeating: 0, count: max(1, min(size, Self.chunkBytes)))
+        var total = 0
+        while true {
+            let count = try Self.read(file, into: &chunk, path)
+            guard count > 0 else { return }
+            total += count
+            // The file may have grown since it was opened.
+            guard total <= limit else { throw .tooLarge(path, limit: limit) }
+            if count == chunk.count {
+                try body(chunk)
+            } else {
+                try body(Array(chunk[..<count]))
+            }
+        }
+    }
+
+    package func status(of path: FilePath) throws(FileError) -> FileStatus? {
+        do {
+            return FileStatus(try path.stat(followTargetSymlink: false))
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw Self.fileError(error, .inspect, path)
+        }
+    }
+
+    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+        let open = try Self.openDirectory(directory, during: .list)
+        let names = try Self.names(in: open, directory, during: .list)
+        return names.map(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    package func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {
+        let writer = try DiskWriter(creating: path, permissions: permissions, during: .write)
+        try writer.append(bytes)
+        try writer.finish()
+    }
+
+    package func create(_ path: FilePath, permissions: FilePermissions) throws(FileError) -> any FileWriter {
+        try DiskWriter(creating: path, permissions: permissions, during: .create)
+    }
+
+    package func append(to path: FilePath) throws(FileError) -> any FileWriter {
+        try DiskWriter(reopening: path)
+    }
+
+    package func setPermissions(_ permissions: FilePermissions, of path: FilePath) throws(FileError) {
+        // Opened first, because chmod(2) follows symbolic links.
+        let file = try Self.open(path, .readOnly, [.nonBlocking], during: .setPermissions)
+        _ = try Self.regularFile(file, path, during: .setPermissions)
+        try Self.setPermissions(permissions, of: file, path)
+    }
+
+    package func syncDirectory(_ directory: FilePath) throws(FileError) {
+        let open = try Self.openDirectory(directory, during: .sync)
+        do throws(FileError) {
+            try Self.sync(open, directory)
+        } catch .io(_, _, .invalidArgument) {
+            // A file system that has no such sync (some FUSE and network ones) says so; there is nothing more to ask.
+            return
+        }
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ stat: Stat) {
+        func nanoseconds(_ time: timespec) -> Int64 {
+            Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+        let kind: Kind =
+            switch stat.type {
+            case .regular: .file
+            case .directory: .directory
+            case .symbolicLink: .symbolicLink
+            default: .other
+            }
+        self.init(
+            identity: FileIdentity(
+                device: UInt64(truncatingIfNeeded: stat.deviceID.rawValue),
+                inode: UInt64(truncatingIfNeeded: stat.inode.rawValue),
+                size: Int(stat.size),
+                modified: nanoseconds(stat.st_mtim),
+                changed: nanoseconds(stat.st_ctim)
+            ),
+            kind: kind,
+            linkCount: stat.linkCount,
+            permissions: stat.permissions
+        )
+    }
+}

@@ -1,0 +1,54 @@
+import SystemPackage
+
+/// One open file on the real disk that grows at its end.
+final class DiskWriter: FileWriter {
+    private let path: FilePath
+    /// Nil once finished.
+    private var file: OwnedDescriptor?
+    private(set) var offset: Int
+    private let operation: FileError.Operation
+
+    init(
+        creating path: FilePath,
+        permissions: FilePermissions,
+        during operation: FileError.Operation
+    ) throws(FileError) {
+        let file = try DiskFiles.open(
+            path,
+            .writeOnly,
+            [.create, .exclusiveCreate],
+            permissions: permissions,
+            during: operation
+        )
+        // open(2) takes the umask away from what was asked for.
+        try DiskFiles.setPermissions(permissions, of: file, path)
+        self.path = path
+        self.file = consume file
+        self.operation = operation
+        offset = 0
+    }
+
+    init(reopening path: FilePath) throws(FileError) {
+        let file = try DiskFiles.open(path, .writeOnly, [.append, .nonBlocking], during: .append)
+        offset = try DiskFiles.regularFile(file, path, during: .append)
+        self.path = path
+        self.file = consume file
+        operation = .append
+    }
+
+    func append(_ bytes: [UInt8]) throws(FileError) {
+        guard let descriptor = file?.descriptor else { preconditionFailure("append to a finished file") }
+        do {
+            // Repeats short and interrupted writes.
+            try descriptor.writeAll(bytes)
+        } catch {
+            throw DiskFiles.fileError(error, operation, path)
+        }
+        offset += bytes.count
+    }
+
+    func finish() throws(FileError) {
+        guard let file = file.take() else { preconditionFailure("a file was finished twice") }
+        try DiskFiles.sync(file, path)
+    }
+}

@@ -1,0 +1,84 @@
+package import SystemPackage
+
+/// A file operation that did not happen, named by what the caller can do about it.
+///
+/// Of an operation on two paths the error names the destination, or the source where it is the source that is missing.
+package enum FileError: Error, Equatable, Sendable {
+    /// What was being done.
+    package enum Operation: String, Sendable {
+        case append, create, inspect, link, list, lock, makeDirectory, read, remove, rename, setPermissions, sync, write
+    }
+
+    case notFound(Operation, FilePath)
+    /// Something stands where a new thing was to be made.
+    case exists(Operation, FilePath)
+    /// No space, no inodes or no quota left.
+    case noSpace(Operation, FilePath)
+    /// The file system is mounted read-only.
+    case readOnly(Operation, FilePath)
+    case permission(Operation, FilePath)
+    /// The file holds more than the `limit` bytes that its reader allows.
+    case tooLarge(FilePath, limit: Int)
+    /// A symbolic link, directory, pipe or device stands where a file is asked for.
+    case notRegular(Operation, FilePath)
+    /// Something else stands where a directory is asked for.
+    case notDirectory(Operation, FilePath)
+    /// No hard link can be made: another file system, one without them, or the file has as many as it can.
+    case cannotLink(FilePath, Errno)
+    /// All else: mostly hardware.
+    case io(Operation, FilePath, Errno)
+
+    /// EPERM is what link(2) answers where the file system has no hard links.
+    private static let noHardLink: [Errno] = [.improperLink, .tooManyLinks, .notPermitted, .notSupported]
+
+    package init(_ errno: Errno, _ operation: Operation, _ path: FilePath) {
+        switch errno {
+        case _ where operation == .link && Self.noHardLink.contains(errno): self = .cannotLink(path, errno)
+        case .noSuchFileOrDirectory: self = .notFound(operation, path)
+        case .fileExists, .directoryNotEmpty: self = .exists(operation, path)
+        case .noSpace, .diskQuotaExceeded: self = .noSpace(operation, path)
+        case .readOnlyFileSystem: self = .readOnly(operation, path)
+        case .permissionDenied, .notPermitted: self = .permission(operation, path)
+        // O_NOFOLLOW answers ELOOP to a symbolic link (open(2)).
+        case .tooManySymbolicLinkLevels, .isDirectory: self = .notRegular(operation, path)
+        case .notDirectory: self = .notDirectory(operation, path)
+        default: self = .io(operation, path, errno)
+        }
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notFound(let operation, let path): "\(operation.phrase) \(path): it does not exist"
+        case .exists(let operation, let path): "\(operation.phrase) \(path): something is there already"
+        case .noSpace(let operation, let path): "\(operation.phrase) \(path): the disk is full"
+        case .readOnly(let operation, let path): "\(operation.phrase) \(path): the file system is read-only"
+        case .permission(let operation, let path): "\(operation.phrase) \(path): permission denied"
+        case .tooLarge(let path, let limit): "cannot read \(path): it is larger than \(limit) bytes"
+        case .notRegular(let operation, let path): "\(operation.phrase) \(path): it is not a regular file"
+        case .notDirectory(let operation, let path): "\(operation.phrase) \(path): it is not in or not a directory"
+        case .cannotLink(let path, let errno): "cannot make the hard link \(path): \(errno)"
+        case .io(let operation, let path, let errno): "\(operation.phrase) \(path): \(errno)"
+        }
+    }
+}
+
+extension FileError.Operation {
+    fileprivate var phrase: String {
+        switch self {
+        case .append: "cannot append to"
+        case .create, .write: "cannot write"
+        case .inspect: "cannot look at"
+        case .link: "cannot make the hard link"
+        case .list: "cannot list"
+        case .lock: "cannot lock"
+        case .makeDirectory: "cannot make the directory"
+        case .read: "cannot read"
+        case .remove: "cannot remove"
+        case .rename: "cannot rename to"
+        case .setPermissions: "cannot set the permissions of"
+        case .sync: "cannot make durable"
+        }
+    }
+}

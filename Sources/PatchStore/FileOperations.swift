@@ -1,0 +1,109 @@
+package import SystemPackage
+
+/// The few things that are done to a disk, each with what is on it afterwards.
+///
+/// *Durable* means: still there after the power is cut. A file's content and permissions are durable once the file was
+/// synced; its name is durable once the directory that holds the name was. What is not durable yet may be there after
+/// a power cut, or not, or in part. When an operation throws, any part of it may have happened.
+///
+/// Paths are absolute. No operation follows a symbolic link in the last component of a path. Calls block.
+package protocol FileOperations: Sendable {
+    /// Hands the bytes of a regular file to `body`, at most 256 KiB at a time and never an empty piece.
+    ///
+    /// - Throws: `tooLarge` as soon as there are more than `limit` bytes, `notRegular` for all but a regular file, and
+    ///   what `body` throws.
+    func readChunks(_ path: FilePath, limit: Int, _ body: ([UInt8]) throws(FileError) -> Void) throws(FileError)
+
+    /// What stands at `path` itself (lstat); nil when there is nothing.
+    func status(of path: FilePath) throws(FileError) -> FileStatus?
+
+    /// The names in a directory without `.` and `..`, sorted by their bytes.
+    func list(_ directory: FilePath) throws(FileError) -> [String]
+
+    /// Makes a new file with these bytes and exactly these permissions, whatever the umask.
+    ///
+    /// Afterwards: content and permissions are durable, the name is not. After an error a part of the file may stand.
+    /// - Throws: `exists` when anything stands at `path`.
+    func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError)
+
+    /// Makes a new, empty file to append to. Afterwards: nothing is durable before ``FileWriter/finish()``.
+    ///
+    /// - Throws: `exists` when anything stands at `path`.
+    func create(_ path: FilePath, permissions: FilePermissions) throws(FileError) -> any FileWriter
+
+    /// Opens an existing regular file to append to, at its end.
+    func append(to path: FilePath) throws(FileError) -> any FileWriter
+
+    /// Gives what stands at `source` the name `destination` in one step, over a file that has it.
+    ///
+    /// Afterwards: both directories changed, neither durably. After a power cut the file may have the one name, the
+    /// other, or both. When both are names of one file already, both stay (rename(2)).
+    func rename(_ source: FilePath, to destination: FilePath) throws(FileError)
+
+    /// Gives a regular file one more name. Afterwards: the name is not durable; the file's ``FileIdentity`` is another.
+    func link(_ source: FilePath, to destination: FilePath) throws(FileError)
+
+    /// Removes a file or a symbolic link. Afterwards: the name may come back after a power cut.
+    func remove(_ path: FilePath) throws(FileError)
+
+    /// Removes whatever stands at `path` and below; nothing there is no error. Not durable, and not in one step.
+    func removeTree(_ path: FilePath) throws(FileError)
+
+    /// Sets the permissions of a regular file. Afterwards: durable with the next sync of the file.
+    func setPermissions(_ permissions: FilePermissions, of path: FilePath) throws(FileError)
+
+    /// Makes a directory and its missing parents with exactly these permissions; leaves one that is there as it is.
+    ///
+    /// Afterwards: every name that was made is durable, and so is the name of the deepest directory that was there,
+    /// because an interrupted call may have made it.
+    func makeDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError)
+
+    /// Makes durable which names `directory` holds and which files they lead to.
+    func syncDirectory(_ directory: FilePath) throws(FileError)
+}
+
+/// A file that grows at its end.
+///
+/// It closes when the last reference goes. After an error it is of no more use; the file holds some prefix of what was
+/// appended.
+package protocol FileWriter: AnyObject {
+    /// How many bytes the file holds.
+    var offset: Int { get }
+
+    /// Afterwards: not durable.
+    func append(_ bytes: [UInt8]) throws(FileError)
+
+    /// Syncs and closes. Afterwards: content and permissions are durable, the name is not.
+    func finish() throws(FileError)
+}
+
+extension FileOperations {
+    /// The bytes of a regular file of at most `limit` bytes.
+    package func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try readChunks(path, limit: limit) { bytes += $0 }
+        return bytes
+    }
+
+    /// Which file stands at `path`; nil when there is nothing.
+    package func identity(of path: FilePath) throws(FileError) -> FileIdentity? {
+        try status(of: path)?.identity
+    }
+
+    package func write(_ bytes: [UInt8], to path: FilePath) throws(FileError) {
+        try write(bytes, to: path, permissions: .privateFile)
+    }
+
+    package func makeDirectory(_ path: FilePath) throws(FileError) {
+        try makeDirectory(path, permissions: .privateDirectory)
+    }
+
+    /// Removes a file that may be missing.
+    package func removeIfPresent(_ path: FilePath) throws(FileError) {
+        do throws(FileError) {
+            try remove(path)
+        } catch .notFound {
+            return
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package import PatchFormat
+
+/// The keys whose signatures on entries a channel accepts: `x-patchline-entry-keys` of its role.
+package struct EntryKeys: Hashable, Sendable {
+    package static let member = "x-patchline-entry-keys"
+    package static let none = EntryKeys([:])
+
+    package let keys: [SHA256Digest: PublicKey]
+
+    private init(_ keys: [SHA256Digest: PublicKey]) {
+        self.keys = keys
+    }
+
+    package init(_ keys: [PublicKey]) {
+        self.keys = Dictionary(keys.map { (Self.id(of: $0), $0) }) { first, _ in first }
+    }
+
+    /// SHA-256 of the canonical JSON of {keytype, keyval, scheme}; `usage` stands beside them and is not covered.
+    package static func id(of key: PublicKey) -> SHA256Digest {
+        TUFKey(rsa: key, scheme: .rsaPKCS1v15).id
+    }
+
+    /// Reads the member of that name in `parent`. A key for another use is passed over.
+    package init(_ parent: Fields) throws(FormatError) {
+        let fields = try parent.fields(Self.member)
+        var keys: [SHA256Digest: PublicKey] = [:]
+        for member in fields.object.members {
+            let row = try fields.fields(member.key.text)
+            guard try row.string("usage") == "entry" else { continue }
+            try row.constant("keytype", "rsa")
+            try row.constant("scheme", Statement.scheme)
+            let pem = try row.fields("keyval").string("public")
+            let bare = JSON.fields([
+                ("keytype", row.object["keytype"]), ("scheme", row.object["scheme"]), ("keyval", row.object["keyval"]),
+            ])
+            guard let id = SHA256Digest(hex: member.key.text), id == SHA256Digest(of: bare.canonicalBytes) else {
+                throw fields.broken(member.key.text, "must be the SHA-256 of its key's canonical JSON")
+            }
+            do throws(KeyError) {
+                keys[id] = try PublicKey(pem: pem)
+            } catch {
+                throw row.broken("keyval.public", error.description)
+            }
+        }
+        self.keys = keys
+    }
+
+    package var json: JSON {
+        .fields(
+            keys.sorted { $0.key < $1.key }.map { id, key in
+                let bare = TUFKey(rsa: key, scheme: .rsaPKCS1v15).json.object?.members.map { ($0.key.text, Optional($0.value)) }
+                return (id.hex, .fields((bare ?? []) + [("usage", .text("entry"))]))
+            })
+    }
+
+    /// Checks one entry signature over its statement.
+    package func check(_ signature: EntrySignature, over statement: [UInt8], entry: String) throws(EntryFault) {
+        guard let key = keys[signature.keyID] else {
+            throw EntryFault(entry: entry, rule: .unknownKey(signature.keyID))
+        }
+        guard key.verifies(signature.bytes, over: statement, scheme: .rsaPKCS1v15) else {
+            throw EntryFault(entry: entry, rule: .signature)
+        }
+    }
+}

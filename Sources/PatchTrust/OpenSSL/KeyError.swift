@@ -1,0 +1,27 @@
+/// Why a key cannot be used.
+package enum KeyError: Error, Equatable, Sendable {
+    /// Not PEM of the asked-for sort, or damaged.
+    case unreadable
+    /// Encrypted, and no passphrase was given.
+    case needsPassphrase
+    case wrongPassphrase
+    /// RSA below 2,048 bits.
+    case tooSmall(bits: Int)
+    /// Neither RSA, Ed25519 nor P-256.
+    case unsupported
+    /// libcrypto refused to make a key or a signature.
+    case failed(String)
+}
+
+extension KeyError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadable: "is not a PEM key"
+        case .needsPassphrase: "is encrypted and no passphrase was given"
+        case .wrongPassphrase: "does not open with this passphrase"
+        case .tooSmall(let bits): "has \(bits) bits; RSA keys need at least 2,048"
+        case .unsupported: "is neither RSA, Ed25519 nor P-256"
+        case .failed(let what): "failed: \(what)"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import COpenSSL
+
+/// An `EVP_PKEY` and its lifetime.
+///
+/// `@unchecked`: an EVP_PKEY is reference counted and, once made, only read; libcrypto allows that from many threads.
+@safe
+final class KeyHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes ownership of one reference.
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe EVP_PKEY_free(pointer)
+    }
+
+    var kind: KeyKind? {
+        switch unsafe EVP_PKEY_get_base_id(pointer) {
+        case EVP_PKEY_RSA: return .rsa(bits: Int(unsafe EVP_PKEY_get_bits(pointer)))
+        case EVP_PKEY_ED25519: return .ed25519
+        case EVP_PKEY_EC:
+            var name = [CChar](repeating: 0, count: 64)
+            var length = 0
+            let known = unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &length)
+            let group = name.prefix(length).map { UInt8(bitPattern: $0) }
+            return known == 1 && group.elementsEqual("prime256v1".utf8) ? .p256 : nil
+        default: return nil
+        }
+    }
+}
+
+/// What sort of key it is.
+package enum KeyKind: Equatable, Sendable {
+    case rsa(bits: Int)
+    case ed25519
+    case p256
+}
+
+/// A memory BIO and its lifetime.
+@safe
+struct MemoryBIO: ~Copyable {
+    let pointer: OpaquePointer
+
+    init() {
+        guard let pointer = unsafe BIO_new(BIO_s_mem()) else { preconditionFailure("libcrypto has no memory") }
+        unsafe self.pointer = pointer
+    }
+
+    init(_ bytes: [UInt8]) {
+        self.init()
+        let written = unsafe BIO_write(pointer, bytes, Int32(bytes.count))
+        precondition(written == bytes.count || bytes.isEmpty, "libcrypto has no memory")
+    }
+
+    deinit {
+        unsafe BIO_free_all(pointer)
+    }
+
+    consuming func bytes() -> [UInt8] {
+        var out: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe BIO_read(pointer, &chunk, Int32(chunk.count))
+            guard count > 0 else { return out }
+            out += chunk.prefix(Int(count))
+        }
+    }
+}
+
+/// The reason libcrypto gives for its last failure on this thread; empties its error queue.
+func lastOpenSSLError() -> String {
+    var reason = "unknown"
+    while true {
+        let code = ERR_get_error()
+        guard code != 0 else { return reason }
+        if let text = unsafe ERR_reason_error_string(code) { reason = unsafe String(cString: text) }
+    }
+}

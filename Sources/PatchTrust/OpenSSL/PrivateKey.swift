@@ -1,0 +1,96 @@
+import COpenSSL
+import PatchFormat
+
+/// A private key in memory. It never prints itself.
+package struct PrivateKey: Sendable, CustomStringConvertible {
+    private let handle: KeyHandle
+    package let publicKey: PublicKey
+
+    package var description: String { "‹private key›" }
+
+    private init(_ handle: KeyHandle) throws(KeyError) {
+        self.handle = handle
+        publicKey = try PublicKey(handle)
+    }
+
+    /// A new RSA key; 3,072 bits is what Patchline makes.
+    package static func generateRSA(bits: Int = 3_072) throws(KeyError) -> PrivateKey {
+        guard let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil) else { throw .failed(lastOpenSSLError()) }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var pointer: OpaquePointer?
+        guard unsafe EVP_PKEY_keygen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
+            unsafe EVP_PKEY_keygen(context, &pointer) == 1, let made = unsafe pointer
+        else { throw .failed(lastOpenSSLError()) }
+        return try unsafe PrivateKey(KeyHandle(owning: made))
+    }
+
+    /// Reads PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
+    package init(pem: [UInt8], passphrase: String?) throws(KeyError) {
+        guard pem.count <= Limits.keyFile, let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
+        let encrypted = text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
+        guard !encrypted || passphrase != nil else { throw .needsPassphrase }
+        let bio = MemoryBIO(pem)
+        // A callback always: libcrypto's own would ask at the terminal.
+        let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = { _, _, _, _ in -1 }
+        let found: OpaquePointer?
+        if let passphrase, encrypted {
+            var secret = Array(passphrase.utf8CString)
+            unsafe found = secret.withUnsafeMutableBytes { unsafe PEM_read_bio_PrivateKey(bio.pointer, nil, nil, $0.baseAddress) }
+            unsafe secret.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
+        } else {
+            unsafe found = PEM_read_bio_PrivateKey(bio.pointer, nil, refuse, nil)
+        }
+        guard let pointer = unsafe found else {
+            _ = lastOpenSSLError()
+            throw encrypted ? .wrongPassphrase : .unreadable
+        }
+        try unsafe self.init(KeyHandle(owning: pointer))
+    }
+
+    /// PKCS#8 encrypted with AES-256-CBC under a PBKDF2 key.
+    package func pem(passphrase: String) throws(KeyError) -> [UInt8] {
+        let secret = Array(passphrase.utf8CString)
+        let bio = MemoryBIO()
+        let done = unsafe secret.withUnsafeBufferPointer { buffer in
+            unsafe PEM_write_bio_PKCS8PrivateKey(
+                bio.pointer, handle.pointer, EVP_aes_256_cbc(), buffer.baseAddress, Int32(buffer.count - 1), nil, nil)
+        }
+        guard done == 1 else { throw .failed(lastOpenSSLError()) }
+        return bio.bytes()
+    }
+
+    /// PKCS#8 in the clear, for whoever asked for that explicitly.
+    package func unencryptedPEM() throws(KeyError) -> [UInt8] {
+        let bio = MemoryBIO()
+        guard unsafe PEM_write_bio_PKCS8PrivateKey(bio.pointer, handle.pointer, nil, nil, 0, nil, nil) == 1 else {
+            throw .failed(lastOpenSSLError())
+        }
+        return bio.bytes()
+    }
+
+    package func sign(_ message: [UInt8], scheme: SignatureScheme) throws(KeyError) -> [UInt8] {
+        guard scheme.fits(publicKey.kind) else { throw .unsupported }
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .failed(lastOpenSSLError()) }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var keyContext: OpaquePointer?
+        let digest = scheme == .ed25519 ? nil : unsafe EVP_sha256()
+        var length = Int(unsafe EVP_PKEY_get_size(handle.pointer))
+        var signature = [UInt8](repeating: 0, count: length)
+        guard unsafe EVP_DigestSignInit(context, &keyContext, digest, nil, handle.pointer) == 1,
+            unsafe scheme.setPadding(keyContext, saltLength: 32),
+            unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
+        else { throw .failed(lastOpenSSLError()) }
+        return Array(signature.prefix(length))
+    }
+}
+
+/// Bytes that nobody can guess.
+package enum SecureRandom {
+    package static func bytes(_ count: Int) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: count)
+        let done = unsafe RAND_bytes(&out, Int32(count))
+        precondition(done == 1, "libcrypto has no randomness")
+        return out
+    }
+}

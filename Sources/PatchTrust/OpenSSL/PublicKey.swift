@@ -1,0 +1,104 @@
+import COpenSSL
+package import PatchFormat
+
+/// How bytes are signed.
+package enum SignatureScheme: String, Sendable {
+    /// RSASSA-PSS with SHA-256 and MGF1-SHA-256; made with a salt of 32 bytes, read with any.
+    case rsaPSS = "rsassa-pss-sha256"
+    /// RSASSA-PKCS1-v1_5 with SHA-256: deterministic; of entry statements only.
+    case rsaPKCS1v15 = "rsa-pkcs1v15-sha256"
+    case ed25519
+    case ecdsaP256 = "ecdsa-sha2-nistp256"
+}
+
+/// A public key that can be used: RSA of at least 2,048 bits, Ed25519 or P-256.
+package struct PublicKey: Hashable, Sendable {
+    let handle: KeyHandle
+    package let kind: KeyKind
+    /// SHA-256 of the DER SubjectPublicKeyInfo: equal for equal keys, however their PEM is written.
+    package let material: SHA256Digest
+
+    init(_ handle: KeyHandle) throws(KeyError) {
+        guard let kind = handle.kind else { throw .unsupported }
+        if case .rsa(let bits) = kind, bits < 2_048 { throw .tooSmall(bits: bits) }
+        self.handle = handle
+        self.kind = kind
+        let bio = MemoryBIO()
+        guard unsafe i2d_PUBKEY_bio(bio.pointer, handle.pointer) == 1 else { throw .failed(lastOpenSSLError()) }
+        material = SHA256Digest(of: bio.bytes())
+    }
+
+    /// `-----BEGIN PUBLIC KEY-----` and nothing else (TUF 4.2.2).
+    package init(pem: String) throws(KeyError) {
+        guard pem.hasPrefix("-----BEGIN PUBLIC KEY-----"), pem.utf8.count <= Limits.keyFile else { throw .unreadable }
+        let bio = MemoryBIO(Array(pem.utf8))
+        guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
+            _ = lastOpenSSLError()
+            throw .unreadable
+        }
+        try unsafe self.init(KeyHandle(owning: pointer))
+    }
+
+    /// 32 raw bytes.
+    package init(ed25519 bytes: [UInt8]) throws(KeyError) {
+        guard bytes.count == 32,
+            let pointer = unsafe EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count)
+        else {
+            _ = lastOpenSSLError()
+            throw .unreadable
+        }
+        try unsafe self.init(KeyHandle(owning: pointer))
+    }
+
+    package var pem: String {
+        let bio = MemoryBIO()
+        let done = unsafe PEM_write_bio_PUBKEY(bio.pointer, handle.pointer)
+        precondition(done == 1, "libcrypto cannot write a key that it holds")
+        return String(decoding: bio.bytes(), as: UTF8.self)
+    }
+
+    /// Whether `signature` over `message` was made by this key's private half; false also for a scheme of another kind.
+    package func verifies(_ signature: [UInt8], over message: [UInt8], scheme: SignatureScheme) -> Bool {
+        guard scheme.fits(kind), let context = unsafe EVP_MD_CTX_new() else { return false }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var keyContext: OpaquePointer?
+        let digest = scheme == .ed25519 ? nil : unsafe EVP_sha256()
+        guard unsafe EVP_DigestVerifyInit(context, &keyContext, digest, nil, handle.pointer) == 1,
+            unsafe scheme.setPadding(keyContext, saltLength: RSA_PSS_SALTLEN_AUTO)
+        else {
+            _ = lastOpenSSLError()
+            return false
+        }
+        let verified = unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+        if !verified { _ = lastOpenSSLError() }
+        return verified
+    }
+
+    package static func == (left: PublicKey, right: PublicKey) -> Bool {
+        left.material == right.material
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(material)
+    }
+}
+
+extension SignatureScheme {
+    func fits(_ kind: KeyKind) -> Bool {
+        switch (self, kind) {
+        case (.rsaPSS, .rsa), (.rsaPKCS1v15, .rsa), (.ed25519, .ed25519), (.ecdsaP256, .p256): true
+        case (.rsaPSS, _), (.rsaPKCS1v15, _), (.ed25519, _), (.ecdsaP256, _): false
+        }
+    }
+
+    func setPadding(_ context: OpaquePointer?, saltLength: Int32) -> Bool {
+        switch self {
+        case .rsaPSS:
+            unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
+                && EVP_PKEY_CTX_set_rsa_pss_saltlen(context, saltLength) == 1
+                && EVP_PKEY_CTX_set_rsa_mgf1_md(context, EVP_sha256()) == 1
+        case .rsaPKCS1v15: unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
+        case .ed25519, .ecdsaP256: true
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import PatchFormat
+
+/// A signed document as it was read: nothing in it is trusted until a delegator's keys have checked it.
+package struct Envelope: Sendable {
+    package struct Signature: Hashable, Sendable {
+        package let keyID: String
+        package let bytes: [UInt8]
+
+        package init(keyID: String, bytes: [UInt8]) {
+            self.keyID = keyID
+            self.bytes = bytes
+        }
+    }
+
+    package let role: String
+    package let signed: JSON
+    package private(set) var signatures: [Signature]
+
+    /// A document to be signed.
+    package init(role: String, signing signed: JSON) {
+        self.role = role
+        self.signed = signed
+        signatures = []
+    }
+
+    /// Reads a role file. A key id that stands twice refuses it; a signature that is no hex counts as none.
+    package init(_ bytes: [UInt8], role: String, limit: Int) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: role, limit: limit), of: role)
+        var signatures: [Signature] = []
+        var seen: Set<ExactString> = []
+        for (index, value) in try fields.array("signatures", limit: Limits.signaturesOnRole).enumerated() {
+            let row = try Fields(value, of: role, at: "signatures[\(index)]")
+            let id = try row.string("keyid")
+            guard seen.insert(ExactString(id)).inserted else { throw row.broken("keyid", "stands twice") }
+            signatures.append(Signature(keyID: id, bytes: Hex.bytes(try row.string("sig")) ?? []))
+        }
+        self.role = role
+        self.signed = .object(try fields.fields("signed").object)
+        self.signatures = signatures
+    }
+
+    /// Adds one signature, in place of an older one by the same key.
+    package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme = .rsaPSS) throws(KeyError) {
+        add(Signature(keyID: id.hex, bytes: try key.sign(signed.canonicalBytes, scheme: scheme)))
+    }
+
+    /// Adds a signature that somebody else made.
+    package mutating func add(_ signature: Signature) {
+        signatures.removeAll { $0.keyID == signature.keyID }
+        signatures.append(signature)
+        signatures.sort { $0.keyID < $1.keyID }
+    }
+
+    package var fileBytes: [UInt8] {
+        JSON.fields([
+            ("signed", signed),
+            (
+                "signatures",
+                .array(signatures.map { .fields([("keyid", .text($0.keyID)), ("sig", .text(Hex.text($0.bytes)))]) })
+            ),
+        ]).fileBytes
+    }
+}
+
+/// What every role says of itself.
+package struct RoleHeader: Hashable, Sendable {
+    package let version: Int
+    package let expires: UTCTime
+
+    init(_ fields: Fields, type: String) throws(FormatError) {
+        try fields.constant("_type", type)
+        let spec = try fields.string("spec_version").split(separator: ".", omittingEmptySubsequences: false)
+        guard spec.count >= 2, spec[0] == "1",
+            spec.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { throw fields.broken("spec_version", "must be 1.x.y") }
+        version = try fields.integer("version", in: 1...(1 << 53 - 1))
+        expires = try fields.time("expires")
+    }
+
+    /// TUF: `expires` must be higher than the reference time.
+    func checkExpiry(role: String, at time: UTCTime) throws(TrustError) {
+        guard expires > time else { throw .expired(role: role, expires: expires, at: time) }
+    }
+}

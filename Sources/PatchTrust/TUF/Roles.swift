@@ -1,0 +1,213 @@
+package import PatchFormat
+
+/// Root: the keys and thresholds of the four top roles.
+package struct RootRole: Sendable {
+    package static let roleNames = ["root", "targets", "snapshot", "timestamp"]
+
+    package let header: RoleHeader
+    package let consistentSnapshot: Bool
+    package let roles: [String: RoleKeys]
+    /// Which app this root of trust is for; Patchline's own member.
+    package let app: AppID?
+
+    package init(_ envelope: Envelope) throws(FormatError) {
+        let fields = try Fields(envelope.signed, of: "root")
+        header = try RoleHeader(fields, type: "root")
+        consistentSnapshot = try fields.bool("consistent_snapshot", default: false)
+        let keys = try fields.keys("keys")
+        let table = try fields.fields("roles")
+        var roles: [String: RoleKeys] = [:]
+        for name in Self.roleNames { roles[name] = try table.fields(name).roleKeys(among: keys) }
+        self.roles = roles
+        app = fields.has("x-patchline-app") ? try fields.name("x-patchline-app", as: AppID.self) : nil
+    }
+
+    package func keys(of role: String) -> RoleKeys {
+        guard let keys = roles[role] else { preconditionFailure("\(role) is no top role") }
+        return keys
+    }
+}
+
+/// What a referrer says of a role's file.
+package struct RoleFile: Hashable, Sendable {
+    package let version: Int
+    /// In bytes, where the referrer says it.
+    package let length: Int?
+    package let sha256: SHA256Digest?
+
+    package init(version: Int, length: Int?, sha256: SHA256Digest?) {
+        self.version = version
+        self.length = length
+        self.sha256 = sha256
+    }
+
+    init(_ fields: Fields) throws(FormatError) {
+        version = try fields.integer("version", in: 1...(1 << 53 - 1))
+        length = fields.has("length") ? try fields.integer("length", in: 1...Limits.object) : nil
+        sha256 = fields.has("hashes") ? try fields.sha256InHashes() : nil
+    }
+
+    package var json: JSON {
+        .fields([
+            ("version", .integer(version)), ("length", length.map { .integer($0) }),
+            ("hashes", sha256.map { .fields([("sha256", .text($0.hex))]) }),
+        ])
+    }
+
+    /// Length and digest before the bytes are parsed.
+    func check(_ bytes: [UInt8], name: String) throws(TrustError) {
+        if let length, bytes.count != length { throw .wrongLength(name: name, found: bytes.count, expected: length) }
+        if let sha256, SHA256Digest(of: bytes) != sha256 { throw .wrongDigest(name: name, algorithm: "sha256") }
+    }
+}
+
+extension Fields {
+    /// `hashes` holds SHA-256 only; anything else could not be checked and is refused.
+    fileprivate func sha256InHashes() throws(FormatError) -> SHA256Digest {
+        let hashes = try fields("hashes")
+        guard hashes.object.members.count == 1 else { throw broken("hashes", "must hold sha256 and nothing else") }
+        return try hashes.digest("sha256")
+    }
+}
+
+/// Timestamp: which snapshot is current, and when that was last said.
+package struct TimestampRole: Sendable {
+    package let header: RoleHeader
+    package let snapshot: RoleFile
+    /// When the online key made this statement; Patchline's own member.
+    package let signedAt: UTCTime?
+
+    package init(_ envelope: Envelope) throws(FormatError) {
+        let fields = try Fields(envelope.signed, of: "timestamp")
+        header = try RoleHeader(fields, type: "timestamp")
+        let meta = try fields.fields("meta")
+        guard meta.object.members.count == 1 else { throw fields.broken("meta", "must hold snapshot.json and nothing else") }
+        snapshot = try RoleFile(try meta.fields("snapshot.json"))
+        signedAt = fields.has("x-signed-at") ? try fields.time("x-signed-at") : nil
+    }
+}
+
+/// Snapshot: which version of every targets role is current.
+package struct SnapshotRole: Sendable {
+    package let header: RoleHeader
+    /// By role name, without `.json`.
+    package let files: [ExactString: RoleFile]
+
+    package init(_ envelope: Envelope) throws(FormatError) {
+        let fields = try Fields(envelope.signed, of: "snapshot")
+        header = try RoleHeader(fields, type: "snapshot")
+        let meta = try fields.fields("meta")
+        var files: [ExactString: RoleFile] = [:]
+        for member in meta.object.members {
+            guard member.key.text.hasSuffix(".json") else { throw meta.broken(member.key.text, "must end in .json") }
+            files[ExactString(String(member.key.text.dropLast(5)))] = try RoleFile(try meta.fields(member.key.text))
+        }
+        self.files = files
+    }
+}
+
+/// What a targets role says of a target's bytes.
+package struct TargetFile: Hashable, Sendable {
+    /// In bytes.
+    package let length: Int
+    package let sha256: SHA256Digest
+
+    package init(length: Int, sha256: SHA256Digest) {
+        self.length = length
+        self.sha256 = sha256
+    }
+
+    package init(of bytes: [UInt8]) {
+        self.init(length: bytes.count, sha256: SHA256Digest(of: bytes))
+    }
+
+    package func check(_ bytes: [UInt8], name: String) throws(TrustError) {
+        guard bytes.count == length else { throw .wrongLength(name: name, found: bytes.count, expected: length) }
+        guard SHA256Digest(of: bytes) == sha256 else { throw .wrongDigest(name: name, algorithm: "sha256") }
+    }
+}
+
+/// A targets role: the top one, a channel's, or the dial's.
+package struct TargetsRole: Sendable {
+    package let name: String
+    package let header: RoleHeader
+    /// By target path.
+    package let targets: [ExactString: TargetFile]
+    /// In order of appearance.
+    package let delegations: [Delegation]
+    /// The keys that sign entries of this channel; Patchline's own member.
+    package let entryKeys: EntryKeys
+
+    package init(_ envelope: Envelope, name: String) throws(FormatError) {
+        let fields = try Fields(envelope.signed, of: name)
+        self.name = name
+        header = try RoleHeader(fields, type: "targets")
+        let table = try fields.fields("targets")
+        var targets: [ExactString: TargetFile] = [:]
+        for member in table.object.members {
+            let row = try table.fields(member.key.text)
+            targets[member.key] = TargetFile(
+                length: try row.integer("length", in: 0...Limits.object), sha256: try row.sha256InHashes())
+        }
+        self.targets = targets
+        var delegations: [Delegation] = []
+        if fields.has("delegations") {
+            let part = try fields.fields("delegations")
+            let keys = try part.keys("keys")
+            var names: Set<ExactString> = []
+            for (index, value) in try part.array("roles", limit: 1_000).enumerated() {
+                let row = try Fields(value, of: name, at: "\(part.at("roles"))[\(index)]")
+                let delegation = try Delegation(row, keys: keys)
+                guard names.insert(ExactString(delegation.name)).inserted else { throw row.broken("name", "stands twice") }
+                delegations.append(delegation)
+            }
+        }
+        self.delegations = delegations
+        entryKeys = fields.has(EntryKeys.member) ? try EntryKeys(fields) : .none
+    }
+
+    package func delegation(to role: String) -> Delegation? {
+        delegations.first { $0.name.hasSameBytes(as: role) }
+    }
+}
+
+/// One role that a targets role trusts for some paths.
+package struct Delegation: Sendable {
+    package enum Scope: Hashable, Sendable {
+        /// Globs a path component; `*` and `?` never match `/`.
+        case paths([String])
+        /// Prefixes of the hex SHA-256 of the target path.
+        case hashPrefixes([String])
+    }
+
+    package let name: String
+    package let keys: RoleKeys
+    package let terminating: Bool
+    package let scope: Scope
+
+    init(_ fields: Fields, keys: [SHA256Digest: TUFKey]) throws(FormatError) {
+        name = try fields.string("name")
+        guard !name.isEmpty, !RootRole.roleNames.contains(name) else {
+            throw fields.broken("name", "must not be empty or the name of a top role")
+        }
+        self.keys = try fields.roleKeys(among: keys)
+        terminating = try fields.bool("terminating")
+        switch (fields.has("paths"), fields.has("path_hash_prefixes")) {
+        case (true, false): scope = .paths(try fields.strings("paths", limit: 1_000))
+        case (false, true): scope = .hashPrefixes(try fields.strings("path_hash_prefixes", limit: 70_000))
+        case (true, true), (false, false):
+            throw fields.broken("paths", "must stand, or path_hash_prefixes, and not both")
+        }
+    }
+
+    /// Whether the role was given `target`.
+    package func covers(_ target: String) -> Bool {
+        switch scope {
+        case .paths(let patterns):
+            return patterns.contains { PathPattern($0).matches(target) }
+        case .hashPrefixes(let prefixes):
+            let hash = SHA256Digest(of: Array(target.utf8)).hex
+            return prefixes.contains { hash.hasPrefix($0) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package import PatchFormat
+
+/// A key as TUF metadata writes it. A key of an unknown sort is kept and never verifies anything.
+package struct TUFKey: Hashable, Sendable {
+    /// The whole object, unknown members included: the key id covers it.
+    package let json: JSON
+    package let scheme: SignatureScheme?
+    package let publicKey: PublicKey?
+
+    package init(_ json: JSON) {
+        self.json = json
+        func text(_ value: JSON?) -> String? {
+            guard case .string(let text) = value else { return nil }
+            return text.text
+        }
+        let scheme = text(json["scheme"]).flatMap(SignatureScheme.init(rawValue:))
+        let value = text(json["keyval"]?["public"]) ?? ""
+        self.scheme = scheme
+        switch (text(json["keytype"]), scheme) {
+        case ("rsa", .rsaPSS), ("rsa", .rsaPKCS1v15), ("ecdsa", .ecdsaP256), ("ecdsa-sha2-nistp256", .ecdsaP256):
+            publicKey = try? PublicKey(pem: value)
+        case ("ed25519", .ed25519):
+            publicKey = try? PublicKey(ed25519: Hex.bytes(value) ?? [])
+        default:
+            publicKey = nil
+        }
+    }
+
+    /// An RSA key as Patchline writes it.
+    package init(rsa key: PublicKey, scheme: SignatureScheme) {
+        self.init(
+            .fields([
+                ("keytype", .text("rsa")), ("scheme", .text(scheme.rawValue)),
+                ("keyval", .fields([("public", .text(key.pem))])),
+            ]))
+    }
+
+    /// SHA-256 of the canonical JSON of the whole key object (TUF 4.2 KEYID).
+    package var id: SHA256Digest { SHA256Digest(of: json.canonicalBytes) }
+
+    func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
+        guard let publicKey, let scheme else { return false }
+        return publicKey.verifies(signature, over: message, scheme: scheme)
+    }
+}
+
+/// Who may sign for a role.
+package struct RoleKeys: Hashable, Sendable {
+    package let threshold: Int
+    /// By key id; ids that name no listed key are dropped, they can sign nothing.
+    package let keys: [SHA256Digest: TUFKey]
+
+    package init(threshold: Int, keys: [SHA256Digest: TUFKey]) {
+        self.threshold = threshold
+        self.keys = keys
+    }
+
+    /// How many distinct keys, by id and by material, signed `envelope`.
+    package func validSignatures(on envelope: Envelope) -> Int {
+        let message = envelope.signed.canonicalBytes
+        var material: Set<SHA256Digest> = []
+        for signature in envelope.signatures {
+            guard let id = SHA256Digest(hex: signature.keyID), let key = keys[id], let publicKey = key.publicKey,
+                !material.contains(publicKey.material), key.verifies(signature.bytes, over: message)
+            else { continue }
+            material.insert(publicKey.material)
+        }
+        return material.count
+    }
+
+    package func check(_ envelope: Envelope, role: String) throws(TrustError) {
+        let valid = validSignatures(on: envelope)
+        guard valid >= threshold else { throw .threshold(role: role, valid: valid, needed: threshold) }
+    }
+}
+
+extension Fields {
+    /// The `keys` of a root or of delegations. Each id must be the digest of its key.
+    func keys(_ name: String) throws(FormatError) -> [SHA256Digest: TUFKey] {
+        let fields = try fields(name)
+        var keys: [SHA256Digest: TUFKey] = [:]
+        for member in fields.object.members {
+            let key = TUFKey(member.value)
+            guard member.key.text == key.id.hex else {
+                throw fields.broken(member.key.text, "must be the SHA-256 of its key's canonical JSON")
+            }
+            keys[key.id] = key
+        }
+        return keys
+    }
+
+    /// `keyids` and `threshold` of a role, against the keys listed beside them.
+    func roleKeys(among keys: [SHA256Digest: TUFKey]) throws(FormatError) -> RoleKeys {
+        let ids = try strings("keyids", limit: 1_000)
+        guard Set(ids.map { ExactString($0) }).count == ids.count else { throw broken("keyids", "must not name a key twice") }
+        var found: [SHA256Digest: TUFKey] = [:]
+        for id in ids.compactMap({ SHA256Digest(hex: $0) }) { found[id] = keys[id] }
+        return RoleKeys(threshold: try integer("threshold", in: 1...1_000), keys: found)
+    }
+}

@@ -1,0 +1,90 @@
+package import PatchFormat
+
+/// Why bytes are not trusted. Each case is one broken rule.
+package enum TrustError: Error, Equatable, Sendable {
+    case malformed(FormatError)
+    /// Fewer distinct keys signed than the threshold asks for (TUF 4.2.1).
+    case threshold(role: String, valid: Int, needed: Int)
+    /// Its version is lower than one already trusted: a rollback (TUF 5.4.3, 5.5.5).
+    case rolledBack(role: String, offered: Int, trusted: Int)
+    /// Its version is not the one that its referrer names, or a root not the next one (TUF 5.3.5, 5.5.4, 5.6.4).
+    case wrongVersion(role: String, offered: Int, expected: Int)
+    case expired(role: String, expires: UTCTime, at: UTCTime)
+    /// Its bytes are not the ones its referrer names.
+    case wrongLength(name: String, found: Int, expected: Int)
+    case wrongDigest(name: String, algorithm: String)
+    /// The snapshot does not list this role (TUF 5.6.1).
+    case notInSnapshot(role: String)
+    /// A newer snapshot dropped a role that an older one listed (TUF 5.5.5).
+    case droppedFromSnapshot(role: String)
+    /// Nobody delegates to this role.
+    case notDelegated(role: String)
+    /// The role names this target but was never given its path.
+    case outsideDelegation(role: String, target: String)
+    /// The role does not name this target.
+    case noTarget(role: String, target: String)
+    /// More new roots in one refresh than ``Limits/rootRotations``.
+    case tooManyRoots(limit: Int)
+    /// A document for another app or channel than the one asked for.
+    case foreign(document: String, field: String, found: String, expected: String)
+    /// One entry's signature or digest does not hold.
+    case entry(EntryFault)
+}
+
+/// What is wrong with one entry of a list or manifest.
+package struct EntryFault: Error, Equatable, Sendable {
+    package enum Rule: Equatable, Sendable {
+        /// The bytes differ from the entry in this: size, md5, sha1 or sha256.
+        case differs(String)
+        case signature
+        case unknownKey(SHA256Digest)
+        case unreadable(String)
+        /// The label is known with other bytes.
+        case republished
+    }
+
+    /// `fix-cart-total 1`, `web 1.0.0`, `web 1.0.0 app/main.js`.
+    package let entry: String
+    package let rule: Rule
+
+    package init(entry: String, rule: Rule) {
+        self.entry = entry
+        self.rule = rule
+    }
+}
+
+extension EntryFault: CustomStringConvertible {
+    package var description: String {
+        switch rule {
+        case .differs(let field): "\(entry): \(field) of the bytes is not the one its entry says"
+        case .signature: "\(entry): its RSA signature does not verify"
+        case .unknownKey(let id): "\(entry): signed by a key that the channel does not list (\(id.hex.prefix(12))…)"
+        case .unreadable(let why): "\(entry): \(why)"
+        case .republished: "\(entry): this label is already known with other bytes; a version is published once"
+        }
+    }
+}
+
+extension TrustError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .malformed(let error): error.description
+        case .threshold(let role, let valid, let needed): "\(role): \(valid) valid signatures of \(needed) needed"
+        case .rolledBack(let role, let offered, let trusted):
+            "\(role): version \(offered) is older than version \(trusted), which is already trusted"
+        case .wrongVersion(let role, let offered, let expected): "\(role): version \(offered) where \(expected) is expected"
+        case .expired(let role, let expires, let time): "\(role): expired at \(expires) (now \(time))"
+        case .wrongLength(let name, let found, let expected): "\(name): \(found) bytes where \(expected) are signed"
+        case .wrongDigest(let name, let algorithm): "\(name): its \(algorithm) is not the signed one"
+        case .notInSnapshot(let role): "\(role): is not in the snapshot; has this channel been published?"
+        case .droppedFromSnapshot(let role): "\(role): was in the snapshot before and is gone"
+        case .notDelegated(let role): "\(role): no role delegates to it"
+        case .outsideDelegation(let role, let target): "\(target): role \(role) was not given this path"
+        case .noTarget(let role, let target): "\(target): role \(role) does not name it"
+        case .tooManyRoots(let limit): "root: more than \(limit) new versions in one refresh"
+        case .foreign(let document, let field, let found, let expected):
+            "\(document): is for \(field) \(found), not \(expected)"
+        case .entry(let fault): fault.description
+        }
+    }
+}

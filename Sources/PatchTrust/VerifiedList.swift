@@ -1,0 +1,60 @@
+package import PatchFormat
+
+/// A patch list that the channel's role vouches for, with the entries whose own signatures hold.
+///
+/// Only ``init(_:for:channel:file:role:)`` makes one.
+package struct VerifiedList: Sendable {
+    package let list: PatchList
+    /// Entries that were read and whose RSA signatures verified, in list order.
+    package let entries: [PatchEntry]
+    /// Entries refused alone, each with its reason.
+    package let refused: [RefusedEntry]
+    package let entryKeys: EntryKeys
+    package let roleVersion: Int
+
+    /// - Parameters:
+    ///   - bytes: the target `CHANNEL/patchlist.json`.
+    ///   - file: what the channel's role says of it.
+    package init(
+        _ bytes: [UInt8], for app: AppID, channel: ChannelName, file: TargetFile, role: TargetsRole
+    ) throws(TrustError) {
+        let name = TargetPath.patchList(channel).text
+        try file.check(bytes, name: name)
+        let parsed: ParsedPatchList
+        do throws(FormatError) { parsed = try ParsedPatchList(bytes, named: name) } catch { throw .malformed(error) }
+        guard parsed.list.app == app else {
+            throw .foreign(document: name, field: "app", found: parsed.list.app.text, expected: app.text)
+        }
+        guard parsed.list.channel == channel else {
+            throw .foreign(document: name, field: "channel", found: parsed.list.channel.text, expected: channel.text)
+        }
+        var entries: [PatchEntry] = []
+        var refused = parsed.problems.map { problem in
+            let name = problem.patchID.map { id in problem.version.map { "\(id) \($0)" } ?? id.text } ?? "entry \(problem.index)"
+            return RefusedEntry(
+                patchID: problem.patchID, version: problem.version,
+                fault: EntryFault(entry: name, rule: .unreadable(problem.error)))
+        }
+        for entry in parsed.list.entries {
+            do throws(EntryFault) {
+                let label = "\(entry.patchID) \(entry.version)"
+                try role.entryKeys.check(entry.signature, over: entry.statement(app: app, channel: channel), entry: label)
+                entries.append(entry)
+            } catch {
+                refused.append(RefusedEntry(patchID: entry.patchID, version: entry.version, fault: error))
+            }
+        }
+        list = parsed.list
+        self.entries = entries
+        self.refused = refused
+        entryKeys = role.entryKeys
+        roleVersion = role.header.version
+    }
+}
+
+/// A list entry that is not offered to this device because it does not verify.
+package struct RefusedEntry: Equatable, Sendable {
+    package let patchID: PatchID?
+    package let version: VersionLabel?
+    package let fault: EntryFault
+}

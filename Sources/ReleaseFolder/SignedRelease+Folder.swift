@@ -1,0 +1,95 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+extension SignedRelease {
+    private static let headerFile = "release.json"
+    private static let roleFile = "role.json"
+
+    /// Reads the header, the role and each target that the role names; nothing else in the folder is looked at.
+    package init(folder: FilePath, files: any FileOperations) throws(ReleaseError) {
+        let reader = FolderReader(folder: folder, files: files)
+        let headerBytes = try reader.read(Self.headerFile, limit: Limits.releaseHeader)
+        let roleBytes = try reader.read(Self.roleFile, limit: Limits.targetsRole)
+        let header: ReleaseHeader
+        let role: Envelope
+        let parsed: TargetsRole
+        do throws(FormatError) {
+            header = try ReleaseHeader(headerBytes, named: Self.headerFile)
+            role = try Envelope(roleBytes, role: header.channel.text, limit: Limits.targetsRole)
+            parsed = try TargetsRole(role, name: header.channel.text)
+        } catch { throw .format(error) }
+        var targets: [TargetPath: [UInt8]] = [:]
+        for (name, file) in parsed.targets {
+            guard let path = TargetPath(name.text) else {
+                throw .format(FormatError(Self.roleFile, field: "signed.targets.\(name)", rule: TargetPath.rule))
+            }
+            targets[path] = try reader.read("targets/\(path)", limit: min(file.length, Limits.manifest))
+        }
+        var objects: [SHA256Digest: FilePath] = [:]
+        for digest in Self.objectsNamed(in: targets, channel: header.channel) {
+            let path = folder.appending(URLLayout.object(digest))
+            if try reader.exists(path) { objects[digest] = path }
+        }
+        self.init(header: header, role: role, targets: targets, objects: objects)
+    }
+
+    /// Digests of the scripts and assets that the list and its manifests name. What cannot be read names none; verifying
+    /// the release says why.
+    private static func objectsNamed(in targets: [TargetPath: [UInt8]], channel: ChannelName) -> Set<SHA256Digest> {
+        guard let list = targets[.patchList(channel)].flatMap({ try? ParsedPatchList($0) })?.list else { return [] }
+        var digests: Set<SHA256Digest> = []
+        for entry in list.entries {
+            switch entry.kind {
+            case .script: digests.insert(entry.fingerprint.sha256)
+            case .bundle:
+                let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+                guard let manifest = targets[path].flatMap({ try? AssetManifest($0) }) else { continue }
+                digests.formUnion(manifest.assets.map(\.fingerprint.sha256))
+            }
+        }
+        return digests
+    }
+
+    /// Writes the release as a new folder. Objects are linked where they can be (`linking`) and copied otherwise.
+    ///
+    /// - Parameter linking: directories whose files never change, such as an older signed release.
+    package func write(to folder: FilePath, files: any FileOperations, linking: [FilePath] = []) throws(FileError) {
+        try files.makeDirectory(folder)
+        for (digest, source) in objects.sorted(by: { $0.key < $1.key }) {
+            let destination = folder.appending(URLLayout.object(digest))
+            try files.makeDirectory(destination.removingLastComponent())
+            if try files.identity(of: destination) != nil { continue }
+            if linking.contains(where: { source.starts(with: $0) }), (try? files.link(source, to: destination)) != nil { continue }
+            try files.copy(source, to: destination)
+        }
+        for (path, bytes) in targets.sorted(by: { $0.key < $1.key }) {
+            let destination = folder.appending("targets/\(path)")
+            try files.makeDirectory(destination.removingLastComponent())
+            try files.write(bytes, to: destination)
+        }
+        try writeRole(to: folder, files: files)
+        try files.replace(Self.headerFile, in: folder, with: header.json.fileBytes)
+    }
+
+    /// Writes the role alone, after a signature was added.
+    package func writeRole(to folder: FilePath, files: any FileOperations) throws(FileError) {
+        try files.replace(Self.roleFile, in: folder, with: role.fileBytes)
+    }
+}
+
+private struct FolderReader {
+    let folder: FilePath
+    let files: any FileOperations
+
+    func exists(_ path: FilePath) throws(ReleaseError) -> Bool {
+        do throws(FileError) { return try files.identity(of: path) != nil } catch { throw .file(error) }
+    }
+
+    func read(_ name: String, limit: Int) throws(ReleaseError) -> [UInt8] {
+        let path = folder.appending(name)
+        guard try exists(path) else { throw .missing(name) }
+        do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
+    }
+}

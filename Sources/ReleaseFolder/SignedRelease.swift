@@ -1,0 +1,46 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// What passes between `patchsign` and `patchsrv`: a signed state of one channel, as a folder.
+///
+/// ```
+/// release.json                 what it is for and what it was made from
+/// role.json                    the channel's TUF role; its signatures may be incomplete
+/// targets/TARGETPATH           every target the role names: list, manifests, signature columns
+/// objects/ab/<sha256>          scripts and assets
+/// ```
+///
+/// Read but not verified: ``VerifiedRelease`` does that.
+package struct SignedRelease: Sendable {
+    package let header: ReleaseHeader
+    package private(set) var role: Envelope
+    /// Every target that the role names.
+    package let targets: [TargetPath: [UInt8]]
+    /// Where each object's bytes lie now. An object that the channel already has may be left out.
+    package let objects: [SHA256Digest: FilePath]
+
+    package init(
+        header: ReleaseHeader, role: Envelope, targets: [TargetPath: [UInt8]], objects: [SHA256Digest: FilePath]
+    ) {
+        self.header = header
+        self.role = role
+        self.targets = targets
+        self.objects = objects
+    }
+
+    package mutating func sign(with key: PrivateKey, id: SHA256Digest) throws(KeyError) {
+        try role.sign(with: key, id: id)
+    }
+
+    /// Takes over signatures that other key holders made over the same bytes.
+    package mutating func merge(_ signatures: [Envelope.Signature]) {
+        for signature in signatures { role.add(signature) }
+    }
+
+    /// What identifies the role whatever signatures it carries: SHA-256 of the canonical JSON of its signed part.
+    package static func identity(of role: Envelope) -> SHA256Digest {
+        SHA256Digest(of: role.signed.canonicalBytes)
+    }
+}

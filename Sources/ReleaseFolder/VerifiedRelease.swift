@@ -1,0 +1,108 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// A signed release of which everything but the count of its role's signatures has been checked: the role's form, every
+/// target's digest, every entry's and asset's digests and RSA signature, every object's bytes.
+package struct VerifiedRelease: Sendable {
+    /// How far the role's quorum has come.
+    package struct Quorum: Equatable, Sendable {
+        package let valid: Int
+        package let needed: Int
+        package var isComplete: Bool { valid >= needed }
+    }
+
+    /// How much was looked at.
+    package struct Counts: Equatable, Sendable {
+        package var entries = 0
+        package var assets = 0
+        package var objects = 0
+        /// RSA signatures of entries and assets that verified.
+        package var signatures = 0
+    }
+
+    package let release: SignedRelease
+    package let role: TargetsRole
+    package let list: VerifiedList
+    package let manifests: [Label: VerifiedManifest]
+    package let quorum: Quorum
+    package let counts: Counts
+
+    /// - Parameters:
+    ///   - delegation: what the top targets role says of the channel.
+    ///   - elsewhere: where an object may lie that the release leaves out: the published tree's copy.
+    package init(
+        _ release: SignedRelease, delegation: Delegation, files: any FileOperations,
+        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil }
+    ) throws(ReleaseError) {
+        let header = release.header
+        let channel = header.channel
+        let role: TargetsRole
+        do throws(FormatError) {
+            role = try TargetsRole(release.role, name: channel.text)
+        } catch { throw .format(error) }
+        guard role.header.version == header.roleVersion else {
+            throw .trust(.wrongVersion(role: channel.text, offered: role.header.version, expected: header.roleVersion))
+        }
+        for name in role.targets.keys.sorted() where !delegation.covers(name.text) {
+            throw .trust(.outsideDelegation(role: channel.text, target: name.text))
+        }
+        func target(_ path: TargetPath) throws(ReleaseError) -> (TargetFile, [UInt8]) {
+            guard let file = role.targets[ExactString(path.text)] else {
+                throw .trust(.noTarget(role: channel.text, target: path.text))
+            }
+            guard let bytes = release.targets[path] else { throw .missing(path.text) }
+            do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .trust(error) }
+            return (file, bytes)
+        }
+        let (listFile, listBytes) = try target(.patchList(channel))
+        let list: VerifiedList
+        do throws(TrustError) {
+            list = try VerifiedList(listBytes, for: header.app, channel: channel, file: listFile, role: role)
+        } catch { throw .trust(error) }
+        if let refused = list.refused.first { throw .trust(.entry(refused.fault)) }
+        var counts = Counts()
+        var manifests: [Label: VerifiedManifest] = [:]
+        var checked: Set<SHA256Digest> = []
+        func object(_ fingerprint: Fingerprint, entry: String) throws(ReleaseError) {
+            guard checked.insert(fingerprint.sha256).inserted else { return }
+            guard let path = release.objects[fingerprint.sha256] ?? elsewhere(fingerprint.sha256) else {
+                throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
+            }
+            let found: Fingerprint
+            do throws(FileError) { found = try files.fingerprint(of: path, limit: Limits.object) } catch { throw .file(error) }
+            if let field = found.firstDifference(from: fingerprint) {
+                throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
+            }
+            counts.objects += 1
+        }
+        for entry in list.entries {
+            let label = Label(patchID: entry.patchID, version: entry.version)
+            counts.entries += 1
+            counts.signatures += 1
+            switch entry.kind {
+            case .script: try object(entry.fingerprint, entry: label.description)
+            case .bundle:
+                let (_, bytes) = try target(.manifest(channel: channel, patchID: entry.patchID, version: entry.version))
+                let (_, column) = try target(.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version))
+                let manifest: VerifiedManifest
+                do throws(TrustError) {
+                    manifest = try VerifiedManifest(bytes, column: column, of: entry, app: header.app, keys: role.entryKeys)
+                } catch { throw .trust(error) }
+                for asset in manifest.manifest.assets {
+                    counts.assets += 1
+                    counts.signatures += 1
+                    try object(asset.fingerprint, entry: "\(label) \(asset.path)")
+                }
+                manifests[label] = manifest
+            }
+        }
+        self.release = release
+        self.role = role
+        self.list = list
+        self.manifests = manifests
+        self.counts = counts
+        quorum = Quorum(valid: delegation.keys.validSignatures(on: release.role), needed: delegation.keys.threshold)
+    }
+}

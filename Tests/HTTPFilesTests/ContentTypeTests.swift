@@ -1,0 +1,6 @@
+import HTTPFiles
+import Testing
+
+@Suite("The content type")
+struct ContentTypeTests {
+}
