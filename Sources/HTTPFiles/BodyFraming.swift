@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// How the body of a request is delimited, decided from its head (RFC 9112 §6).
 enum BodyFraming: Equatable, Sendable {
     case none

@@ -98,7 +98,7 @@ struct Connection {
     /// Appends what arrived to `buffer`; false at the end, which a reset is too.
     private mutating func fill() async -> Bool {
         if buffer.readableBytes == 0 { buffer.clear() }
-        guard var more = try? await inbound.next() else { return false }
+        guard var more = try? await inbound.next(isolation: #isolation) else { return false }
         buffer.writeBuffer(&more)
         return true
     }

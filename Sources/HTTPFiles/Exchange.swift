@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import SystemPackage
 
 /// From a request's head to its response: what is refused without asking the source, and what the source says.
 struct Exchange: Sendable {

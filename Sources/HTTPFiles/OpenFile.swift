@@ -72,6 +72,9 @@ final class OpenFile: Sendable {
         return buffer
     }
 
+    // NIOCore has a protocol of this name, deprecated.
+    private typealias FileDescriptor = SystemPackage.FileDescriptor
+
     private enum Kind {
         case folder
         case file
@@ -79,7 +82,7 @@ final class OpenFile: Sendable {
         /// O_NONBLOCK: opening a named pipe must not wait for its other end.
         var flags: CInt {
             switch self {
-            case .folder: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            case .folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             case .file: O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC
             }
         }

@@ -60,9 +60,7 @@ extension Response {
         if case .ok = served.status {
             self.init(representation, for: request) { .bytes(served.bytes[$0]) }
         } else {
-            status = served.status
-            headers = representation.allHeaders
-            body = .bytes(served.bytes[...])
+            self.init(status: served.status, headers: representation.allHeaders, body: .bytes(served.bytes[...]))
         }
     }
 

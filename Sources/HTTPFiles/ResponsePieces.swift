@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import SystemPackage
 
 /// A response cut into what is held in memory at a time; the head travels with the first piece.
 ///

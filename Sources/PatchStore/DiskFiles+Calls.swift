@@ -89,6 +89,20 @@ extension DiskFiles {
         try retrying(.setPermissions, path) { fchmod(descriptor, mode_t(permissions.rawValue)) }
     }
 
+    /// Makes `bytes` all that an open file holds. Not durable, and not in one step.
+    static func overwrite(
+        _ file: borrowing OwnedDescriptor,
+        with bytes: [UInt8],
+        _ path: FilePath
+    ) throws(FileError) {
+        do {
+            try file.descriptor.resize(to: 0)
+            try file.descriptor.writeAll(toAbsoluteOffset: 0, bytes)
+        } catch {
+            throw fileError(error, .lock, path)
+        }
+    }
+
     static func sync(_ file: borrowing OwnedDescriptor, _ path: FilePath) throws(FileError) {
         let descriptor = file.descriptor.rawValue
         try retrying(.sync, path) { fsync(descriptor) }

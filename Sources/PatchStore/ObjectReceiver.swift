@@ -1,0 +1,115 @@
+package import PatchFormat
+import PatchTrust
+package import SystemPackage
+
+/// One object on its way in: bytes go to `INCOMING/<sha256>.part` and are digested as they come.
+///
+/// Letting a receiver go keeps the part file, and the next receiver resumes there. Bytes that turn out not to be the
+/// entry's remove it, so that nobody resumes from them.
+package struct ObjectReceiver: ~Copyable {
+    package let expected: Fingerprint
+    /// How many bytes were there already: ask for the rest, `Range: bytes=<resumeOffset>-`.
+    package let resumeOffset: Int
+    /// How many bytes are there now.
+    package private(set) var received: Int
+    /// Whether every byte is there, so that only ``finish()`` is left to do.
+    package var isComplete: Bool { received == expected.size }
+
+    private let store: ObjectStore
+    private let part: FilePath
+    private let writer: any FileWriter
+    private var digester: Digester
+
+    fileprivate init(_ expected: Fingerprint, into store: ObjectStore) throws(FileError) {
+        self.expected = expected
+        self.store = store
+        part = store.part(of: expected.sha256)
+        // `self` cannot be captured before it is whole.
+        var digester = Digester()
+        if try store.canResume(expected) {
+            // The last receiver may have sealed it already.
+            try store.files.setPermissions(.privateFile, of: part)
+            // What is there is digested again: it may be what a power cut left of more.
+            try store.files.readChunks(part, limit: expected.size) { digester.update($0) }
+            writer = try store.files.append(to: part)
+        } else {
+            try store.files.removeTree(part)
+            writer = try store.files.create(part, permissions: .privateFile)
+        }
+        self.digester = digester
+        resumeOffset = writer.offset
+        received = writer.offset
+    }
+
+    /// Takes the next bytes. Afterwards: not durable.
+    ///
+    /// - Throws: `mismatch(field: "size")` as soon as there are more bytes than expected; none of these is written.
+    package mutating func append(_ bytes: [UInt8]) throws(StoreError) {
+        guard bytes.count <= expected.size - received else { throw refusal(of: "size") }
+        do throws(FileError) {
+            try writer.append(bytes)
+        } catch {
+            throw .file(error)
+        }
+        digester.update(bytes)
+        received += bytes.count
+    }
+
+    /// Compares size, md5, sha1 and sha256, and makes the part an object. Afterwards: the object is durable.
+    ///
+    /// - Returns: what to record once nothing will be linked any more.
+    @discardableResult
+    package consuming func finish() throws(StoreError) -> FileIdentity {
+        let (store, part, writer, expected) = (store, part, writer, expected)
+        let found = digester.finish()
+        if let field = found.firstDifference(from: expected) {
+            try? store.files.remove(part)
+            throw .mismatch(expected.sha256, field: field)
+        }
+        do throws(FileError) {
+            try store.files.makeDirectory(
+                store.directory(of: expected.sha256),
+                permissions: store.directoryPermissions
+            )
+            try store.files.setPermissions(.sealed, of: part)
+            try writer.finish()
+            return try store.commit(part, as: expected.sha256)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func refusal(of field: String) -> StoreError {
+        try? store.files.remove(part)
+        return .mismatch(expected.sha256, field: field)
+    }
+}
+
+extension ObjectStore {
+    /// Starts to receive an object, or goes on where the last receiver stopped.
+    package func receive(_ expected: Fingerprint) throws(StoreError) -> ObjectReceiver {
+        do throws(FileError) {
+            return try ObjectReceiver(expected, into: self)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Removes what interrupted downloads left, except of the digests that are still wanted.
+    package func removePartialDownloads(except wanted: Set<SHA256Digest> = []) throws(FileError) {
+        let kept = Set(wanted.map { "\($0).part" })
+        for name in try files.list(incoming) where !kept.contains(name) {
+            try files.removeTree(incoming.appending(name))
+        }
+    }
+
+    fileprivate func part(of digest: SHA256Digest) -> FilePath {
+        incoming.appending("\(digest).part")
+    }
+
+    fileprivate func canResume(_ expected: Fingerprint) throws(FileError) -> Bool {
+        guard let status = try files.status(of: part(of: expected.sha256)) else { return false }
+        // After a power cut a finished download may have both names. To append to the one would be to write to the other.
+        return status.kind == .file && status.linkCount == 1 && status.identity.size <= expected.size
+    }
+}

@@ -1,0 +1,72 @@
+package import PatchFormat
+import PatchTrust
+import SystemPackage
+
+/// What is known of one object on disk.
+package enum ObjectCondition: Equatable, Sendable {
+    case missing
+    /// As it was verified; record this identity.
+    case intact(FileIdentity)
+    /// The first of kind, size, md5, sha1, sha256 that is wrong.
+    case damaged(field: String)
+}
+
+extension ObjectStore {
+    /// Whether the object under `digest` is what it should be.
+    ///
+    /// A file that is unchanged since it was recorded is intact without hashing. Whoever reads all of it anyway, or
+    /// suspects the medium, passes empty records.
+    /// - Parameter expected: the entry of the object, if there is one, to compare size, md5 and sha1 as well.
+    package func condition(
+        of digest: SHA256Digest,
+        expected: Fingerprint? = nil,
+        records: VerifiedRecords
+    ) throws(FileError) -> ObjectCondition {
+        precondition(expected == nil || expected?.sha256 == digest, "an entry of another object")
+        // Taken before hashing: what is written meanwhile makes another identity, and is hashed the next time.
+        guard let status = try files.status(of: path(of: digest)) else { return .missing }
+        guard status.kind == .file else { return .damaged(field: "kind") }
+        if let expected, expected.size != status.identity.size { return .damaged(field: "size") }
+        if records[digest] == status.identity { return .intact(status.identity) }
+        return try hashed(digest, expected, status.identity)
+    }
+
+    private func hashed(
+        _ digest: SHA256Digest,
+        _ expected: Fingerprint?,
+        _ identity: FileIdentity
+    ) throws(FileError) -> ObjectCondition {
+        var digester = Digester()
+        do throws(FileError) {
+            try files.readChunks(path(of: digest), limit: identity.size) { digester.update($0) }
+        } catch .tooLarge {
+            return .damaged(field: "size")
+        }
+        let found = digester.finish()
+        if let expected, let field = found.firstDifference(from: expected) { return .damaged(field: field) }
+        return found.sha256 == digest ? .intact(identity) : .damaged(field: "sha256")
+    }
+
+    /// Does what makes or removes names of objects, hard links that is, and brings their records over it.
+    ///
+    /// Each link and each removal of one changes the ctime of a file and so its ``FileIdentity``; without this, every
+    /// object of a bundle would be hashed again after the bundle was built, and again after its neighbour was removed.
+    /// Records that were true before `change` are renewed if no content changed; others stay as they are.
+    package func carrying(
+        _ records: inout VerifiedRecords,
+        of digests: some Collection<SHA256Digest>,
+        over change: () throws(FileError) -> Void
+    ) throws(FileError) {
+        var before: [SHA256Digest: FileIdentity] = [:]
+        for digest in digests {
+            guard let record = records[digest], try files.identity(of: path(of: digest)) == record else { continue }
+            before[digest] = record
+        }
+        // What an interrupted change leaves behind is hashed again.
+        try change()
+        for (digest, earlier) in before {
+            guard let now = try files.identity(of: path(of: digest)), now.hasContent(of: earlier) else { continue }
+            records[digest] = now
+        }
+    }
+}
