@@ -73,7 +73,7 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioConcurrency,
                 systemPackage,
             ]
         ),

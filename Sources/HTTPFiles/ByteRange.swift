@@ -30,7 +30,7 @@ enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// Digits only. More than `Int` holds is the largest `Int`, beyond the end of every file.
+    /// Digits only; more than `Int` holds is the largest `Int`, beyond the end of every file.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text) ?? .max

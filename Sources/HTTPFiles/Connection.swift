@@ -50,8 +50,7 @@ struct Connection {
                 // Without a head there was no begin; an answer to a server that stops is not owed.
                 keepsConnection = await send(Response(error), to: nil, keepAlive: false, since: .now)
             }
-            connections.end(channel)
-            guard keepsConnection else { return await linger() }
+            guard connections.end(channel), keepsConnection else { return await linger() }
         }
     }
 
@@ -59,26 +58,35 @@ struct Connection {
 
     /// Waits for the next head; nil when the client, or an idle time-out, or a stopping server closed the connection.
     private mutating func nextHead() async throws(RequestFault) -> RequestHead? {
-        if buffer.readableBytes == 0 {
-            let deadline = Deadline(in: configuration.idleTimeout, closing: channel, mode: .all)
-            defer { deadline.cancel() }
-            guard await fill() else { return nil }
-        }
-        let deadline = Deadline(in: configuration.headerTimeout, closing: channel, mode: .input)
+        guard await waitForFirstByte() else { return nil }
+        let deadline = Deadline(in: configuration.headerTimeout, .wakingReader, channel)
         defer { deadline.cancel() }
         while true {
             if let head = try scanner.next(from: &buffer) { return head }
+            if deadline.hasExpired { throw .tooSlow }
             guard await fill() else {
-                if deadline.hasExpired { throw .tooSlow }
                 if buffer.readableBytes == 0 || !channel.isActive { return nil }
                 throw .malformed("the head ends early")
             }
         }
     }
 
-    private mutating func receiveBody(_ framing: BodyFraming, expectsContinue: Bool) async throws(RequestFault) -> [UInt8] {
+    private mutating func waitForFirstByte() async -> Bool {
+        let deadline = Deadline(in: configuration.idleTimeout, .closing, channel)
+        defer { deadline.cancel() }
+        // Not the first read: a deadline that has woken the reader too late leaves an empty one.
+        while buffer.readableBytes == 0 {
+            guard await fill() else { return false }
+        }
+        return true
+    }
+
+    private mutating func receiveBody(
+        _ framing: BodyFraming,
+        expectsContinue: Bool
+    ) async throws(RequestFault) -> [UInt8] {
         var body = try RequestBody(framing, limit: configuration.maxBodyBytes)
-        let deadline = Deadline(in: configuration.bodyTimeout, closing: channel, mode: .input)
+        let deadline = Deadline(in: configuration.bodyTimeout, .wakingReader, channel)
         defer { deadline.cancel() }
         try body.read(from: &buffer)
         if expectsContinue, !body.isComplete {
@@ -86,10 +94,8 @@ struct Connection {
             _ = await write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
         }
         while !body.isComplete {
-            guard await fill() else {
-                if deadline.hasExpired { throw .tooSlow }
-                throw .malformed("the body ends early")
-            }
+            if deadline.hasExpired { throw .tooSlow }
+            guard await fill() else { throw .malformed("the body ends early") }
             try body.read(from: &buffer)
         }
         return body.bytes
@@ -97,7 +103,8 @@ struct Connection {
 
     /// Appends what arrived to `buffer`; false at the end, which a reset is too.
     private mutating func fill() async -> Bool {
-        if buffer.readableBytes == 0 { buffer.clear() }
+        // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
+        buffer.discardReadBytes()
         guard var more = try? await inbound.next(isolation: #isolation) else { return false }
         buffer.writeBuffer(&more)
         return true
@@ -171,7 +178,7 @@ struct Connection {
 
     /// Returns when the kernel has taken all of `bytes`; false when it never will.
     private func write(_ bytes: ByteBuffer) async -> Bool {
-        let deadline = Deadline(in: configuration.writeTimeout, closing: channel, mode: .all)
+        let deadline = Deadline(in: configuration.writeTimeout, .closing, channel)
         defer { deadline.cancel() }
         do {
             try await channel.writeAndFlush(bytes)
@@ -185,7 +192,7 @@ struct Connection {
     /// connection, and a reset throws away the response that the client has not read yet.
     private mutating func linger() async {
         guard channel.isActive else { return }
-        let deadline = Deadline(in: Self.lingerTimeout, closing: channel, mode: .all)
+        let deadline = Deadline(in: Self.lingerTimeout, .closing, channel)
         defer { deadline.cancel() }
         try? await channel.close(mode: .output)
         repeat { buffer.clear() } while await fill()

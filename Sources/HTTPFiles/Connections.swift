@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
-///   └─stop: closed   └─stop: finishes its answer; closed at the drain deadline
+///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline
 /// ```
 final class Connections: Sendable {
     private enum Activity {
@@ -55,11 +55,15 @@ final class Connections: Sendable {
         }
     }
 
-    func end(_ channel: any Channel) {
-        state.withLockedValue { $0.open[ObjectIdentifier(channel)]?.activity = .idle }
+    /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
+    func end(_ channel: any Channel) -> Bool {
+        state.withLockedValue { state in
+            state.open[ObjectIdentifier(channel)]?.activity = .idle
+            return !state.isStopping
+        }
     }
 
-    /// Closes what is idle now; what is busy finds ``isStopping`` and closes after its answer.
+    /// Closes what is idle now; what is busy learns it from ``end(_:)`` after its answer.
     func stop() {
         let idle = state.withLockedValue { state in
             state.isStopping = true

@@ -26,7 +26,7 @@ enum EntityTagCondition: Equatable, Sendable {
     case any
     case oneOf([EntityTag])
 
-    /// Nil when the field is absent. Elements that are no entity tags match nothing and are left out.
+    /// Nil when the field is absent; elements that are no entity tags match nothing and are left out.
     init?(parsing values: [String]) {
         if values.isEmpty { return nil }
         if values.count == 1, values[0].listElements == ["*"] {
@@ -36,7 +36,7 @@ enum EntityTagCondition: Equatable, Sendable {
         }
     }
 
-    /// Weak comparison, If-None-Match (RFC 9110 §13.1.2). `current` is nil when the representation has no tag.
+    /// Weak comparison, for If-None-Match (§13.1.2); `current` is nil when the representation has no tag.
     func matchesWeakly(_ current: String?) -> Bool {
         switch self {
         case .any: true
@@ -44,7 +44,7 @@ enum EntityTagCondition: Equatable, Sendable {
         }
     }
 
-    /// Strong comparison, If-Match (RFC 9110 §13.1.1). Our own tags are always strong.
+    /// Strong comparison, for If-Match (§13.1.1); our own tags are always strong.
     func matchesStrongly(_ current: String?) -> Bool {
         switch self {
         case .any: true

@@ -2,7 +2,7 @@ package import NIOHTTP1
 
 /// One request as a source sees it: parsed, bounded, and safe to look up.
 package struct FileRequest: Sendable {
-    /// GET or HEAD; others only for a source that accepts bodies. Never CONNECT or TRACE.
+    /// GET or HEAD, or for a source that accepts bodies POST, PUT, PATCH, DELETE or OPTIONS.
     package let method: HTTPMethod
     package let path: RequestPath
     /// Raw, without `?`; nil without one.

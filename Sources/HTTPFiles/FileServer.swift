@@ -1,6 +1,6 @@
 package import NIOCore
 import NIOPosix
-import ServiceLifecycle
+package import ServiceLifecycle
 import SystemPackage
 
 /// Serves what a source answers over HTTP/1.1, until it is stopped.
@@ -32,7 +32,7 @@ package struct FileServer: Service {
         self.onListening = onListening
     }
 
-    /// Binds, serves, drains. Returns once no connection is left.
+    /// Binds, serves, drains, and returns once no connection is left.
     package func run() async throws(FileServerError) {
         let listener = try await bind()
         let connections = Connections(limit: configuration.maxConnections)

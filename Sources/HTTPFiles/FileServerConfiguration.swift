@@ -9,7 +9,7 @@ package struct FileServerConfiguration: Sendable {
     package var maxConnections = 1024
     /// Bytes of the request line and all fields together; more is answered 431.
     package var maxHeaderBytes = 16 * 1024
-    /// Bytes of the target; more is answered 414. Below ``maxHeaderBytes``, or a long target is a large head.
+    /// Bytes of the target, less than ``maxHeaderBytes``; more is answered 414.
     package var maxTargetBytes = 8 * 1024
     /// Bytes of a request's decoded body; more is answered 413.
     package var maxBodyBytes = 1024 * 1024

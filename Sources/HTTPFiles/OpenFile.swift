@@ -29,7 +29,11 @@ final class OpenFile: Sendable {
     /// Without a root, only the last name must not be a symlink: the folders before it are the caller's.
     init(_ path: FilePath, below root: FilePath?) throws(OpenFileError) {
         let descriptor =
-            if let root { try Self.open(path, below: root) } else { try Self.open(path.string, in: AT_FDCWD, as: .file) }
+            if let root {
+                try Self.open(path, below: root)
+            } else {
+                try Self.open(path.string, in: AT_FDCWD, as: .file)
+            }
         var facts = stat()
         guard unsafe fstat(descriptor.rawValue, &facts) == 0 else {
             let reason = Errno(rawValue: errno)

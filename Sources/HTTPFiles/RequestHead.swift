@@ -73,10 +73,8 @@ struct RequestHead: Equatable, Sendable {
         guard values.count == 1 || values.isEmpty && minorVersion == 0 else {
             throw .malformed("there is not exactly one Host")
         }
-        let extra = Array("-._~!$&'()*+,;=:%[]".utf8)
-        let isHost = { (byte: UInt8) in
-            byte.isDigit || extra.contains(byte) || (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
-        }
+        // What is left of visible ASCII without what ends an authority, or hides one (`user@host`).
+        let isHost = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !#"/?#@\"<>^`{|}"#.utf8.contains(byte) }
         guard values.allSatisfy({ $0.utf8.allSatisfy(isHost) }) else { throw .malformed("the Host is not a host") }
     }
 }

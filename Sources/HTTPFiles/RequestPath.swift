@@ -1,4 +1,4 @@
-/// Why a request target names no path here. Each is answered 400 before a source sees the request.
+/// Why a request target names no path here: answered 400 before a source sees the request.
 package enum RequestPathError: Error, Equatable, Sendable {
     /// Neither `/path` nor `http://host/path` (RFC 9112 §3.2).
     case notAPath
@@ -24,7 +24,7 @@ package enum RequestPathError: Error, Equatable, Sendable {
 package struct RequestPath: Hashable, Sendable {
     /// The decoded names, root first; never empty strings, `.` or `..`, never with `/`, `\` or control characters.
     package let segments: [String]
-    /// Whether the target ends in `/`, `/.` or `/..`: it asks for a folder. True for the root.
+    /// Whether the target asks for a folder, by ending in `/`, `/.` or `/..`; true for the root.
     package let hasTrailingSlash: Bool
 
     /// Decoded, with one slash before each segment and none at the end; `/` for the root.

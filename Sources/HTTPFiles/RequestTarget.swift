@@ -14,8 +14,8 @@ struct RequestTarget: Equatable, Sendable {
             rest = try Self.afterAuthority(rest)
         }
         let parts = rest.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-        let rawPath = parts.first ?? []
-        path = try RequestPath(rawSegments: rawPath.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false))
+        let names = (parts.first ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        path = try RequestPath(rawSegments: names)
         query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     }
 

@@ -22,8 +22,7 @@ extension Response {
         return ByteBuffer(bytes: text + "\r\n".utf8)
     }
 
-    /// 204 and 304 have no content, and so no Content-Length (RFC 9110 §8.6 allows it for 304; the size is not known
-    /// to be wanted).
+    /// 204 and 304 have no content; 204 must not have a Content-Length and 304 need not (RFC 9110 §8.6).
     var hasContent: Bool { status.code != 204 && status.code != 304 }
 
     private static func value(_ text: String) -> [UInt8] {

@@ -1,15 +1,15 @@
 package import NIOHTTP1
 
-/// Bytes in memory that answer a request. With status 200, conditions and ranges apply as they do to a file.
+/// Bytes in memory that answer a request; with status 200, conditions and ranges apply as they do to a file.
 package struct ServedBytes: Sendable {
     /// 200 and above.
     package let status: HTTPResponseStatus
     package let bytes: [UInt8]
-    /// A strong tag without its quotes; the same tag means the same bytes. Nil: no ETag is sent.
+    /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
     package let contentType: String
     package let cacheControl: String
-    /// Further fields of the answer. What the server itself decides (framing, Date, ETag, …) is overwritten.
+    /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
     package let headers: HTTPHeaders
 
     /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.

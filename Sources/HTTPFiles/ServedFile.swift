@@ -3,18 +3,18 @@ package import SystemPackage
 
 /// A file that answers a request, as it should be; the server opens it and sends what is really there.
 package struct ServedFile: Sendable {
-    /// Opened once for each answer. A symlink in the last place is never followed.
+    /// Opened once for each answer; a symlink in the last place is never followed.
     package let path: FilePath
     /// When set, `path` lies below this folder and is opened from it name by name, so that no symlink between the two
     /// is followed either, even one that appeared after the source had looked.
     package let root: FilePath?
-    /// A strong tag without its quotes; the same tag means the same bytes. Nil: no ETag is sent.
+    /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
     package let contentType: String
     package let cacheControl: String
-    /// Further fields of the answer. What the server itself decides (framing, Date, ETag, …) is overwritten.
+    /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
     package let headers: HTTPHeaders
-    /// Bytes that the file must have. Another size on disk is answered 500 and logged, never sent.
+    /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).

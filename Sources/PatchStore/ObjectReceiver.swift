@@ -1,6 +1,6 @@
 package import PatchFormat
 import PatchTrust
-package import SystemPackage
+import SystemPackage
 
 /// One object on its way in: bytes go to `INCOMING/<sha256>.part` and are digested as they come.
 ///
@@ -19,6 +19,8 @@ package struct ObjectReceiver: ~Copyable {
     private let part: FilePath
     private let writer: any FileWriter
     private var digester: Digester
+    /// Set once an append failed: what the part file ends with is unknown from then on.
+    private var failure: StoreError?
 
     fileprivate init(_ expected: Fingerprint, into store: ObjectStore) throws(FileError) {
         self.expected = expected
@@ -41,30 +43,42 @@ package struct ObjectReceiver: ~Copyable {
         received = writer.offset
     }
 
-    /// Takes the next bytes. Afterwards: not durable.
+    /// Takes the next bytes.
     ///
+    /// Afterwards: not durable.
     /// - Throws: `mismatch(field: "size")` as soon as there are more bytes than expected; none of these is written.
+    ///   After any error let the receiver go: it throws the same one from then on.
     package mutating func append(_ bytes: [UInt8]) throws(StoreError) {
-        guard bytes.count <= expected.size - received else { throw refusal(of: "size") }
-        do throws(FileError) {
-            try writer.append(bytes)
+        if let failure { throw failure }
+        do throws(StoreError) {
+            guard bytes.count <= expected.size - received else { throw store.refusal(of: expected, "size") }
+            try write(bytes)
         } catch {
-            throw .file(error)
+            failure = error
+            throw error
         }
         digester.update(bytes)
         received += bytes.count
     }
 
-    /// Compares size, md5, sha1 and sha256, and makes the part an object. Afterwards: the object is durable.
+    private func write(_ bytes: [UInt8]) throws(StoreError) {
+        do throws(FileError) {
+            try writer.append(bytes)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Compares size, md5, sha1 and sha256, and makes the part an object.
     ///
+    /// Afterwards: the object is durable.
     /// - Returns: what to record once nothing will be linked any more.
     @discardableResult
     package consuming func finish() throws(StoreError) -> FileIdentity {
+        if let failure { throw failure }
         let (store, part, writer, expected) = (store, part, writer, expected)
-        let found = digester.finish()
-        if let field = found.firstDifference(from: expected) {
-            try? store.files.remove(part)
-            throw .mismatch(expected.sha256, field: field)
+        if let field = digester.finish().firstDifference(from: expected) {
+            throw store.refusal(of: expected, field)
         }
         do throws(FileError) {
             try store.files.makeDirectory(
@@ -77,11 +91,6 @@ package struct ObjectReceiver: ~Copyable {
         } catch {
             throw .file(error)
         }
-    }
-
-    private func refusal(of field: String) -> StoreError {
-        try? store.files.remove(part)
-        return .mismatch(expected.sha256, field: field)
     }
 }
 
@@ -105,6 +114,11 @@ extension ObjectStore {
 
     fileprivate func part(of digest: SHA256Digest) -> FilePath {
         incoming.appending("\(digest).part")
+    }
+
+    fileprivate func refusal(of expected: Fingerprint, _ field: String) -> StoreError {
+        try? files.remove(part(of: expected.sha256))
+        return .mismatch(expected.sha256, field: field)
     }
 
     fileprivate func canResume(_ expected: Fingerprint) throws(FileError) -> Bool {

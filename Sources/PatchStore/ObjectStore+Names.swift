@@ -20,7 +20,9 @@ extension ObjectStore {
         }
     }
 
-    /// Moves a damaged object to `…/quarantine/<sha256>`, over an older one. Afterwards: durable.
+    /// Moves a damaged object to `…/quarantine/<sha256>`, over an older one.
+    ///
+    /// Afterwards: durable.
     package func quarantine(_ digest: SHA256Digest) throws(FileError) {
         let destination = quarantined.appending(digest.hex)
         try files.makeDirectory(quarantined, permissions: .privateDirectory)
@@ -33,7 +35,9 @@ extension ObjectStore {
         try files.syncDirectory(directory(of: digest))
     }
 
-    /// Removes an object that may be missing. Afterwards: it may come back after a power cut, whole.
+    /// Removes an object that may be missing.
+    ///
+    /// Afterwards: it may come back after a power cut, whole.
     package func remove(_ digest: SHA256Digest) throws(FileError) {
         try files.removeIfPresent(path(of: digest))
     }

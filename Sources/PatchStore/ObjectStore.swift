@@ -47,7 +47,9 @@ package struct ObjectStore: Sendable {
         self.directoryPermissions = directoryPermissions
     }
 
-    /// Makes the store's directories where they are missing. Call once before anything is put or received.
+    /// Makes the store's directories where they are missing.
+    ///
+    /// Call once before anything is put or received.
     package func prepare() throws(FileError) {
         try files.makeDirectory(root, permissions: directoryPermissions)
         try files.makeDirectory(incoming, permissions: .privateDirectory)
@@ -66,9 +68,9 @@ package struct ObjectStore: Sendable {
         try files.status(of: path(of: digest))?.kind == .file
     }
 
-    /// Stores `bytes` under the digest of their entry. Afterwards: the object is durable.
+    /// Stores `bytes` under the digest of their entry.
     ///
-    /// A file of the right size that stands there already stays, and is made durable.
+    /// Afterwards: the object is durable. A file of the right size that stands there already stays, and is made durable.
     /// - Returns: what to record once nothing will be linked any more.
     /// - Throws: `mismatch` before anything is written.
     @discardableResult
@@ -101,7 +103,9 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Gives a synced file its name among the objects. Afterwards: the object is durable.
+    /// Gives a synced file its name among the objects.
+    ///
+    /// Afterwards: the object is durable.
     func commit(_ file: FilePath, as digest: SHA256Digest) throws(FileError) -> FileIdentity {
         try files.rename(file, to: path(of: digest))
         try files.syncDirectory(directory(of: digest))

@@ -28,10 +28,13 @@ package struct StoreLock: ~Copyable {
 
     private let file: OwnedDescriptor
 
-    /// Takes the lock now or not at all. The directory of `path` must exist.
+    /// Takes the lock now or not at all.
+    ///
+    /// The directory of `path` must exist.
     package init(_ path: FilePath) throws(StoreLockError) {
         do throws(FileError) {
-            file = try DiskFiles.open(
+            // Into `self` at the end only: a refused owner must not run `deinit` on what the holder wrote.
+            let file = try DiskFiles.open(
                 path,
                 .readWrite,
                 [.create, .nonBlocking],
@@ -43,6 +46,7 @@ package struct StoreLock: ~Copyable {
             try DiskFiles.retrying(.lock, path) { flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
             // Only for the message of whoever is refused, so nothing here needs to be durable.
             try DiskFiles.overwrite(file, with: Array("\(getpid())\n".utf8), path)
+            self.file = consume file
         } catch .io(.lock, path, .wouldBlock) {
             throw .held(path, by: Self.holder(of: path))
         } catch {

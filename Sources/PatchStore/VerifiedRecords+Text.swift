@@ -1,4 +1,4 @@
-package import PatchFormat
+import PatchFormat
 
 extension VerifiedRecords {
     /// The one way in which these records are written.

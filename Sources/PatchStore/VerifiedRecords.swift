@@ -39,7 +39,9 @@ package struct VerifiedRecords: Equatable, Sendable {
         return VerifiedRecords(parsing: bytes) ?? VerifiedRecords()
     }
 
-    /// Replaces the file `name`. Afterwards: durable.
+    /// Replaces the file `name`.
+    ///
+    /// Afterwards: durable.
     package func save(_ name: String, in directory: FilePath, of files: some FileOperations) throws(FileError) {
         try files.replace(name, in: directory, with: bytes)
     }

@@ -53,6 +53,11 @@ package struct EntryKeys: Hashable, Sendable {
             })
     }
 
+    /// These keys and older ones that installed entries still rest on.
+    package func merged(with older: EntryKeys?) -> EntryKeys {
+        EntryKeys(keys.merging(older?.keys ?? [:]) { new, _ in new })
+    }
+
     /// Checks one entry signature over its statement.
     package func check(_ signature: EntrySignature, over statement: [UInt8], entry: String) throws(EntryFault) {
         guard let key = keys[signature.keyID] else {

@@ -1,6 +1,6 @@
-package import PatchFormat
+import PatchFormat
 package import PatchStore
-package import PatchTrust
+import PatchTrust
 package import SystemPackage
 
 extension SignedRelease {

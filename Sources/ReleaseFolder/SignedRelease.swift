@@ -1,5 +1,5 @@
 package import PatchFormat
-package import PatchStore
+import PatchStore
 package import PatchTrust
 package import SystemPackage
 

@@ -1,0 +1,22 @@
+// fix-cart-total, version 1
+//
+// Three tumblers with the multi-buy discount came out two cents wrong: the discount was rounded for
+// each piece. It is now rounded once for each line. Amounts are whole cents.
+
+(function (app) {
+  "use strict";
+
+  app.cart.total = function (lines, offers) {
+    var goods = 0;
+    var discount = 0;
+    lines.forEach(function (line) {
+      var amount = line.product.price * line.quantity;
+      goods += amount;
+      if (line.product.kind === offers.multibuy.kind && line.quantity >= offers.multibuy.from) {
+        discount += Math.round((amount * offers.multibuy.percent) / 100);
+      }
+    });
+    var shipping = goods === 0 || goods >= offers.shipping.freeFrom ? 0 : offers.shipping.price;
+    return { goods: goods, discount: discount, shipping: shipping, total: goods - discount + shipping };
+  };
+})(app);

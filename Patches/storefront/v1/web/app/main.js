@@ -1,0 +1,36 @@
+// Starts the shop, and tells the device that it works.
+
+import { Cart, total } from "./cart.js";
+import { load, search } from "./catalog.js";
+import { pages } from "./pages.js";
+import { start } from "./router.js";
+
+// What script patches may replace; see ../../scripts. Everything else calls it through `app`.
+globalThis.app = { cart: { total }, search };
+
+const view = document.getElementById("view");
+const version = document.querySelector("meta[name=version]").content;
+document.getElementById("version").textContent = version;
+
+const cart = new Cart(showCount);
+
+function showCount() {
+  document.getElementById("cart-count").textContent = `(${cart.count})`;
+}
+
+const catalog = await load();
+const shop = { products: catalog.products, offers: catalog, cart, app: globalThis.app };
+
+showCount();
+start(({ page, argument }) => {
+  view.replaceChildren(pages[page](shop, argument));
+  for (const link of document.querySelectorAll(".links a")) {
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+});
+
+// The first screen stands, so this version may stay. A version that does not get here
+// within the startup timer is rolled back.
+await window.patchline?.confirm();
+//# sourceMappingURL=main.js.map

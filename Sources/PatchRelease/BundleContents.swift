@@ -1,0 +1,57 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// A folder's files with their sizes and digests: what a manifest is made of.
+package struct BundleContents: Sendable {
+    package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
+
+    package init(_ folder: FilePath, files disk: any FileOperations, progress: Progress) async throws(SigningError) {
+        let scan = try FolderScan(folder, files: disk)
+        let fingerprints = try await mapOnAllCores(scan.files, progress: progress) {
+            (found) throws(SigningError) in try disk.unchangedFingerprint(of: found.file)
+        }
+        files = zip(scan.files, fingerprints).map { ($0.path, $0.file, $1) }
+    }
+
+    /// The manifest of one version; the caller names when it was made.
+    package func manifest(
+        app: AppID, label: Label, bundle: DescribedBundle, created: UTCTime
+    ) throws(SigningError) -> AssetManifest {
+        let patterns = bundle.cacheable.map { PathPattern($0) }
+        let paths = Set(files.map(\.path))
+        let assets = files.map { path, _, fingerprint in
+            Asset(
+                path: path, url: Self.url(of: path), type: AssetType(path: path),
+                cacheable: patterns.contains { $0.matches(path.text) },
+                sourceMap: (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil },
+                fingerprint: fingerprint)
+        }
+        let manifest = AssetManifest(
+            app: app, patchID: label.patchID, version: label.version, commit: bundle.commit, created: created,
+            compatibility: bundle.compatibility, index: bundle.index, routes: bundle.routes, assets: assets)
+        if let problem = manifest.problem() {
+            throw .bundle(.manifest(label, field: problem.field, rule: problem.rule))
+        }
+        return manifest
+    }
+
+    /// `/` and the path, each segment percent-encoded (RFC 3986 §2.3: only unreserved characters stand for themselves).
+    static func url(of path: AssetPath) -> String {
+        "/" + path.segments.map(URLLayout.percentEncoded).joined(separator: "/")
+    }
+}
+
+extension FileOperations {
+    /// Size and digests of a file that nobody wrote to meanwhile.
+    func unchangedFingerprint(of file: FilePath) throws(SigningError) -> Fingerprint {
+        let before = try onDisk { () throws(FileError) in try identity(of: file) }
+        let fingerprint = try onDisk { () throws(FileError) in try fingerprint(of: file, limit: Limits.object) }
+        guard let before, before == (try onDisk { () throws(FileError) in try identity(of: file) }) else {
+            throw .bundle(.changed(file))
+        }
+        return fingerprint
+    }
+}

@@ -1,0 +1,42 @@
+package import PatchFormat
+package import SystemPackage
+
+/// Why a file or folder cannot become what its description says.
+package enum BundleProblem: Error, Equatable, Sendable {
+    case missing(FilePath)
+    /// A symbolic link might lead anywhere, and its target changes without it.
+    case symbolicLink(FilePath)
+    /// A pipe, socket or device.
+    case special(FilePath)
+    case notAFolder(FilePath)
+    case notAFile(FilePath)
+    case badName(FilePath, AssetPath.Problem)
+    case notUTF8(in: FilePath)
+    /// `__patchline/` is where the device answers by itself.
+    case reserved(FilePath)
+    case empty(FilePath)
+    case tooManyFiles(FilePath, limit: Int)
+    /// What the files break together, in the words of the manifest.
+    case manifest(Label, field: String, rule: String)
+    /// The file was written while it was read.
+    case changed(FilePath)
+}
+
+extension BundleProblem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing(let path): "\(path) does not exist"
+        case .symbolicLink(let path): "\(path) is a symbolic link; a release holds files and folders only"
+        case .special(let path): "\(path) is neither a file nor a folder"
+        case .notAFolder(let path): "\(path) is not a folder"
+        case .notAFile(let path): "\(path) is not a file"
+        case .badName(let path, let problem): "\(path): its path in the bundle \(problem.rawValue)"
+        case .notUTF8(let folder): "\(folder) holds a name that is not UTF-8"
+        case .reserved(let path): "\(path): paths below __patchline/ belong to the device"
+        case .empty(let folder): "\(folder) holds no file"
+        case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
+        case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
+        case .changed(let path): "\(path) changed while it was read"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import PatchFormat
+
+/// What a person writes about a release: the whole list of a channel, in the order in which it will stand.
+package struct ReleaseDescription: Equatable, Sendable {
+    package static let fileName = "release.yaml"
+
+    package let app: AppID
+    package let channel: ChannelName
+    package let patches: [DescribedPatch]
+}
+
+/// One patch of a description.
+package struct DescribedPatch: Equatable, Sendable {
+    package enum Content: Equatable, Sendable {
+        /// One JavaScript file, relative to the description's folder.
+        case script(file: AssetPath)
+        case bundle(DescribedBundle)
+    }
+
+    /// Another patch that must be taken together with this one, named by its content or by its label in this release.
+    package enum Requirement: Equatable, Sendable {
+        case content(SHA256Digest)
+        case version(VersionLabel)
+    }
+
+    package let patchID: PatchID
+    package let version: VersionLabel
+    package let content: Content
+    package let rules: PatchRules
+    package let requires: [PatchID: [Requirement]]
+    /// How many of the base's other versions of this id stay listed behind this one.
+    ///
+    /// One by default, so that a device that may not take the new version keeps the old.
+    package let keep: Int
+
+    package static let keepByDefault = 1
+
+    package var label: Label { Label(patchID: patchID, version: version) }
+
+    package var kind: PatchKind {
+        switch content {
+        case .script: .script
+        case .bundle: .bundle
+        }
+    }
+}
+
+/// A folder of files, each of which becomes an asset.
+package struct DescribedBundle: Equatable, Sendable {
+    /// Relative to the description's folder.
+    package let folder: AssetPath
+    package let index: AssetPath
+    package let routes: [RoutePattern]?
+    /// Patterns of asset paths, component by component, whose assets may be cached under a URL that names their content.
+    package let cacheable: [String]
+    package let commit: String?
+    package let compatibility: [String: String]
+}

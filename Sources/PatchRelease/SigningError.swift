@@ -1,0 +1,70 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import ReleaseFolder
+package import SystemPackage
+
+/// Why `patchsign` did not make, sign or accept something.
+package enum SigningError: Error, Equatable, Sendable {
+    case file(FileError)
+    case description(DescriptionError)
+    case bundle(BundleProblem)
+    /// A release that was read, or the one just made, is not what it says.
+    case release(FilePath, ReleaseError)
+    /// The quorum of a release that is to be built upon, or to be verified, is not complete.
+    case incomplete(FilePath, role: String, valid: Int, needed: Int)
+    /// `root.json` or `targets.json` do not hold.
+    case rootOfTrust(FilePath, TrustError)
+    case key(FilePath, KeyError)
+    case testingKey(String)
+    /// One key pair may have one use.
+    case keyInTwoUses(FilePath, also: String)
+    /// The key may not sign for the role.
+    case notASigner(FilePath, role: String)
+    case noKey(String, in: FilePath)
+    /// Two releases of different apps or channels.
+    case foreign(FilePath, found: String, expected: String)
+    /// The base lists these, the description does not.
+    case unlisted([PatchID])
+    /// The base lists this label with other content.
+    case republished(Label, difference: String)
+    /// A patch wants another that the release does not list.
+    case unmet(Label, requires: PatchID)
+    case nothingToWithdraw(PatchID, VersionLabel?)
+    /// Something stands where a result is to be put.
+    case exists(FilePath)
+    case plan(RootOfTrustPlan.Problem)
+}
+
+extension SigningError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .description(let error): error.description
+        case .bundle(let problem): problem.description
+        case .release(let path, let error): "\(path): \(error)"
+        case .incomplete(let path, let role, let valid, let needed):
+            "\(path): role \(role) has \(valid) of \(needed) signatures"
+        case .rootOfTrust(let path, let error): "\(path): \(error)"
+        case .key(let path, let error): "\(path) \(error)"
+        case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
+        case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"
+        case .notASigner(let path, let role): "\(path) may not sign for role \(role)"
+        case .noKey(let what, let folder): "there is no \(what) in \(folder)"
+        case .foreign(let path, let found, let expected): "\(path) is for \(found), not for \(expected)"
+        case .unlisted(let ids): "the description lacks \(ids.map(\.text).joined(separator: ", ")), which the base lists"
+        case .republished(let label, let difference):
+            "\(label) is published already with other content (\(difference)); a version is published once"
+        case .unmet(let label, let other): "\(label) requires a version of \(other) that this release does not list"
+        case .nothingToWithdraw(let id, let version):
+            version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
+        case .exists(let path): "\(path) exists already"
+        case .plan(let problem): problem.description
+        }
+    }
+}
+
+/// Runs file operations whose errors are this module's.
+func onDisk<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(SigningError) -> Value {
+    do throws(FileError) { return try body() } catch { throw .file(error) }
+}

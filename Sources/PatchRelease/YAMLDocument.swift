@@ -1,0 +1,142 @@
+import PatchFormat
+import Yams
+
+/// A YAML file as JSON values, with the line of each field: the one place that knows Yams.
+///
+/// The core schema of YAML 1.2: only `true` and `false` are booleans (not `on` or `yes`), numbers are decimal integers.
+/// What looks like another number is refused with the hint to quote it, because `1.10` is not the text `1.10`.
+struct YAMLDocument {
+    private static let maximumDepth = 16
+    private static let maximumNodes = 500_000
+
+    let json: JSON
+    /// By field, `patches[0].version`; the document itself is the empty field.
+    let lines: [String: Int]
+
+    init(_ bytes: [UInt8], named file: String) throws(DescriptionError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw DescriptionError(file, rule: "is not UTF-8")
+        }
+        let root: Node
+        do {
+            guard let node = try Yams.compose(yaml: text) else { throw DescriptionError(file, rule: "is empty") }
+            root = node
+        } catch let error as DescriptionError {
+            throw error
+        } catch {
+            throw Self.described(error, file)
+        }
+        var reader = Reader(file: file)
+        json = try reader.value(root, at: "", depth: 0)
+        lines = reader.lines
+    }
+
+    private static func described(_ error: any Error, _ file: String) -> DescriptionError {
+        guard let error = error as? YamlError else { return DescriptionError(file, rule: "is not YAML") }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return DescriptionError(file, line: mark.line, rule: "is not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let names = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            return DescriptionError(file, line: context.mark.line, rule: "has \(names) twice in one mapping")
+        case .reader(let problem, _, _, _):
+            return DescriptionError(file, rule: "is not YAML: \(problem)")
+        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
+            return DescriptionError(file, rule: "is not YAML")
+        }
+    }
+
+    private struct Reader {
+        let file: String
+        var lines: [String: Int] = [:]
+        var nodes = 0
+
+        mutating func value(_ node: Node, at field: String, depth: Int) throws(DescriptionError) -> JSON {
+            nodes += 1
+            // Aliases can make a small file into a huge document.
+            guard depth <= maximumDepth, nodes <= maximumNodes else {
+                throw DescriptionError(file, line: node.mark?.line, field: field, rule: "is nested too deep or too large")
+            }
+            lines[field] = node.mark?.line
+            switch node {
+            case .scalar(let scalar): return try value(of: scalar, at: field)
+            case .mapping(let mapping): return try object(mapping, at: field, depth: depth)
+            case .sequence(let sequence):
+                var values: [JSON] = []
+                for (index, element) in sequence.enumerated() {
+                    values.append(try value(element, at: "\(field)[\(index)]", depth: depth + 1))
+                }
+                return .array(values)
+            case .alias:
+                throw DescriptionError(file, line: node.mark?.line, field: field, rule: "is an unknown alias")
+            }
+        }
+
+        private mutating func object(
+            _ mapping: Node.Mapping, at field: String, depth: Int
+        ) throws(DescriptionError) -> JSON {
+            var members: [(String, JSON)] = []
+            var seen: Set<ExactString> = []
+            for (key, element) in mapping {
+                guard case .scalar(let name) = key else {
+                    throw DescriptionError(file, line: key.mark?.line, field: field, rule: "must have plain text as keys")
+                }
+                // Yams compares keys as Swift strings.
+                guard seen.insert(ExactString(name.string)).inserted else {
+                    throw DescriptionError(file, line: key.mark?.line, field: field, rule: "has '\(name.string)' twice")
+                }
+                let inner = field.isEmpty ? name.string : "\(field).\(name.string)"
+                members.append((name.string, try value(element, at: inner, depth: depth + 1)))
+                lines[inner] = key.mark?.line
+            }
+            return .object(JSONObject(members))
+        }
+
+        private func value(of scalar: Node.Scalar, at field: String) throws(DescriptionError) -> JSON {
+            func broken(_ rule: String) -> DescriptionError {
+                DescriptionError(file, line: scalar.mark?.line, field: field, rule: rule)
+            }
+            guard scalar.tag.rawValue == Tag.Name.implicit.rawValue || scalar.style != .plain else {
+                throw broken("has a YAML tag; write plain values")
+            }
+            let text = scalar.string
+            guard scalar.style == .plain else { return .text(text) }
+            switch text {
+            case "true": return .bool(true)
+            case "false": return .bool(false)
+            case "", "~", "null": return .null
+            default: break
+            }
+            if YAMLNumber.isInteger(text) {
+                guard let number = Int(text), abs(number) < 1 << 53 else { throw broken("is too large a number") }
+                return .integer(number)
+            }
+            if YAMLNumber.looksLikeOne(text) {
+                throw broken("is a number that is not a whole one; if it is meant as text, put it in quotes: \"\(text)\"")
+            }
+            return .text(text)
+        }
+    }
+}
+
+/// Which plain texts a YAML reader takes for numbers.
+enum YAMLNumber {
+    static func isInteger(_ text: String) -> Bool {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        return !digits.isEmpty && digits.utf8.allSatisfy(isDigit) && (digits.utf8.count == 1 || digits.first != "0")
+    }
+
+    /// Whether some YAML reader would take it for a number: `1.10`, `1e3`, `0x10`, `007`, `1_000`, `.inf`.
+    static func looksLikeOne(_ text: String) -> Bool {
+        let bare = text.drop { $0 == "-" || $0 == "+" }
+        if [".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"].contains(String(bare)) { return true }
+        if bare.hasPrefix("0x") || bare.hasPrefix("0o") { return bare.dropFirst(2).allSatisfy(\.isHexDigit) }
+        guard let first = bare.utf8.first, isDigit(first) || first == UInt8(ascii: ".") else { return false }
+        return Double(String(bare.filter { $0 != "_" })) != nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

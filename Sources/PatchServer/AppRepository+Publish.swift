@@ -1,0 +1,129 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+package import ReleaseFolder
+import SystemPackage
+
+/// What became of a release that was offered.
+package enum PublishOutcome: Equatable, Sendable {
+    case published(Publication)
+    /// Kept until more key holders have signed.
+    case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.Quorum)
+    /// The channel's current release already; what was missing or damaged of it is back.
+    case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
+}
+
+/// A release that devices see from now on.
+package struct Publication: Equatable, Sendable {
+    package let channel: ChannelName
+    package let version: Int
+    package let counts: VerifiedRelease.Counts
+    package let change: TreeChange
+    package let roles: RefreshedVersions
+    /// Versions of drafts that this release made pointless, its own among them.
+    package let removedDrafts: [Int]
+}
+
+extension AppRepository {
+    /// Verifies a release and publishes it, or keeps it as a draft. The caller holds the lock.
+    ///
+    /// When it throws anything but `file`, nothing on disk has changed.
+    package func publish(
+        _ offered: SignedRelease, signing key: OnlineKey, at now: UTCTime
+    ) throws(ServerError) -> PublishOutcome {
+        let state = try PublishedState(of: self)
+        try checkOnlineKey(key, in: state)
+        let standing = try standing(of: offered, in: state)
+        let verified = try verify(try merged(offered, standing: standing, in: state), in: state)
+        let labels = try labels()
+        let decision: Publishing
+        do throws(TrustError) {
+            decision = try Publishing(verified, standing: standing, state: state, labels: labels, now: now)
+        } catch { throw .release(.trust(error)) }
+        return try carryOut(decision, verified, state, key, now)
+    }
+
+    private func standing(of release: SignedRelease, in state: PublishedState) throws(ServerError) -> Standing {
+        guard release.header.app == app else {
+            let found = release.header.app.text
+            throw .release(.trust(.foreign(document: "release.json", field: "app", found: found, expected: app.text)))
+        }
+        do throws(PublishConflict) { return try Standing(release, in: state) } catch { throw .conflict(error) }
+    }
+
+    /// The release with the signatures that count, its own and those of a draft of the same content.
+    private func merged(
+        _ offered: SignedRelease, standing: Standing, in state: PublishedState
+    ) throws(ServerError) -> SignedRelease {
+        let keys = try delegation(of: offered.header.channel, in: state).keys
+        var signatures = keys.countingSignatures(on: offered.role)
+        let unsigned = Envelope(role: offered.role.role, signing: offered.role.signed)
+        var release = SignedRelease(
+            header: offered.header, role: unsigned, targets: offered.targets, objects: offered.objects)
+        if standing == .next, let draft = try draft(of: offered.header.channel, version: offered.header.roleVersion) {
+            let identity = SignedRelease.identity(of: unsigned)
+            if draft.identity == identity {
+                signatures = keys.countingSignatures(on: draft.release.role) + signatures
+            } else if signatures.count < keys.threshold {
+                throw .conflict(
+                    .otherDraft(channel: draft.channel, version: draft.version, kept: draft.identity, offered: identity))
+            }
+        }
+        release.merge(signatures)
+        return release
+    }
+
+    private func verify(_ release: SignedRelease, in state: PublishedState) throws(ServerError) -> VerifiedRelease {
+        let delegation = try delegation(of: release.header.channel, in: state)
+        try refuseTestingKeys(of: release.header.channel.text, delegation.keys)
+        let verified: VerifiedRelease
+        do throws(ReleaseError) {
+            verified = try VerifiedRelease(release, delegation: delegation, files: files) { digest in
+                let path = path(of: .object(digest))
+                return (try? files.status(of: path)) == nil ? nil : path
+            }
+        } catch { throw .release(error) }
+        try refuseTestingKeys(verified.role.entryKeys, of: "entry key of \(verified.role.name)")
+        return verified
+    }
+
+    private func delegation(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Delegation {
+        guard let delegation = state.targets.delegation(to: channel.text) else {
+            throw .release(.trust(.notDelegated(role: channel.text)))
+        }
+        return delegation
+    }
+
+    private func labels() throws(ServerError) -> Labels {
+        let bytes = try read(labelsFile, limit: Limits.stateFile)
+        do throws(FormatError) { return try Labels(bytes) } catch { throw .record(app, error) }
+    }
+
+    private func carryOut(
+        _ decision: Publishing, _ verified: VerifiedRelease, _ state: PublishedState, _ key: OnlineKey, _ now: UTCTime
+    ) throws(ServerError) -> PublishOutcome {
+        let (channel, version) = (verified.release.header.channel, verified.role.header.version)
+        switch decision {
+        case .keepDraft:
+            try keep(verified.release)
+            return .drafted(channel: channel, version: version, quorum: verified.quorum)
+        case .repair:
+            let change = try carryOut(PublicationPlan(contentsOf: verified))
+            _ = try removeDrafts(of: channel, upTo: version)
+            return .alreadyPublished(channel: channel, version: version, change)
+        case .publish(let labels):
+            let versions = state.nextVersions(free: try freeVersions())
+            let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
+            let plan = try PublicationPlan(publishing: verified, on: state, labels: labels, fresh: fresh)
+            let change = try carryOut(plan)
+            let removed = try removeDrafts(of: channel, upTo: version)
+            let roles = RefreshedVersions(
+                app: app, timestamp: versions.timestamp, snapshot: versions.snapshot, dial: versions.dial,
+                expires: now.adding(FreshRoles.lifetime))
+            return .published(
+                Publication(
+                    channel: channel, version: version, counts: verified.counts, change: change, roles: roles,
+                    removedDrafts: removed))
+        }
+    }
+}

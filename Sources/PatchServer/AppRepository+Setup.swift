@@ -1,0 +1,76 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+import SystemPackage
+
+/// What `patchsign init` wrote for the server, verified: the root of trust and the top targets role.
+package struct RootOfTrust: Sendable {
+    let rootBytes: [UInt8]
+    let targetsBytes: [UInt8]
+    package let app: AppID
+    package let root: RootRole
+    package let targets: TargetsRole
+
+    /// - Throws: `setup` with the rule that `root` or `targets` breaks.
+    package init(root rootBytes: [UInt8], targets targetsBytes: [UInt8], at now: UTCTime) throws(ServerError) {
+        let root: RootRole
+        let targets: TargetsRole
+        do throws(TrustError) {
+            let trusted = try TrustedMetadata(trustedRoot: rootBytes, at: now)
+            try trusted.checkRootExpiry()
+            root = trusted.root
+        } catch { throw .setup(document: "root.json", rule: "is not trusted: \(error)") }
+        do throws(FormatError) {
+            let envelope = try Envelope(targetsBytes, role: "targets", limit: Limits.targetsRole)
+            targets = try TargetsRole(envelope, name: "targets")
+            do throws(TrustError) { try root.keys(of: "targets").check(envelope, role: "targets") } catch {
+                throw FormatError("targets.json", rule: "is not trusted: \(error)")
+            }
+        } catch { throw .setup(document: "targets.json", rule: error.description) }
+        guard let app = root.app else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
+        guard root.consistentSnapshot else { throw .setup(document: "root.json", rule: "must set consistent_snapshot") }
+        guard targets.targets.isEmpty else { throw .setup(document: "targets.json", rule: "must hold delegations only") }
+        guard targets.header.expires > now else {
+            throw .setup(document: "targets.json", rule: "expired at \(targets.header.expires)")
+        }
+        self.rootBytes = rootBytes
+        self.targetsBytes = targetsBytes
+        self.app = app
+        self.root = root
+        self.targets = targets
+    }
+}
+
+extension AppRepository {
+    /// Starts an app on this server with an empty tree. The caller holds the lock.
+    ///
+    /// Of keys it stores the online key alone. Started again after a crash, it continues.
+    package static func create(
+        _ trust: RootOfTrust, onlineKey key: OnlineKey, in folder: ServerFolder, files: any FileOperations,
+        allowsTestingKeys: Bool = false, at now: UTCTime
+    ) throws(ServerError) -> AppRepository {
+        let repository = AppRepository(
+            unchecked: trust.app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+        guard try !repository.exists(repository.path(of: .timestamp)) else { throw .appExists(trust.app) }
+        try key.check(root: trust.root, targets: trust.targets)
+        for role in RootRole.roleNames { try repository.refuseTestingKeys(of: role, trust.root.keys(of: role)) }
+        for delegation in trust.targets.delegations {
+            try repository.refuseTestingKeys(of: delegation.name, delegation.keys)
+        }
+        guard let dial = trust.targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
+
+        let (root, targets) = (trust.root.header.version, trust.targets.header.version)
+        var plan = PublicationPlan()
+        plan.write(trust.rootBytes, to: .tree(.root(version: root)), in: .roots)
+        plan.write(trust.targetsBytes, to: .tree(.role("targets", version: targets)), in: .roots)
+        plan.write(trust.rootBytes, to: .record("root.json"), in: .records)
+        plan.write(key.pem, to: .record("online.key"), in: .records)
+        plan.write(Labels().fileBytes, to: .record("labels.json"), in: .records)
+        try FreshRoles(
+            signers: FreshRoles.Signers(key: key, root: trust.root, dial: dial.keys),
+            versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1), now: now
+        ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])
+        _ = try repository.carryOut(plan)
+        return repository
+    }
+}

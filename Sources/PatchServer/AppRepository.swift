@@ -1,0 +1,86 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// One app on a server: its published tree, its drafts, and what the server keeps to publish more.
+///
+/// Whoever calls a function that changes something holds the folder's lock; reading needs none, because every file but
+/// the timestamp is written once.
+package struct AppRepository: Sendable {
+    package let app: AppID
+    package let folder: ServerFolder
+    let files: any FileOperations
+    /// Whether keys whose private halves everybody has may sign: in tests and the demo.
+    let allowsTestingKeys: Bool
+
+    /// - Throws: `unknownApp` unless `init` has finished for it.
+    package init(
+        _ app: AppID, in folder: ServerFolder, files: any FileOperations, allowsTestingKeys: Bool = false
+    ) throws(ServerError) {
+        self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+        guard try exists(tree.appending(URLLayout.timestamp)) else { throw .unknownApp(app) }
+    }
+
+    init(unchecked app: AppID, in folder: ServerFolder, files: any FileOperations, allowsTestingKeys: Bool) {
+        self.app = app
+        self.folder = folder
+        self.files = files
+        self.allowsTestingKeys = allowsTestingKeys
+    }
+
+    var tree: FilePath { folder.tree(of: app) }
+    var records: FilePath { folder.records(of: app) }
+    var anchorFile: FilePath { records.appending("root.json") }
+    var labelsFile: FilePath { records.appending("labels.json") }
+    package var onlineKeyFile: FilePath { records.appending("online.key") }
+
+    func path(of file: TreePath.File) -> FilePath {
+        tree.appending(TreePath(app, file).path)
+    }
+
+    func exists(_ path: FilePath) throws(ServerError) -> Bool {
+        do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }
+    }
+
+    func read(_ path: FilePath, limit: Int) throws(ServerError) -> [UInt8] {
+        do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
+    }
+
+    /// A file that the published tree needs.
+    func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
+        do throws(FileError) {
+            return try files.read(path(of: file), limit: limit)
+        } catch .notFound {
+            throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The first versions of snapshot and dial for which no file stands yet: a publish that was interrupted left some
+    /// that nothing refers to, and a number is used once.
+    func freeVersions() throws(ServerError) -> FreeVersions {
+        var free = FreeVersions()
+        do throws(FileError) {
+            for name in try files.list(tree.appending("metadata")) {
+                if let file = TreePath.role(named: name) { free.skip(file) }
+            }
+        } catch { throw .file(error) }
+        return free
+    }
+}
+
+/// Which version numbers of the online roles are not used yet.
+struct FreeVersions: Equatable, Sendable {
+    private(set) var snapshot = 1
+    private(set) var dial = 1
+
+    mutating func skip(_ file: TreePath.File) {
+        switch file {
+        case .role("snapshot", let version): snapshot = max(snapshot, version + 1)
+        case .role("dial", let version): dial = max(dial, version + 1)
+        case .role, .timestamp, .root, .target, .object: break
+        }
+    }
+}

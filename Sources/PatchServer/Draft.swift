@@ -1,0 +1,98 @@
+package import PatchFormat
+import PatchStore
+package import PatchTrust
+package import ReleaseFolder
+package import SystemPackage
+
+/// A signed release that waits for more signatures: kept, and never served.
+package struct Draft: Sendable {
+    package let release: SignedRelease
+    package let folder: FilePath
+
+    package var channel: ChannelName { release.header.channel }
+    package var version: Int { release.header.roleVersion }
+    package var identity: SHA256Digest { SignedRelease.identity(of: release.role) }
+
+    /// How many keys that may sign for the channel now have signed.
+    package func validSignatures(_ delegation: Delegation) -> Int {
+        delegation.keys.validSignatures(on: release.role)
+    }
+}
+
+extension RoleKeys {
+    /// The signatures on a role that count, one a key.
+    func countingSignatures(on envelope: Envelope) -> [Envelope.Signature] {
+        envelope.signatures.filter { signature in
+            var alone = Envelope(role: envelope.role, signing: envelope.signed)
+            alone.add(signature)
+            return validSignatures(on: alone) == 1
+        }
+    }
+}
+
+extension AppRepository {
+    /// Every draft of a channel, by version.
+    package func drafts(of channel: ChannelName) throws(ServerError) -> [Draft] {
+        let folder = folder.drafts(of: app, channel: channel)
+        let names: [String]
+        do throws(FileError) {
+            names = try files.status(of: folder) == nil ? [] : try files.list(folder)
+        } catch { throw .file(error) }
+        var drafts: [Draft] = []
+        for version in names.compactMap({ Int($0) }).sorted() {
+            if let draft = try draft(of: channel, version: version) { drafts.append(draft) }
+        }
+        return drafts
+    }
+
+    func draft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
+        let folder = folder.drafts(of: app, channel: channel).appending("\(version)")
+        guard try exists(folder) else { return nil }
+        do throws(ReleaseError) {
+            return Draft(release: try SignedRelease(folder: folder, files: files), folder: folder)
+        } catch { throw .release(error) }
+    }
+
+    /// Keeps a release with the signatures it has. Afterwards: durable, whole, under its name.
+    func keep(_ release: SignedRelease) throws(ServerError) {
+        let channel = folder.drafts(of: app, channel: release.header.channel)
+        let kept = channel.appending("\(release.header.roleVersion)")
+        do throws(FileError) {
+            if try files.status(of: kept) != nil {
+                try release.writeRole(to: kept, files: files)
+                return
+            }
+            let new = folder.incoming.appending("draft")
+            try files.removeTree(folder.incoming)
+            try files.makeDirectory(folder.incoming)
+            try release.write(to: new, files: files)
+            for directory in release.directories(below: new) { try files.syncDirectory(directory) }
+            try files.makeDirectory(channel)
+            try files.rename(new, to: kept)
+            try files.syncDirectory(channel)
+            try files.removeTree(folder.incoming)
+        } catch { throw .file(error) }
+    }
+
+    /// Removes drafts that can never be published any more.
+    ///
+    /// - Returns: their versions.
+    func removeDrafts(of channel: ChannelName, upTo version: Int) throws(ServerError) -> [Int] {
+        let folder = folder.drafts(of: app, channel: channel)
+        do throws(FileError) {
+            guard try files.status(of: folder) != nil else { return [] }
+            let stale = try files.list(folder).compactMap { Int($0) }.filter { $0 <= version }.sorted()
+            for version in stale { try files.removeTree(folder.appending("\(version)")) }
+            if !stale.isEmpty { try files.syncDirectory(folder) }
+            return stale
+        } catch { throw .file(error) }
+    }
+}
+
+extension SignedRelease {
+    /// Every directory that holds a file of the release.
+    fileprivate func directories(below folder: FilePath) -> [FilePath] {
+        let paths = objects.keys.map { URLLayout.object($0) } + targets.keys.map { "targets/\($0)" }
+        return Set(paths.map { folder.appending($0).removingLastComponent().string }).sorted().map { FilePath($0) } + [folder]
+    }
+}

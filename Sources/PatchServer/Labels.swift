@@ -1,0 +1,73 @@
+import PatchFormat
+import PatchTrust
+
+/// Every label that was ever published, with its one content: `labels.json`.
+///
+/// A row carries the role that published it, so that labels of a publish that was interrupted before its timestamp can be
+/// told apart: their role is newer than the published one.
+struct Labels: Equatable, Sendable {
+    static let format = "patchline-labels-v1"
+    private static let name = "labels.json"
+
+    struct Row: Hashable, Sendable {
+        let sha256: SHA256Digest
+        let channel: ChannelName
+        let roleVersion: Int
+    }
+
+    private(set) var rows: [Label: Row] = [:]
+
+    /// Forgets what was never published after all.
+    func published(in state: PublishedState) -> Labels {
+        var labels = self
+        labels.rows = rows.filter { $0.value.roleVersion <= state.version(of: $0.value.channel) }
+        return labels
+    }
+
+    /// - Throws: `republished` at the first entry whose label is known with other bytes.
+    func adding(_ entries: [PatchEntry], channel: ChannelName, roleVersion: Int) throws(EntryFault) -> Labels {
+        var labels = self
+        for entry in entries {
+            let label = Label(patchID: entry.patchID, version: entry.version)
+            let sha256 = entry.fingerprint.sha256
+            guard let known = rows[label] else {
+                labels.rows[label] = Row(sha256: sha256, channel: channel, roleVersion: roleVersion)
+                continue
+            }
+            guard known.sha256 == sha256 else { throw EntryFault(entry: label.description, rule: .republished) }
+        }
+        return labels
+    }
+}
+
+extension Labels {
+    init(_ bytes: [UInt8]) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: Self.name, limit: Limits.stateFile), of: Self.name)
+        try fields.constant("format", Self.format)
+        for (index, value) in try fields.array("labels", limit: Limits.stateFile).enumerated() {
+            let row = try Fields(value, of: Self.name, at: "labels[\(index)]")
+            let label = Label(patchID: try row.name("patchId"), version: try row.name("version"))
+            rows[label] = Row(
+                sha256: try row.digest("sha256"), channel: try row.name("channel"),
+                roleVersion: try row.integer("roleVersion", in: 1...(1 << 53 - 1)))
+        }
+    }
+
+    var fileBytes: [UInt8] {
+        let sorted = rows.sorted { ($0.key.patchID, $0.key.version) < ($1.key.patchID, $1.key.version) }
+        return JSON.fields([
+            ("format", .text(Self.format)),
+            (
+                "labels",
+                .array(
+                    sorted.map { label, row in
+                        .fields([
+                            ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)),
+                            ("sha256", .text(row.sha256.hex)), ("channel", .text(row.channel.text)),
+                            ("roleVersion", .integer(row.roleVersion)),
+                        ])
+                    })
+            ),
+        ]).fileBytes
+    }
+}

@@ -1,0 +1,44 @@
+import PatchFormat
+import PatchTrust
+import SystemPackage
+
+/// What is written, and in which order, to bring a published tree from one state to the next.
+///
+/// Every file of a step is on disk for good before the next step begins, and whatever a step's files refer to was
+/// written by a step before it. The timestamp comes last: until it is replaced, readers see the old state whole.
+struct PublicationPlan: Sendable {
+    enum Step: String, CaseIterable, Sendable {
+        case contents, roots, channel, dial, snapshot, records, timestamp
+    }
+
+    struct Write: Sendable {
+        enum Target: Hashable, Sendable {
+            case tree(TreePath.File)
+            /// A file beside `labels.json`, readable by the server alone.
+            case record(String)
+        }
+
+        enum Source: Sendable {
+            case bytes([UInt8])
+            /// Copied, and compared with the digest in its name while it is.
+            case file(FilePath, SHA256Digest)
+        }
+
+        let target: Target
+        let source: Source
+    }
+
+    private(set) var writes: [Step: [Write]] = [:]
+
+    var steps: [(step: Step, writes: [Write])] {
+        Step.allCases.compactMap { step in writes[step].map { (step, $0) } }
+    }
+
+    mutating func write(_ bytes: [UInt8], to target: Write.Target, in step: Step) {
+        writes[step, default: []].append(Write(target: target, source: .bytes(bytes)))
+    }
+
+    mutating func copy(_ file: FilePath, to digest: SHA256Digest) {
+        writes[.contents, default: []].append(Write(target: .tree(.object(digest)), source: .file(file, digest)))
+    }
+}

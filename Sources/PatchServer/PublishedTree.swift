@@ -1,0 +1,76 @@
+package import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// What a server answers from the published tree: the files of the URL layout, `/healthz`, and 404 for all else.
+///
+/// It keeps nothing in memory, so what is published while it runs is served from then on.
+package struct PublishedTree: FileSource {
+    /// What may be kept for ever: its name says its content, or its number is never used again.
+    private static let immutable = "public, max-age=31536000, immutable"
+    /// How long a cache may say that there is nothing newer.
+    private static let brief = "public, max-age=60"
+    private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+
+    private let tree: FolderFiles
+
+    /// - Parameter tree: the folder that holds one folder an app.
+    package init(_ tree: FilePath) {
+        self.tree = FolderFiles(root: tree)
+    }
+
+    package func answer(_ request: FileRequest) async -> FileAnswer {
+        if request.path.text == "/healthz" {
+            return .bytes(ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store"))
+        }
+        guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else { return .notFound }
+        do throws(FolderFilesError) {
+            guard let found = try tree.lookUp(request.path) else { return Self.missing(path) }
+            return Self.answer(path, found)
+        } catch {
+            return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
+        }
+    }
+
+    private static func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {
+        switch path.file {
+        case .timestamp:
+            return whole(found, cacheControl: brief)
+        case .root, .role:
+            return whole(found, cacheControl: immutable)
+        case .target(let target, let digest):
+            let type = target.text.hasSuffix(".json") ? "application/json" : ContentType.unknown
+            return .file(file(found, digest, contentType: type))
+        case .object(let digest):
+            return .file(file(found, digest, contentType: ContentType.unknown))
+        }
+    }
+
+    /// Bytes whose name says nothing of their content; their tag is their digest.
+    private static func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
+        do throws(FileError) {
+            let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
+            return .bytes(
+                ServedBytes(
+                    bytes: bytes, entityTag: SHA256Digest(of: bytes).hex, contentType: "application/json",
+                    cacheControl: cacheControl, headers: nosniff))
+        } catch {
+            return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
+        }
+    }
+
+    private static func file(_ found: FolderFiles.Found, _ digest: SHA256Digest, contentType: String) -> ServedFile {
+        ServedFile(
+            path: found.path, root: found.root, entityTag: digest.hex, contentType: contentType, cacheControl: immutable,
+            headers: nosniff, size: found.size)
+    }
+
+    /// A newer root that does not exist is asked for at every refresh, and exists one day.
+    private static func missing(_ path: TreePath) -> FileAnswer {
+        guard case .root = path.file else { return .notFound }
+        return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": brief])
+    }
+}

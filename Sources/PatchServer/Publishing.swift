@@ -1,0 +1,93 @@
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+
+/// Where an offered release stands to what is published: compare-and-swap on its base.
+enum Standing: Equatable, Sendable {
+    /// It was made from the current role.
+    case next
+    /// It is the current role: published before, offered again.
+    case current
+
+    init(_ release: SignedRelease, in state: PublishedState) throws(PublishConflict) {
+        let header = release.header
+        let channel = header.channel
+        let (offered, base) = (header.roleVersion, header.base?.roleVersion ?? 0)
+        let current = state.channels[channel]
+        let version = state.version(of: channel)
+        if offered == version, SignedRelease.identity(of: release.role) == current?.identity {
+            self = .current
+            return
+        }
+        guard base == version else { throw .outdated(channel: channel, base: base, current: version) }
+        if let base = header.base, let current, base.sha256 != current.identity {
+            throw .otherBase(channel: channel, version: version, base: base.sha256, current: current.identity)
+        }
+        self = .next
+    }
+}
+
+/// What is done with a release that verified.
+enum Publishing: Sendable {
+    case publish(Labels)
+    /// Its quorum is incomplete.
+    case keepDraft
+    /// It is published already; what the tree lost of it is put back.
+    case repair
+
+    /// - Throws: a label republished, or a release that no device would take any more.
+    init(_ verified: VerifiedRelease, standing: Standing, state: PublishedState, labels: Labels, now: UTCTime) throws(TrustError) {
+        switch standing {
+        case .current:
+            self = .repair
+        case .next:
+            let channel = verified.role.name
+            for (role, header) in [("root", state.root.header), ("targets", state.targets.header), (channel, verified.role.header)]
+            where header.expires <= now {
+                throw .expired(role: role, expires: header.expires, at: now)
+            }
+            guard verified.quorum.valid > 0 else {
+                throw .threshold(role: channel, valid: 0, needed: verified.quorum.needed)
+            }
+            let grown: Labels
+            do throws(EntryFault) {
+                grown = try labels.published(in: state).adding(
+                    verified.list.entries, channel: verified.release.header.channel, roleVersion: verified.role.header.version)
+            } catch { throw .entry(error) }
+            self = verified.quorum.isComplete ? .publish(grown) : .keepDraft
+        }
+    }
+}
+
+extension PublicationPlan {
+    /// The scripts, assets, list, manifests and columns of a release.
+    init(contentsOf verified: VerifiedRelease) {
+        for (digest, path) in verified.release.objects.sorted(by: { $0.key < $1.key }) { copy(path, to: digest) }
+        for (path, bytes) in verified.release.targets.sorted(by: { $0.key < $1.key }) {
+            write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)
+        }
+    }
+
+    /// Everything that publishing a release writes.
+    init(
+        publishing verified: VerifiedRelease, on state: PublishedState, labels: Labels, fresh: FreshRoles
+    ) throws(ServerError) {
+        self.init(contentsOf: verified)
+        let channel = verified.release.header.channel
+        let version = verified.role.header.version
+        let role = verified.release.role.fileBytes
+        write(role, to: .tree(.role(channel.text, version: version)), in: .channel)
+
+        var dials = try state.dials()
+        if dials[.dial(channel)] == nil {
+            let dial = Dial(app: state.app, channel: channel, rows: []).json.fileBytes
+            let file = TargetFile(of: dial)
+            write(dial, to: .tree(.target(.dial(channel), file.sha256)), in: .contents)
+            dials[.dial(channel)] = file
+        }
+        var files = state.otherFiles
+        files[channel.text] = RoleFile(of: role, version: version)
+        try fresh.add(to: &self, dials: dials, files: files)
+        write(labels.fileBytes, to: .record("labels.json"), in: .records)
+    }
+}

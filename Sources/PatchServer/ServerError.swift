@@ -1,0 +1,86 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import ReleaseFolder
+package import SystemPackage
+
+/// Why the server did not do what it was asked. Nothing that is served has changed then, except after `file`.
+package enum ServerError: Error, Equatable, Sendable {
+    case file(FileError)
+    case locked(StoreLockError)
+
+    /// The server was never given this app's root of trust.
+    case unknownApp(AppID)
+    /// It has this app already; its root of trust is not replaced.
+    case appExists(AppID)
+    /// What `init` was given is no root of trust for a server: which document, which rule.
+    case setup(document: String, rule: String)
+
+    /// The online key's file cannot be read as a key.
+    case key(FilePath, KeyError)
+    /// The key is not one that this role lists; `belongsTo` names a role that does list it.
+    case notOnlineKey(role: String, belongsTo: String?)
+    /// A key whose private half everybody has: of which role or use.
+    case testingKey(String)
+
+    /// The published tree does not verify: somebody altered it.
+    case tree(AppID, TrustError)
+    /// A file that the published tree needs is gone; its path below the server's folder.
+    case treeFileMissing(AppID, String)
+    /// One of the server's own records is damaged.
+    case record(AppID, FormatError)
+
+    /// The release does not verify.
+    case release(ReleaseError)
+    case conflict(PublishConflict)
+}
+
+/// Somebody else's release stands where this one was to go.
+package enum PublishConflict: Error, Equatable, Sendable {
+    /// The channel moved on since the release was described; 0 is a channel without a release.
+    case outdated(channel: ChannelName, base: Int, current: Int)
+    /// The current role has the version that the release was made from and other content.
+    case otherBase(channel: ChannelName, version: Int, base: SHA256Digest, current: SHA256Digest)
+    /// Another release of this version waits for signatures.
+    case otherDraft(channel: ChannelName, version: Int, kept: SHA256Digest, offered: SHA256Digest)
+}
+
+extension ServerError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .locked(let error): error.description
+        case .unknownApp(let app): "this server does not know the app \(app)"
+        case .appExists(let app): "this server has the app \(app) already"
+        case .setup(let document, let rule): "\(document) \(rule)"
+        case .key(let path, let error): "the online key \(path) \(error)"
+        case .notOnlineKey(let role, nil): "this key is not the online key: the root of trust does not list it for \(role)"
+        case .notOnlineKey(let role, let owner?):
+            "this key is not the online key: it belongs to \(owner), and \(role) is signed on the server"
+        case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
+        case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
+        case .treeFileMissing(_, let path): "the published tree has lost \(path)"
+        case .record(let app, let error): "the records of \(app) are damaged: \(error)"
+        case .release(let error): error.description
+        case .conflict(let conflict): conflict.description
+        }
+    }
+}
+
+extension PublishConflict: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .outdated(let channel, let base, let current):
+            "\(channel): based on \(base), current is \(current): describe the release again on the current one"
+        case .otherBase(let channel, let version, let base, let current):
+            "\(channel): based on a version \(version) with other content (\(base.short), here \(current.short)): "
+                + "describe the release again on the current one"
+        case .otherDraft(let channel, let version, let kept, let offered):
+            "\(channel): version \(version) is drafted already with other content (\(kept.short), offered \(offered.short))"
+        }
+    }
+}
+
+extension SHA256Digest {
+    fileprivate var short: String { "\(hex.prefix(12))…" }
+}

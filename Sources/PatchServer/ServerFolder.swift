@@ -1,0 +1,61 @@
+package import PatchFormat
+package import PatchStore
+package import SystemPackage
+
+/// Where a server keeps everything.
+///
+/// ```
+/// lock                          held by whoever changes anything below
+/// tree/APP/metadata, targets, objects     what is served, and nothing else; any static file server can serve it
+/// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
+/// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
+/// apps/APP/labels.json          every label ever published, with its content
+/// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
+/// incoming/                     half-written files; emptied by the next change
+/// ```
+package struct ServerFolder: Hashable, Sendable {
+    package let root: FilePath
+
+    package init(_ root: FilePath) {
+        self.root = root
+    }
+
+    package var lock: FilePath { root.appending("lock") }
+    package var tree: FilePath { root.appending("tree") }
+    package var incoming: FilePath { root.appending("incoming") }
+    package var apps: FilePath { root.appending("apps") }
+
+    package func tree(of app: AppID) -> FilePath { tree.appending(app.text) }
+    package func records(of app: AppID) -> FilePath { apps.appending(app.text) }
+
+    package func drafts(of app: AppID, channel: ChannelName) -> FilePath {
+        root.appending("drafts").appending(app.text).appending(channel.text)
+    }
+
+    /// Takes the lock now or not at all. Every function of this module that changes something asks its caller to hold it.
+    package func locked(files: any FileOperations) throws(ServerError) -> StoreLock {
+        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch { throw .file(error) }
+        do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
+    }
+
+    /// The apps that `init` has finished, by name.
+    package func allApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        do throws(FileError) {
+            guard try files.status(of: apps) != nil else { return [] }
+            var found: [AppID] = []
+            for name in try files.list(apps) {
+                guard let app = AppID(name) else { continue }
+                let timestamp = tree(of: app).appending(URLLayout.timestamp)
+                if try files.status(of: timestamp) != nil { found.append(app) }
+            }
+            return found
+        } catch { throw .file(error) }
+    }
+}
+
+extension FilePermissions {
+    /// 0755: every directory above and of the tree, which a web server may read as another user.
+    static let sharedDirectory = FilePermissions(rawValue: 0o755)
+    /// 0644: every file of the tree that is no object.
+    static let sharedFile = FilePermissions(rawValue: 0o644)
+}

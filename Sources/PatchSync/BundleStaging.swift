@@ -1,0 +1,54 @@
+import PatchFormat
+import PatchStore
+import SystemPackage
+
+/// Builds a bundle's folder out of links to objects, and mends one.
+///
+/// A new folder grows under `Downloading/`, which is never served; the rename to `bundles/<manifest sha256>` is the commit.
+struct BundleStaging {
+    let store: DeviceStore
+    var atCommitPoint: (CommitPoint) -> Void = { _ in }
+
+    /// Afterwards: the folder is complete and durable. Every object must be there.
+    func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
+        let files = store.files
+        let growing = store.downloading.appending(digest.hex)
+        try examination.carrying(manifest.assets.map(\.fingerprint.sha256)) { () throws(FileError) in
+            try files.removeTree(growing)
+            try files.makeDirectory(growing)
+            var folders: Set<FilePath> = [growing]
+            for asset in manifest.assets {
+                let path = growing.appending(asset.path.text)
+                let folder = path.removingLastComponent()
+                if folders.insert(folder).inserted { try files.makeDirectory(folder) }
+                try store.objects.link(asset.fingerprint.sha256, to: path)
+            }
+            for folder in folders { try files.syncDirectory(folder) }
+            atCommitPoint(.beforeBundleRename)
+            // A folder that stands there already is damaged or an interrupted removal; it is not being served.
+            try files.removeTree(store.bundle(digest))
+            try files.rename(growing, to: store.bundle(digest))
+            try files.syncDirectory(store.bundles)
+        }
+    }
+
+    /// Puts links to intact objects in place of the named assets, each in one step, beside a running server.
+    func mend(_ assets: [Asset], of digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
+        let files = store.files
+        try examination.carrying(assets.map(\.fingerprint.sha256)) { () throws(FileError) in
+            for asset in assets {
+                let path = store.bundle(digest).appending(asset.path.text)
+                let folder = path.removingLastComponent()
+                let link = store.downloading.appending("\(asset.fingerprint.sha256).link")
+                try files.makeDirectory(folder)
+                try files.removeTree(link)
+                if try files.status(of: path)?.kind != .file { try files.removeTree(path) }
+                try store.objects.link(asset.fingerprint.sha256, to: link)
+                try files.rename(link, to: path)
+                // rename(2) leaves both names when they are one file already.
+                try files.removeIfPresent(link)
+                try files.syncDirectory(folder)
+            }
+        }
+    }
+}

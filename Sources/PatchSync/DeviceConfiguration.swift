@@ -1,0 +1,39 @@
+package import PatchFormat
+
+/// What a store was told when it was made.
+package struct DeviceConfiguration: Equatable, Sendable {
+    package static let format = "patchline-config-v1"
+
+    package let app: AppID
+    package var server: ServerURL
+    package var channel: ChannelName
+    package var appVersion: AppVersion?
+
+    package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?) {
+        self.app = app
+        self.server = server
+        self.channel = channel
+        self.appVersion = appVersion
+    }
+
+    init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.stateFile), of: document)
+        try fields.constant("format", Self.format)
+        app = try fields.name("app")
+        channel = try fields.name("channel")
+        guard let server = ServerURL(try fields.string("server")) else { throw fields.broken("server", ServerURL.rule) }
+        self.server = server
+        appVersion = nil
+        if let text = try fields.optionalString("appVersion") {
+            guard let version = AppVersion(text) else { throw fields.broken("appVersion", AppVersion.rule) }
+            appVersion = version
+        }
+    }
+
+    var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
+            ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
+        ])
+    }
+}

@@ -1,0 +1,211 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// Where a device keeps everything, and the only place that knows the names of its files.
+///
+/// ```
+/// STORE/
+///   config.json                app, server, channel: what `init` was told
+///   device.json                device id
+///   trust/                     TUF metadata as received; root_history/N.root.json
+///   channels/CHANNEL/          state.json; patchlist.json as last verified
+///   objects/ab/<sha256>        0444, made by rename
+///   bundles/<manifest sha256>/ hard links to objects under their asset paths
+///   Downloading/ PartialDownload/ quarantine/    never served
+///   verified                   which file each object was when it was last hashed
+///   lock  sync.lock            held for one change of state; held by the one sync that runs
+/// ```
+package struct DeviceStore: Sendable {
+    package let root: FilePath
+    package let files: any FileOperations
+    package let objects: ObjectStore
+    /// False for a disk in memory, which one process alone can see.
+    private let isShared: Bool
+
+    package init(root: FilePath, files: any FileOperations, isShared: Bool = true) {
+        self.root = root
+        self.files = files
+        self.isShared = isShared
+        objects = ObjectStore(
+            root: root.appending("objects"), incoming: root.appending("PartialDownload"), files: files)
+    }
+
+    package var bundles: FilePath { root.appending("bundles") }
+    package var downloading: FilePath { root.appending("Downloading") }
+    package var writerLock: FilePath { root.appending("lock") }
+    package var syncLock: FilePath { root.appending("sync.lock") }
+    var trust: FilePath { root.appending("trust") }
+
+    package func bundle(_ manifest: SHA256Digest) -> FilePath {
+        bundles.appending(manifest.hex)
+    }
+
+    package func stateFile(_ channel: ChannelName) -> FilePath {
+        directory(of: channel).appending("state.json")
+    }
+
+    private func directory(of channel: ChannelName) -> FilePath {
+        root.appending("channels").appending(channel.text)
+    }
+
+    // MARK: Metadata, byte for byte as received
+
+    func metadata(_ role: String) throws(SyncError) -> [UInt8]? {
+        try optional(trust.appending("\(URLLayout.percentEncoded(role)).json"), limit: Limits.targetsRole)
+    }
+
+    func saveMetadata(_ bytes: [UInt8], role: String) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.replace("\(URLLayout.percentEncoded(role)).json", in: trust, with: bytes)
+        }
+    }
+
+    /// Keeps a root under its number before it becomes the present one.
+    func saveRoot(_ bytes: [UInt8], version: Int) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.replace("\(version).root.json", in: trust.appending("root_history"), with: bytes)
+            try files.replace("root.json", in: trust, with: bytes)
+        }
+    }
+
+    // MARK: State
+
+    package func state(of channel: ChannelName) throws(SyncError) -> DeviceState {
+        guard let bytes = try optional(stateFile(channel), limit: Limits.stateFile) else { return DeviceState() }
+        do throws(FormatError) {
+            return try DeviceState(bytes, named: stateFile(channel).string)
+        } catch { throw .format(error) }
+    }
+
+    package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.makeDirectory(directory(of: channel))
+            try files.replace("state.json", in: directory(of: channel), with: state.json.fileBytes)
+        }
+    }
+
+    /// Every channel that this device has a state of.
+    func channels() throws(SyncError) -> [ChannelName] {
+        do throws(FileError) {
+            return try files.list(root.appending("channels")).compactMap { ChannelName($0) }
+        } catch .notFound {
+            return []
+        } catch { throw .file(error) }
+    }
+
+    /// Reads the state, changes it and saves it, under the writer lock. Held for that long only, so that a page can
+    /// confirm while a sync downloads.
+    package func changingState<Result>(
+        of channel: ChannelName, _ change: (inout DeviceState) throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
+            var state = try state(of: channel)
+            let before = state
+            let result = try change(&state)
+            if state != before { try save(state, of: channel) }
+            return result
+        }
+    }
+
+    /// For the one sync that runs: others are told who runs it.
+    package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
+        try await holding(syncLock, waitingUpTo: .zero, body)
+    }
+
+    private func holding<Result>(
+        _ path: FilePath, waitingUpTo deadline: Duration, _ body: () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        guard isShared else { return try await body() }
+        let lock: StoreLock
+        do throws(StoreLockError) {
+            lock = try await StoreLock(path, waitingUpTo: deadline, clock: ContinuousClock())
+        } catch { throw .lock(error) }
+        let result = try await body()
+        extendLifetime(lock)
+        return result
+    }
+
+    func patchList(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
+        try optional(directory(of: channel).appending("patchlist.json"), limit: Limits.patchList)
+    }
+
+    func savePatchList(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.makeDirectory(directory(of: channel))
+            try files.replace("patchlist.json", in: directory(of: channel), with: bytes)
+        }
+    }
+
+    package func records() -> VerifiedRecords {
+        VerifiedRecords.load(root.appending("verified"), from: files)
+    }
+
+    func save(_ records: VerifiedRecords) throws(SyncError) {
+        try wrapped { () throws(FileError) in try records.save("verified", in: root, of: files) }
+    }
+
+    // MARK: Making and opening
+
+    /// Makes a store from a root of trust that came by another way than the network.
+    package static func create(
+        _ store: DeviceStore, configuration: DeviceConfiguration, rootBytes: [UInt8], deviceID: [UInt8]
+    ) throws(SyncError) {
+        let files = store.files
+        let config = store.root.appending("config.json")
+        if try store.optional(config, limit: Limits.stateFile) != nil { throw .storeExists(store.root) }
+        try store.wrapped { () throws(FileError) in
+            for directory in [store.root, store.trust.appending("root_history"), store.bundles, store.downloading] {
+                try files.makeDirectory(directory)
+            }
+            try store.objects.prepare()
+            try files.replace("root.json", in: store.trust, with: rootBytes)
+            let device = JSON.fields([
+                ("format", .text("patchline-device-v1")), ("deviceId", .text(Hex.text(deviceID))),
+            ])
+            try files.replace("device.json", in: store.root, with: device.fileBytes)
+            // Last: a folder with it is a store.
+            try files.replace("config.json", in: store.root, with: configuration.json.fileBytes)
+        }
+    }
+
+    package func configuration() throws(SyncError) -> DeviceConfiguration {
+        guard let bytes = try optional(root.appending("config.json"), limit: Limits.stateFile) else { throw .noStore(root) }
+        do throws(FormatError) {
+            return try DeviceConfiguration(bytes, named: root.appending("config.json").string)
+        } catch { throw .format(error) }
+    }
+
+    package func save(_ configuration: DeviceConfiguration) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.replace("config.json", in: root, with: configuration.json.fileBytes)
+        }
+    }
+
+    package func deviceID() throws(SyncError) -> [UInt8] {
+        let path = root.appending("device.json")
+        guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .noStore(root) }
+        do throws(FormatError) {
+            let fields = try Fields(try JSON.document(bytes, named: path.string, limit: Limits.stateFile), of: path.string)
+            guard let id = Hex.bytes(try fields.string("deviceId")), id.count == 16 else {
+                throw fields.broken("deviceId", "must be 32 lowercase hex digits")
+            }
+            return id
+        } catch { throw .format(error) }
+    }
+
+    // MARK: Small things
+
+    private func optional(_ path: FilePath, limit: Int) throws(SyncError) -> [UInt8]? {
+        do throws(FileError) {
+            return try files.read(path, limit: limit)
+        } catch .notFound {
+            return nil
+        } catch { throw .file(error) }
+    }
+
+    func wrapped<Result>(_ body: () throws(FileError) -> Result) throws(SyncError) -> Result {
+        do throws(FileError) { return try body() } catch { throw .file(error) }
+    }
+}

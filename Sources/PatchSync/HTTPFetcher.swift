@@ -1,0 +1,110 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import PatchFormat
+
+/// The server of an app: `http://host:port` + `/APP/` + path.
+package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
+    package static let rule = "must be http:// or https://, a host, and at most a path; no user, query or fragment"
+    /// Without a closing slash.
+    package let text: String
+
+    package init?(_ text: String) {
+        let rest: Substring
+        if text.hasPrefix("http://") { rest = text.dropFirst(7) } else if text.hasPrefix("https://") { rest = text.dropFirst(8) } else { return nil }
+        let host = rest.prefix { $0 != "/" }
+        let forbidden = Set("?#@\\\"<>^`{|}".utf8)
+        guard !host.isEmpty, text.utf8.count <= 2_048,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !forbidden.contains($0) })
+        else { return nil }
+        self.text = text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+
+    package var description: String { text }
+}
+
+/// Fetches over HTTP. No redirect is followed, nothing is cached, nothing is asked for twice.
+package struct HTTPFetcher: Fetcher {
+    private let client: HTTPClient
+    private let base: String
+
+    /// Runs `body` with a client that is gone when it returns.
+    package static func with<Result: Sendable, Failure: Error>(
+        _ server: ServerURL, app: AppID, _ body: (HTTPFetcher) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout.connect = .seconds(10)
+        configuration.timeout.read = .seconds(30)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 6
+        configuration.decompression = .disabled
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let fetcher = HTTPFetcher(client: client, base: "\(server)/\(app)/")
+        let result: Swift.Result<Result, Failure>
+        do throws(Failure) {
+            result = .success(try await body(fetcher))
+        } catch { result = .failure(error) }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    package func fetch(
+        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        do {
+            try await get(path, limit: limit, deadline: deadline, receive: receive)
+        } catch let error as FetchError {
+            throw error
+        } catch {
+            throw FetchError(error, path: path)
+        }
+    }
+
+    private func get(
+        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws {
+        var request = HTTPClientRequest(url: base + path)
+        request.headers.add(name: "accept-encoding", value: "identity")
+        request.headers.add(name: "user-agent", value: "patchsync")
+        let response = try await client.execute(request, deadline: .now() + TimeAmount(deadline))
+        switch response.status.code {
+        case 200: break
+        case 403, 404: throw FetchError.notFound(path)
+        default: throw FetchError.status(path, code: Int(response.status.code))
+        }
+        let announced = response.headers.first(name: "content-length").flatMap { Int($0) }
+        if let announced, announced > limit { throw FetchError.tooLarge(path, limit: limit) }
+        var received = 0
+        for try await buffer in response.body {
+            received += buffer.readableBytes
+            guard received <= limit else { throw FetchError.tooLarge(path, limit: limit) }
+            try await receive(Array(buffer.readableBytesView))
+        }
+        if let announced, received != announced { throw FetchError.short(path) }
+    }
+}
+
+extension FetchError {
+    /// What the HTTP client throws, in our words.
+    fileprivate init(_ error: any Error, path: String) {
+        switch error as? HTTPClientError {
+        case HTTPClientError.deadlineExceeded?, HTTPClientError.connectTimeout?, HTTPClientError.readTimeout?:
+            self = .timedOut(path)
+        case HTTPClientError.remoteConnectionClosed?: self = .short(path)
+        case HTTPClientError.cancelled?: self = .cancelled
+        case let error?: self = .connection(path, reason: error.shortDescription)
+        case nil:
+            if error is CancellationError {
+                self = .cancelled
+            } else if case HTTPParserError.invalidEOFState? = error as? HTTPParserError {
+                self = .short(path)
+            } else if let error = error as? NIOConnectionError {
+                self = .connection(path, reason: "cannot connect to \(error.host):\(error.port)")
+            } else {
+                self = .connection(path, reason: "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import PatchFormat
+
+/// What a patch is to this device now. Raw values and names are those of the first sample of this field.
+package enum PatchState: Int, Sendable, CaseIterable {
+    /// The bytes are there and cannot be installed: a script that is not UTF-8, a manifest that cannot be read.
+    case unknownError = 0
+    /// On disk, not yet installed in this launch.
+    case unInstall = 1
+    /// Installed in this launch.
+    case success = 2
+    case fileNotExist = 3
+    /// A digest, or a signature, is not the listed one.
+    case fileNotMatch = 4
+    /// Listed with another digest or url than the one installed.
+    case update = 5
+    /// New in the list.
+    case add = 6
+
+    /// As people read it; `UnKnownError` keeps the sample's spelling.
+    package var name: String {
+        switch self {
+        case .unknownError: "UnKnownError"
+        case .unInstall: "UnInstall"
+        case .success: "Success"
+        case .fileNotExist: "FileNotExist"
+        case .fileNotMatch: "FileNotMatch"
+        case .update: "Update"
+        case .add: "Add"
+        }
+    }
+}
+
+/// What stands on disk of one patch.
+package enum PatchOnDisk: Equatable, Sendable {
+    case absent
+    /// A file of it is missing: the script itself, a manifest, or the named asset.
+    case missing(String)
+    /// A file of it is another than was installed, in this digest.
+    case damaged(String, field: String)
+    /// The right bytes, which no engine could take.
+    case unreadable(String)
+    case intact
+
+    /// The file that is wrong, if one is.
+    package var fault: String? {
+        switch self {
+        case .absent, .intact: nil
+        case .missing(let file): "\(file) is missing"
+        case .damaged(let file, let field): "\(file): \(field) is not the listed one"
+        case .unreadable(let file): "\(file) cannot be read"
+        }
+    }
+}
+
+/// What the present launch has made of a patch.
+package enum PatchInLaunch: Equatable, Sendable {
+    /// Not part of the selection that runs.
+    case notRunning
+    case running
+}
+
+extension PatchState {
+    /// One pure function from what is listed, on disk and running to the state (features P2 to P5).
+    ///
+    /// - Parameters:
+    ///   - wanted: the (sha256, url) that this device is to have, from the list or, offline, from its selection.
+    ///   - installed: the (sha256, url) that it has; nil when the id is new to it.
+    package init(
+        wanted: ContentAddress, installed: ContentAddress?, onDisk: PatchOnDisk, launch: PatchInLaunch
+    ) {
+        switch onDisk {
+        case .absent:
+            switch installed {
+            case nil: self = .add
+            case let installed? where installed != wanted: self = .update
+            case _?: self = .fileNotExist
+            }
+        case .missing: self = .fileNotExist
+        case .damaged: self = .fileNotMatch
+        case .unreadable: self = .unknownError
+        case .intact:
+            switch launch {
+            case .running where installed == wanted: self = .success
+            case .running, .notRunning: self = .unInstall
+            }
+        }
+    }
+
+    /// The other pure function: from the state to the work of a sync. Everything that is not on disk as it should be is
+    /// fetched (P6).
+    package var work: PatchWork {
+        switch self {
+        case .success: .none
+        case .unInstall: .install
+        case .unknownError, .fileNotExist, .fileNotMatch, .update, .add: .download
+        }
+    }
+}
+
+/// What a sync or launch does about a patch.
+package enum PatchWork: Equatable, Sendable {
+    case none, install, download
+}
+
+/// Which bytes, and where they are listed.
+package struct ContentAddress: Hashable, Sendable {
+    package let sha256: SHA256Digest
+    package let url: String
+
+    package init(sha256: SHA256Digest, url: String) {
+        self.sha256 = sha256
+        self.url = url
+    }
+}

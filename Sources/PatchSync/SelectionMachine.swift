@@ -1,0 +1,173 @@
+package import PatchFormat
+
+/// The selections of one channel on one device, and every event that changes them. Pure: the caller saves the new value
+/// first and carries the action out then.
+package struct SelectionMachine: Equatable, Sendable {
+    /// How many launches a trial has before it counts as failed: a power cut during the first is no false rollback.
+    package static let defaultLaunchLimit = 2
+
+    package private(set) var state: SelectionState
+    /// The selection confirmed before the present one; where `rollback` goes.
+    package private(set) var previous: Selection?
+    package private(set) var blocks: TrialBlocks
+
+    package init(state: SelectionState = .empty, previous: Selection? = nil, blocks: TrialBlocks = TrialBlocks()) {
+        self.state = state
+        self.previous = previous
+        self.blocks = blocks
+    }
+
+    /// Every selection whose files must stay.
+    package var kept: [Selection] { state.kept + [previous].compactMap(\.self) }
+
+    package enum Staging: Equatable, Sendable {
+        /// It waits for a switch or the next launch.
+        case staged
+        /// It is what runs already, or what waits already.
+        case unchanged
+        /// What waited is no longer wanted; what runs stays.
+        case unstaged
+        /// A trial is running; nothing is staged before it ends.
+        case trialRunning
+        /// What runs changed while the sync was under way; the next sync chooses again.
+        case superseded
+    }
+
+    /// A complete, verified selection lies ready.
+    package mutating func stage(_ next: Selection) -> Staging {
+        switch state {
+        case .empty:
+            guard !next.patches.isEmpty else { return .unchanged }
+            state = .pending(good: nil, next: next)
+            return .staged
+        case .settled(let good):
+            guard good.contents != next.contents else { return .unchanged }
+            state = .pending(good: good, next: next)
+            return .staged
+        case .pending(let good, let waiting):
+            if waiting.contents == next.contents { return .unchanged }
+            if (good?.contents ?? []) == next.contents {
+                state = .resting(good)
+                return .unstaged
+            }
+            state = .pending(good: good, next: next)
+            return .staged
+        case .trying:
+            return .trialRunning
+        }
+    }
+
+    package enum Activation: Equatable, Sendable {
+        /// Nothing has ever been installed.
+        case nothing
+        /// A confirmed selection runs. `removed`: patches withdrawn by this activation.
+        case run(Selection, removed: [PatchID])
+        /// An unproven selection runs; arm the startup timer.
+        case tryOut(Selection, LaunchToken)
+        /// The trial had its launches and never confirmed; `to` runs, nil when there was nothing before it.
+        case rolledBack(to: Selection?, from: Selection)
+    }
+
+    /// The app starts.
+    package mutating func launch(token: LaunchToken, at time: UTCTime, launchLimit: Int = defaultLaunchLimit) -> Activation {
+        switch state {
+        case .empty: return .nothing
+        case .settled(let selection): return .run(selection, removed: [])
+        case .pending(let good, let next): return activate(next, over: good, token: token)
+        case .trying(let good, let trial, var launch):
+            guard launch.launches < launchLimit else {
+                return .rolledBack(to: failTrial(because: .launches, at: time), from: trial)
+            }
+            launch.launches += 1
+            launch.token = token
+            state = .trying(good: good, trial: trial, launch: launch)
+            return .tryOut(trial, token)
+        }
+    }
+
+    /// A page's reload or a person's `switch`; nil when nothing is pending.
+    package mutating func switchToPending(token: LaunchToken) -> Activation? {
+        guard case .pending(let good, let next) = state else { return nil }
+        return activate(next, over: good, token: token)
+    }
+
+    private mutating func activate(_ next: Selection, over good: Selection?, token: LaunchToken) -> Activation {
+        let removed = (good?.patches ?? []).map(\.patchID).filter { next[$0] == nil }
+        // What was withdrawn must not come back, whichever way this activation ends.
+        let rest = good?.withoutPatchesMissing(from: next)
+        previous = previous?.withoutPatchesMissing(from: next)
+        if let rest, rest.contents == next.contents {
+            // Only withdrawals: everything left has proved itself.
+            state = .resting(next.patches.isEmpty ? nil : next)
+            if previous?.contents == next.contents { previous = nil }
+            return .run(next, removed: removed)
+        }
+        state = .trying(good: rest, trial: next, launch: .init(token: token, launches: 1))
+        return .tryOut(next, token)
+    }
+
+    package enum Confirmation: Equatable, Sendable {
+        /// The trial is the new good selection; clean up what is not kept.
+        case confirmed(Selection)
+        /// It was confirmed before; nothing changes.
+        case alreadyConfirmed(Selection)
+        /// The token is not the one of the running trial: some other page or launch speaks.
+        case otherLaunch
+        case nothingToConfirm
+    }
+
+    /// The launch that goes by `token` says that it works.
+    package mutating func confirm(_ token: LaunchToken) -> Confirmation {
+        switch state {
+        case .empty: return .nothingToConfirm
+        case .settled(let selection), .pending(let selection?, _): return .alreadyConfirmed(selection)
+        case .pending(nil, _): return .nothingToConfirm
+        case .trying(let good, let trial, let launch):
+            guard launch.token == token else { return .otherLaunch }
+            previous = good ?? previous
+            blocks.clear(trial.contents)
+            state = .settled(trial)
+            return .confirmed(trial)
+        }
+    }
+
+    /// The startup timer of the launch that goes by `token` ended. Nil when that launch is no trial any more.
+    package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
+        guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
+        return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
+    }
+
+    /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
+    package mutating func stoppedCleanly(_ token: LaunchToken) {
+        guard case .trying(let good, let trial, var launch) = state, launch.token == token else { return }
+        launch.launches -= 1
+        state = .trying(good: good, trial: trial, launch: launch)
+    }
+
+    /// A person rolls back: to the last confirmed selection but the present one. Nil when there is none.
+    package mutating func rollBack(at time: UTCTime) -> Activation? {
+        switch state {
+        case .empty, .pending(nil, _): return nil
+        case .trying(_, let trial, _):
+            return .rolledBack(to: failTrial(because: .person, at: time), from: trial)
+        case .settled(let present), .pending(let present?, _):
+            guard let target = previous else { return nil }
+            blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
+            state = .settled(target)
+            previous = nil
+            return .rolledBack(to: target, from: present)
+        }
+    }
+
+    package mutating func clearBlocks() {
+        blocks.clearAll()
+    }
+
+    private mutating func failTrial(because reason: TrialBlocks.Reason, at time: UTCTime) -> Selection? {
+        guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
+        let known = good?.contents ?? []
+        blocks.fail(trial.patches.filter { !known.contains($0.content) }, because: reason, at: time)
+        state = .resting(good)
+        return good
+    }
+}

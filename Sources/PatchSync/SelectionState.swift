@@ -1,0 +1,65 @@
+import PatchFormat
+
+/// A name that one launch of one trial goes by, so that an "I am ready" of another counts for nothing (X8).
+package struct LaunchToken: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// 32 lowercase hex digits.
+    package init?(_ text: String) {
+        guard text.utf8.count == 32, Hex.bytes(text) != nil else { return nil }
+        self.text = text
+    }
+
+    package init(random: [UInt8]) {
+        precondition(random.count == 16, "a launch token has 128 bits")
+        text = Hex.text(random)
+    }
+
+    package var description: String { text }
+}
+
+/// Which selection this device runs, and whether it has proved itself.
+///
+/// ```
+/// empty ──▶ settled(s) ──stage──▶ pending(good, next) ──switch or launch──▶ trying(good, trial) ──confirm──▶ settled(trial)
+///                                                            └──limit or startup timer──▶ settled(good)
+/// ```
+///
+/// `good` is nil on a device that has never confirmed anything.
+package enum SelectionState: Equatable, Sendable {
+    case empty
+    case settled(Selection)
+    case pending(good: Selection?, next: Selection)
+    case trying(good: Selection?, trial: Selection, launch: TrialLaunch)
+
+    /// How often a trial was started, and the name of the last start.
+    package struct TrialLaunch: Equatable, Sendable {
+        package var token: LaunchToken
+        package var launches: Int
+    }
+
+    /// What runs, or would run at a launch that changes nothing.
+    package var running: Selection? {
+        switch self {
+        case .empty: nil
+        case .settled(let selection): selection
+        case .pending(let good, _): good
+        case .trying(_, let trial, _): trial
+        }
+    }
+
+    /// Every selection whose files must stay.
+    package var kept: [Selection] {
+        switch self {
+        case .empty: []
+        case .settled(let selection): [selection]
+        case .pending(let good, let next): [good, next].compactMap(\.self)
+        case .trying(let good, let trial, _): [good, trial].compactMap(\.self)
+        }
+    }
+
+    /// Settled on a selection, or on nothing.
+    static func resting(_ selection: Selection?) -> SelectionState {
+        selection.map { .settled($0) } ?? .empty
+    }
+}

@@ -1,0 +1,64 @@
+package import PatchFormat
+import PatchStore
+
+/// What a device would say of itself: selections, states, what failed, what waits.
+package struct StatusReport: Equatable, Sendable {
+    package struct Row: Equatable, Sendable {
+        package let patchID: PatchID
+        package let kind: PatchKind
+        package let version: VersionLabel
+        package let state: PatchState
+        /// The file that is wrong, if one is.
+        package let fault: String?
+        /// Whether it belongs to the selection that waits, not to the one that runs.
+        package let isPending: Bool
+    }
+
+    package enum Phase: String, Sendable {
+        case empty, settled, pending, trying
+    }
+
+    package let phase: Phase
+    package let rows: [Row]
+    package let machine: SelectionMachine
+    package let lastSync: DeviceState.LastSync?
+}
+
+extension Device {
+    /// Looks at state and disk, no network. What has not changed since it was verified is not hashed again.
+    package func status() throws(SyncError) -> StatusReport {
+        let state = try state()
+        var examination = Examination(store: store, records: store.records())
+        var rows: [StatusReport.Row] = []
+        func add(_ patch: InstalledPatch, isPending: Bool) throws(SyncError) {
+            let onDisk = try examination.onDisk(patch)
+            let stateNow = PatchState(
+                wanted: patch.address, installed: patch.address, onDisk: onDisk, launch: isPending ? .notRunning : .running)
+            rows.append(
+                .init(
+                    patchID: patch.patchID, kind: patch.kind, version: patch.version, state: stateNow,
+                    fault: onDisk.fault, isPending: isPending))
+        }
+        let running = state.machine.state.running
+        for patch in running?.patches ?? [] { try add(patch, isPending: false) }
+        if case .pending(_, let next) = state.machine.state {
+            for patch in next.patches where running?[patch.patchID]?.content != patch.content {
+                try add(patch, isPending: true)
+            }
+        }
+        return StatusReport(
+            phase: state.machine.state.phase, rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
+            machine: state.machine, lastSync: state.lastSync)
+    }
+}
+
+extension SelectionState {
+    package var phase: StatusReport.Phase {
+        switch self {
+        case .empty: .empty
+        case .settled: .settled
+        case .pending: .pending
+        case .trying: .trying
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+
+/// Fetch → verify → choose → download → stage. It never touches what runs.
+package struct SyncEngine: Sendable {
+    package let store: DeviceStore
+    package let configuration: DeviceConfiguration
+    package let fetcher: any Fetcher
+    package var deadlines = Deadlines()
+    package var now: @Sendable () -> UTCTime
+    package var report: @Sendable (SyncEvent) -> Void = { _ in }
+    package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
+    /// A person asked to try again what waits after its first failed trial.
+    package var retryNow = false
+
+    package init(
+        store: DeviceStore, configuration: DeviceConfiguration, fetcher: any Fetcher, now: @escaping @Sendable () -> UTCTime
+    ) {
+        self.store = store
+        self.configuration = configuration
+        self.fetcher = fetcher
+        self.now = now
+    }
+
+    /// One sync. The caller holds the store's sync lock.
+    package func sync() async throws(SyncError) -> SyncReport {
+        let time = try now(noEarlierThan: store.metadata("timestamp"))
+        let (list, role, dial) = try await offer(at: time)
+        let before = try store.state(of: configuration.channel)
+        let device = DeviceFacts(
+            deviceID: try store.deviceID(), appVersion: configuration.appVersion, time: time, retryNow: retryNow)
+        let plan = SyncPlan(list: list, dial: dial, machine: before.machine, device: device, role: role)
+        var download = Download(engine: self, plan: plan, list: list)
+        let outcome = try await download.run()
+        let staging = try await commit(outcome, plan: plan, list: list, at: time)
+        return SyncReport(
+            roleVersion: list.roleVersion, decisions: plan.decisions, refused: list.refused, failures: outcome.failures,
+            filesReceived: outcome.filesReceived, bytesReceived: outcome.bytesReceived, healed: outcome.healed,
+            staging: staging)
+    }
+
+    /// What the channel offers now, verified.
+    private func offer(at time: UTCTime) async throws(SyncError) -> (VerifiedList, TargetsRole, Dial?) {
+        let channel = configuration.channel
+        var refresh = MetadataRefresh(store: store, fetcher: fetcher, deadlines: deadlines)
+        refresh.atCommitPoint = atCommitPoint
+        var trusted = try await refresh.refresh(channel: channel, at: time)
+        guard let role = trusted.targets[ExactString(channel.text)] else { preconditionFailure("refreshed without its role") }
+        let path = TargetPath.patchList(channel)
+        let file: TargetFile
+        do throws(TrustError) { file = try trusted.target(path, of: channel.text) } catch { throw .trust(error) }
+        let list = try await verifiedList(path, file, role)
+        report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
+        for refused in list.refused { report(.refused(refused)) }
+        return (list, role, await refresh.dial(app: configuration.app, channel: channel, &trusted))
+    }
+
+    private func verifiedList(_ path: TargetPath, _ file: TargetFile, _ role: TargetsRole) async throws(SyncError) -> VerifiedList {
+        let (app, channel) = (configuration.app, configuration.channel)
+        func verify(_ bytes: [UInt8]) throws(TrustError) -> VerifiedList {
+            try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
+        }
+        if let known = try store.patchList(of: channel), file.matches(known), let list = try? verify(known) { return list }
+        let bytes: [UInt8]
+        do throws(FetchError) {
+            bytes = try await fetcher.bytes(
+                URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.patchList), deadline: deadlines.document)
+        } catch { throw .fetch(error) }
+        let list: VerifiedList
+        do throws(TrustError) { list = try verify(bytes) } catch { throw .trust(error) }
+        try store.savePatchList(bytes, of: channel)
+        return list
+    }
+
+    /// Writes down what was staged, against the state as it is now.
+    private func commit(
+        _ outcome: Download.Outcome, plan: SyncPlan, list: VerifiedList, at time: UTCTime
+    ) async throws(SyncError) -> SelectionMachine.Staging {
+        atCommitPoint(.beforeState)
+        let staging = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            state.lastSync = .init(at: time, roleVersion: list.roleVersion)
+            // Something was confirmed, switched or rolled back meanwhile: the next sync chooses again.
+            guard state.machine.state.choiceBase == plan.base else { return SelectionMachine.Staging.superseded }
+            let next = Selection(
+                number: state.lastSelection + 1, roleVersion: list.roleVersion, patches: outcome.patches,
+                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys))
+            let staging = state.machine.stage(next)
+            if staging == .staged { state.lastSelection = next.number }
+            return staging
+        }
+        atCommitPoint(.afterState)
+        return staging
+    }
+
+    /// The reference time of a refresh: the clock, and never earlier than the newest timestamp that was verified.
+    private func now(noEarlierThan timestamp: [UInt8]?) -> UTCTime {
+        guard let timestamp, let envelope = try? Envelope(timestamp, role: "timestamp", limit: Limits.timestamp),
+            let signedAt = try? TimestampRole(envelope).signedAt
+        else { return now() }
+        return max(now(), signedAt)
+    }
+}
+
+extension TargetFile {
+    fileprivate func matches(_ bytes: [UInt8]) -> Bool {
+        (try? check(bytes, name: "")) != nil
+    }
+}
+
+extension SelectionState {
+    /// The selection from which versions are chosen: what runs, or would if nothing were pending.
+    var choiceBase: Selection? { running }
+}

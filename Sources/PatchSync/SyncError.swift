@@ -1,0 +1,50 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// Why an operation of the device did not happen. What runs is untouched by all of them.
+package enum SyncError: Error, Equatable, Sendable {
+    case fetch(FetchError)
+    case trust(TrustError)
+    case format(FormatError)
+    case file(FileError)
+    case lock(StoreLockError)
+    /// An object's bytes are not those of its entry.
+    case object(entry: String, field: String)
+    /// The folder is no store.
+    case noStore(FilePath)
+    case storeExists(FilePath)
+    /// Trust on first use is refused: a store is made from a root that came by another way.
+    case rootNamesNoApp
+    case rootForOtherApp(found: AppID, expected: AppID)
+    /// Signed by a key that everybody has.
+    case testingKeys(role: String)
+    /// The sentence is Meteor's.
+    case nothingPending
+    case nothingToRollBackTo
+    case nothingInstalled
+    case cancelled
+}
+
+extension SyncError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .fetch(let error): error.description
+        case .trust(let error): error.description
+        case .format(let error): error.description
+        case .file(let error): error.description
+        case .lock(let error): error.description
+        case .object(let entry, let field): "\(entry): \(field) of the bytes is not the one its entry says"
+        case .noStore(let path): "\(path) is no Patchline store"
+        case .storeExists(let path): "\(path) is a store already"
+        case .rootNamesNoApp: "the root of trust names no app (x-patchline-app)"
+        case .rootForOtherApp(let found, let expected): "the root of trust is for app \(found), not \(expected)"
+        case .testingKeys(let role): "\(role) is signed by a testing key, whose private half is public"
+        case .nothingPending: "No pending version to switch to"
+        case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
+        case .nothingInstalled: "nothing is installed yet"
+        case .cancelled: "cancelled"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import PatchFormat
+import PatchTrust
+
+/// What a sync is to bring about, decided before anything is fetched. Pure.
+package struct SyncPlan: Sendable {
+    /// One patch of the selection to be.
+    package struct Wanted: Sendable {
+        package let patch: InstalledPatch
+        /// What the device has of this id; what stays if this one fails.
+        package let current: InstalledPatch?
+
+        package var isNew: Bool { current?.content != patch.content }
+    }
+
+    /// The selection that was the base of every choice.
+    package let base: Selection?
+    package let decisions: [Decision]
+    package let wanted: [Wanted]
+
+    init(list: VerifiedList, dial: Dial?, machine: SelectionMachine, device: DeviceFacts, role: TargetsRole) {
+        let base = machine.state.choiceBase
+        var versions: [PatchID: [PatchEntry]] = [:]
+        for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
+        let refused = Set(list.refused.compactMap(\.patchID))
+        let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
+        let channel = list.list.channel
+        decisions = ids.map { id in
+            Decision(
+                id, versions: versions[id] ?? [], hasRefused: refused.contains(id), current: base?[id], dial: dial,
+                blocks: machine.blocks, device: device)
+        }
+        self.base = base
+        // During a trial nothing new is taken: it could not be staged before the trial ends.
+        let isTrial = if case .trying = machine.state { true } else { false }
+        wanted = decisions.compactMap { decision in
+            switch decision.choice {
+            case .take(_, let current) where isTrial:
+                return current.map { Wanted(patch: $0, current: $0) }
+            case .take(let entry, let current):
+                let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
+                let column = entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
+                return Wanted(patch: InstalledPatch(entry, column: column), current: current)
+            case .keep(let current): return Wanted(patch: current, current: current)
+            case .withdraw(let current) where isTrial: return Wanted(patch: current, current: current)
+            case .withdraw, .none: return nil
+            }
+        }
+    }
+}

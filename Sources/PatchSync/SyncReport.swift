@@ -1,0 +1,47 @@
+package import PatchFormat
+package import PatchTrust
+
+/// What a sync tells while it runs.
+package enum SyncEvent: Equatable, Sendable {
+    /// The channel's role and list hold.
+    case verified(roleVersion: Int, entries: Int)
+    case refused(RefusedEntry)
+    /// A patch is in this state now.
+    case state(PatchID, VersionLabel, PatchState, fault: String?)
+    /// What will travel.
+    case downloading(files: Int, bytes: Int)
+    /// This many more bytes came.
+    case received(bytes: Int)
+    case fileDone(String)
+    case failed(PatchFailure)
+}
+
+/// One patch that stays as it was, and why.
+package struct PatchFailure: Error, Equatable, Sendable {
+    package let patchID: PatchID
+    package let version: VersionLabel
+    package let error: SyncError
+
+    package init(patchID: PatchID, version: VersionLabel, error: SyncError) {
+        self.patchID = patchID
+        self.version = version
+        self.error = error
+    }
+}
+
+/// What a sync came to.
+package struct SyncReport: Equatable, Sendable {
+    package let roleVersion: Int
+    package let decisions: [Decision]
+    package let refused: [RefusedEntry]
+    package let failures: [PatchFailure]
+    /// Objects, manifests and columns that travelled.
+    package let filesReceived: Int
+    package let bytesReceived: Int
+    /// Patches whose files were made whole again.
+    package let healed: [Label]
+    package let staging: SelectionMachine.Staging
+
+    /// Whether every patch is what the list says.
+    package var isComplete: Bool { refused.isEmpty && failures.isEmpty }
+}

@@ -1,0 +1,84 @@
+package import PatchFormat
+
+/// Versions that failed a trial here, and until when each is left alone.
+///
+/// The first failure of a (patchId, sha256): not again for an hour. From the second: blocked for 14 days.
+package struct TrialBlocks: Equatable, Sendable {
+    package static let firstWait = Duration.hours(1)
+    package static let blockTime = Duration.days(14)
+
+    package struct Block: Equatable, Sendable {
+        package let version: VersionLabel
+        package let failures: Int
+        package let until: UTCTime
+        package let reason: Reason
+    }
+
+    package enum Reason: String, Sendable {
+        case timer = "not confirmed before the startup timer ended"
+        case launches = "not confirmed in any of its launches"
+        case person = "rolled back by hand"
+    }
+
+    /// Whether a version may be tried now.
+    package enum Standing: Equatable, Sendable {
+        case free
+        case waiting(until: UTCTime)
+        case blocked(until: UTCTime)
+    }
+
+    package private(set) var blocks: [PatchContent: Block]
+
+    package init(_ blocks: [PatchContent: Block] = [:]) {
+        self.blocks = blocks
+    }
+
+    /// - Parameter retryNow: a person asked to try again what only waits for its first hour to end.
+    package func standing(of content: PatchContent, at time: UTCTime, retryNow: Bool = false) -> Standing {
+        guard let block = blocks[content], block.until > time else { return .free }
+        if block.failures >= 2 { return .blocked(until: block.until) }
+        return retryNow ? .free : .waiting(until: block.until)
+    }
+
+    /// A trial failed: counts one more failure for each of its new versions.
+    package mutating func fail(_ patches: [InstalledPatch], because reason: Reason, at time: UTCTime) {
+        for patch in patches {
+            let failures = reason == .person ? 2 : (blocks[patch.content]?.failures ?? 0) + 1
+            let wait = failures == 1 ? Self.firstWait : Self.blockTime
+            blocks[patch.content] = Block(
+                version: patch.version, failures: failures, until: time.adding(wait), reason: reason)
+        }
+    }
+
+    /// A version proved itself: what it failed before is forgotten.
+    package mutating func clear(_ contents: Set<PatchContent>) {
+        for content in contents { blocks[content] = nil }
+    }
+
+    /// A person, or a new build of the app, starts over.
+    package mutating func clearAll() {
+        blocks = [:]
+    }
+
+    var json: JSON {
+        .array(
+            blocks.sorted { $0.key < $1.key }.map { content, block in
+                .fields([
+                    ("patchId", .text(content.patchID.text)), ("sha256", .text(content.sha256.hex)),
+                    ("version", .text(block.version.text)), ("failures", .integer(block.failures)),
+                    ("until", .text(block.until.description)), ("reason", .text(block.reason.rawValue)),
+                ])
+            })
+    }
+
+    init(_ rows: [JSON], of document: String) throws(FormatError) {
+        blocks = [:]
+        for (index, value) in rows.enumerated() {
+            let row = try Fields(value, of: document, at: "blocks[\(index)]")
+            guard let reason = Reason(rawValue: try row.string("reason")) else { throw row.broken("reason", "is unknown") }
+            blocks[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = Block(
+                version: try row.name("version"), failures: try row.integer("failures", in: 1...1_000_000),
+                until: try row.time("until"), reason: reason)
+        }
+    }
+}

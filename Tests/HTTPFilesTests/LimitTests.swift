@@ -1,0 +1,101 @@
+import HTTPFiles
+import Testing
+
+@Suite("A limit", .timeLimit(.minutes(1)))
+struct LimitTests {
+    /// The head of a GET that is `size` bytes long.
+    private func head(ofSize size: Int) -> String {
+        let without = request("GET", "/", ["X: "])
+        return request("GET", "/", ["X: " + String(repeating: "x", count: size - without.utf8.count)])
+    }
+
+    @Test(arguments: [(size: 500, status: 200), (size: 501, status: 431)])
+    func `bounds the head`(size: Int, status: Int) async throws {
+        let response = try await TestServer.running(.digits, configure: { $0.maxHeaderBytes = 500 }) { server in
+            try await server.connected { client in
+                try await client.send(head(ofSize: size))
+                return try await client.response()
+            }
+        }
+        #expect(response.status == status)
+    }
+
+    @Test func `bounds a head that never ends`() async throws {
+        try await TestServer.running(.digits, configure: { $0.maxHeaderBytes = 500 }) { server in
+            try await server.connected { client in
+                try await client.send("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 200))
+                #expect(try await client.response().status == 431)
+                #expect(await client.rest() == [])
+            }
+        }
+    }
+
+    @Test(arguments: [(length: 100, status: 200), (length: 101, status: 414), (length: 5000, status: 414)])
+    func `bounds the target`(length: Int, status: Int) async throws {
+        let target = "/" + String(repeating: "a", count: length - 1)
+        let response = try await TestServer.running(
+            .digits,
+            configure: {
+                $0.maxTargetBytes = 100
+                $0.maxHeaderBytes = 500
+            },
+            { try await $0.get(target) }
+        )
+        #expect(response.status == status)
+    }
+
+    @Test(arguments: [
+        (body: "0123456789", status: 200), (body: "0123456789a", status: 413), (body: "", status: 200),
+    ])
+    func `bounds a body of known length`(body: String, status: Int) async throws {
+        try await TestServer.running(.echo, configure: { $0.maxBodyBytes = 10 }) { server in
+            try await server.connected { client in
+                try await client.send(request("POST", "/", ["Content-Length: \(body.utf8.count)"]) + body)
+                let response = try await client.response()
+                #expect(response.status == status)
+                #expect(status != 200 || response.text == "POST / \(body)")
+            }
+        }
+    }
+
+    @Test(arguments: ["11", "99999999999999999999999"])
+    func `refuses a declared length before the body comes`(length: String) async throws {
+        try await TestServer.running(.echo, configure: { $0.maxBodyBytes = 10 }) { server in
+            try await server.connected { client in
+                try await client.send(request("POST", "/", ["Content-Length: \(length)", "Expect: 100-continue"]))
+                #expect(try await client.response().status == 413)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (chunks: "5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", status: 200),
+        (chunks: "5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n", status: 413),
+        (chunks: "ffffffffffffffffffff\r\n", status: 413),
+    ])
+    func `bounds a chunked body`(chunks: String, status: Int) async throws {
+        try await TestServer.running(.echo, configure: { $0.maxBodyBytes = 10 }) { server in
+            try await server.connected { client in
+                try await client.send(request("POST", "/", ["Transfer-Encoding: chunked"]) + chunks)
+                #expect(try await client.response().status == status)
+            }
+        }
+    }
+
+    @Test func `bounds the connections, until one of them ends`() async throws {
+        try await TestServer.running(.digits, configure: { $0.maxConnections = 1 }) { server in
+            try await server.connected { first in
+                try await first.send(request("GET", "/"))
+                #expect(try await first.response().status == 200)
+                try await server.connected { second in
+                    let refusal = try await second.response()
+                    #expect(refusal.status == 503)
+                    #expect(await second.rest() == [])
+                }
+                try await first.send(request("GET", "/", ["Connection: close"]))
+                #expect(try await first.response().status == 200)
+                #expect(await first.rest() == [])
+            }
+        }
+    }
+}

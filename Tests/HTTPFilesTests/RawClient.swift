@@ -1,0 +1,102 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Testing
+
+/// One response as it came over the wire.
+struct RawResponse: Sendable {
+    let status: Int
+    let headers: HTTPHeaders
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+    subscript(name: String) -> String? { headers.first(name: name) }
+}
+
+/// A client that sends the bytes it is told to and reads exactly one response at a time.
+struct RawClient {
+    struct ConnectionEnded: Error {
+        /// Received after the last whole response.
+        let leftOver: Int
+    }
+
+    private let channel: any Channel
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var buffer = ByteBuffer()
+
+    /// Connects to 127.0.0.1, and disconnects when `body` returns.
+    static func connected<Result: Sendable>(
+        to port: Int,
+        _ body: (inout RawClient) async throws -> Result
+    ) async throws -> Result {
+        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await connection.executeThenClose { inbound in
+            var client = RawClient(channel: connection.channel, inbound: inbound.makeAsyncIterator())
+            return try await body(&client)
+        }
+    }
+
+    func send(_ text: String) async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: text))
+    }
+
+    func send(bytes: [UInt8]) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+    }
+
+    func closeOutput() async throws {
+        try await channel.close(mode: .output)
+    }
+
+    /// The next response; `toHead` for one without a body in spite of its Content-Length.
+    mutating func response(toHead: Bool = false) async throws -> RawResponse {
+        let (status, headers) = try await head()
+        let hasBody = !toHead && status != 304 && status != 204 && status >= 200
+        let length = hasBody ? try #require(headers.first(name: "Content-Length").flatMap(Int.init)) : 0
+        while buffer.readableBytes < length { try await fill() }
+        return RawResponse(status: status, headers: headers, body: buffer.readBytes(length: length) ?? [])
+    }
+
+    mutating func head() async throws -> (status: Int, headers: HTTPHeaders) {
+        var end: Int?
+        while end == nil {
+            end = Self.endOfHead(buffer)
+            if end == nil { try await fill() }
+        }
+        let text = buffer.readString(length: end ?? 0) ?? ""
+        let lines = text.split(separator: "\r\n")
+        let statusLine = lines[0].split(separator: " ")
+        #expect(statusLine[0] == "HTTP/1.1")
+        var headers = HTTPHeaders()
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            headers.add(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        return (try #require(Int(statusLine[1])), headers)
+    }
+
+    /// Bytes until the server's end of the connection.
+    mutating func rest() async -> [UInt8] {
+        while (try? await fill()) != nil {}
+        return buffer.readBytes(length: buffer.readableBytes) ?? []
+    }
+
+    private mutating func fill() async throws {
+        if buffer.readableBytes == 0 { buffer.clear() }
+        guard var more = try? await inbound.next(isolation: #isolation) else {
+            throw ConnectionEnded(leftOver: buffer.readableBytes)
+        }
+        buffer.writeBuffer(&more)
+    }
+
+    private static func endOfHead(_ buffer: ByteBuffer) -> Int? {
+        let view = buffer.readableBytesView
+        return view.indices.first { view[$0...].starts(with: "\r\n\r\n".utf8) }.map { $0 - view.startIndex + 4 }
+    }
+}

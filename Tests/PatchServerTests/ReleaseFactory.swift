@@ -1,0 +1,160 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+/// What a release pipeline makes, without `patchsign`: the root of trust and signed releases of one app.
+struct ReleaseFactory {
+    static let app: AppID = named("com.example.storefront")
+    static let production: ChannelName = named("production")
+    static let beta: ChannelName = named("beta")
+
+    let files: any FileOperations
+    /// Where the bytes of objects lie until they are published.
+    let folder: FilePath
+    var now: UTCTime
+    var productionThreshold = 1
+
+    /// One version of what the sample channel offers.
+    struct Contents {
+        var scripts: [String: (version: String, text: String)] = ["fix-cart-total": ("1", "cart.total = 1;")]
+        var web: (version: String, files: [String: String])? = (
+            "1.0.0", ["index.html": "<p>one</p>", "app/main.js": "console.log(1);"]
+        )
+    }
+
+    func root(expires: UTCTime? = nil) throws -> Envelope {
+        let online = RoleDocument.Signers(keys: [try TestingKey.online.signer], threshold: 1)
+        return try RoleDocument.root(
+            app: Self.app, version: 1, expires: expires ?? now.adding(.days(365)),
+            roles: [
+                "root": .init(keys: [try TestingKey.root.signer], threshold: 1),
+                "targets": .init(keys: [try TestingKey.targets.signer], threshold: 1), "snapshot": online,
+                "timestamp": online,
+            ]
+        ).signed(by: [.root])
+    }
+
+    func targets(dialKey: TestingKey = .online) throws -> Envelope {
+        try RoleDocument.targets(
+            version: 1, expires: now.adding(.days(365)),
+            delegations: [
+                .channel(
+                    Self.production,
+                    signers: .init(
+                        keys: [try TestingKey.production.signer, try TestingKey.second.signer],
+                        threshold: productionThreshold)),
+                .channel(Self.beta, signers: .init(keys: [try TestingKey.beta.signer], threshold: 1)),
+                .dial(signers: .init(keys: [try dialKey.signer], threshold: 1)),
+            ]
+        ).signed(by: [.targets])
+    }
+
+    /// A release on the state that `repository` publishes now.
+    func release(
+        _ contents: Contents = Contents(), on repository: AppRepository, channel: ChannelName = production,
+        signedBy keys: [TestingKey] = [.production]
+    ) throws -> SignedRelease {
+        let current = try PublishedState(of: repository).channels[channel]
+        let base = current.map { ReleaseHeader.Base(roleVersion: $0.role.header.version, sha256: $0.identity) }
+        return try release(contents, base: base, channel: channel, signedBy: keys)
+    }
+
+    func release(
+        _ contents: Contents, base: ReleaseHeader.Base?, channel: ChannelName = production, signedBy keys: [TestingKey]
+    ) throws -> SignedRelease {
+        let header = ReleaseHeader(app: Self.app, channel: channel, base: base)
+        var parts = ReleaseParts(channel: channel)
+        for (id, script) in contents.scripts.sorted(by: { $0.key < $1.key }) {
+            try parts.addScript(id, script.version, script.text)
+        }
+        if let web = contents.web { try parts.addBundle("web", web.version, web.files, at: now) }
+        parts.addList(serial: header.roleVersion, at: now)
+        let role = try RoleDocument.delegated(
+            channel.text, version: header.roleVersion, expires: now.adding(.days(90)),
+            targets: parts.targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
+        ).signed(by: keys)
+        return SignedRelease(header: header, role: role, targets: parts.targets, objects: try store(parts.objects))
+    }
+
+    private func store(_ objects: [SHA256Digest: [UInt8]]) throws -> [SHA256Digest: FilePath] {
+        try files.makeDirectory(folder)
+        return try Dictionary(
+            uniqueKeysWithValues: objects.map { digest, bytes in
+                let path = folder.appending(digest.hex)
+                if try files.status(of: path) == nil { try files.write(bytes, to: path) }
+                return (digest, path)
+            })
+    }
+}
+
+/// The documents and objects of a release that is being made.
+struct ReleaseParts {
+    let channel: ChannelName
+    private(set) var entries: [PatchEntry] = []
+    private(set) var targets: [TargetPath: [UInt8]] = [:]
+    private(set) var objects: [SHA256Digest: [UInt8]] = [:]
+
+    init(channel: ChannelName) {
+        self.channel = channel
+    }
+
+    mutating func addScript(_ id: String, _ version: String, _ text: String) throws {
+        try addEntry(named(id), .script, named(version), try addObject(text))
+    }
+
+    mutating func addBundle(_ id: String, _ version: String, _ files: [String: String], at time: UTCTime) throws {
+        let key = try TestingKey.entry.key
+        let (id, version): (PatchID, VersionLabel) = (named(id), named(version))
+        var assets: [Asset] = []
+        for (name, text) in files {
+            let path = try AssetPath(name)
+            assets.append(
+                Asset(
+                    path: path, url: "/\(name)", type: AssetType(path: path), cacheable: false, sourceMap: nil,
+                    fingerprint: try addObject(text)))
+        }
+        assets.sort { $0.path < $1.path }
+        let manifest = AssetManifest(
+            app: ReleaseFactory.app, patchID: id, version: version, commit: nil, created: time, compatibility: [:],
+            index: try AssetPath("index.html"), routes: nil, assets: assets
+        ).json.fileBytes
+        let signatures = try assets.map {
+            try key.sign($0.statement(app: ReleaseFactory.app, patchID: id), scheme: .rsaPKCS1v15)
+        }
+        targets[.manifest(channel: channel, patchID: id, version: version)] = manifest
+        targets[.signatureColumn(channel: channel, patchID: id, version: version)] =
+            SignatureColumn(keyID: EntryKeys.id(of: key.publicKey), signatures: signatures).bytes
+        try addEntry(id, .bundle, version, Fingerprint(of: manifest))
+    }
+
+    mutating func addList(serial: Int, at time: UTCTime) {
+        targets[.patchList(channel)] =
+            PatchList(app: ReleaseFactory.app, channel: channel, serial: serial, published: time, entries: entries)
+            .json.fileBytes
+    }
+
+    private mutating func addObject(_ text: String) throws -> Fingerprint {
+        let fingerprint = Fingerprint(of: Array(text.utf8))
+        objects[fingerprint.sha256] = Array(text.utf8)
+        return fingerprint
+    }
+
+    private mutating func addEntry(
+        _ id: PatchID, _ kind: PatchKind, _ version: VersionLabel, _ fingerprint: Fingerprint
+    ) throws {
+        let key = try TestingKey.entry.key
+        let statement = Statement.patch(
+            app: ReleaseFactory.app, channel: channel, patchID: id, kind: kind, version: version, fingerprint: fingerprint)
+        entries.append(
+            PatchEntry(
+                patchID: id, kind: kind, version: version,
+                url: URLLayout.entry(kind: kind, channel: channel, patchID: id, version: version, sha256: fingerprint.sha256),
+                fingerprint: fingerprint,
+                signature: EntrySignature(
+                    keyID: EntryKeys.id(of: key.publicKey), bytes: try key.sign(statement, scheme: .rsaPKCS1v15)),
+                salt: Array(repeating: 7, count: 16), rules: .everyone))
+    }
+}

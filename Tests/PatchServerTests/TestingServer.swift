@@ -1,0 +1,76 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+import PatchTesting
+
+/// A server with one app, and the pipeline that feeds it.
+struct TestingServer {
+    static let start = UTCTime(seconds: 1_795_000_000)
+
+    let files: any FileOperations
+    let repository: AppRepository
+    let key: OnlineKey
+    let factory: ReleaseFactory
+
+    var folder: ServerFolder { repository.folder }
+
+    /// - Parameter root: an absolute path; the server's folder is `srv` below it.
+    init(
+        files: any FileOperations = FaultyFiles(), root: FilePath = "/", at now: UTCTime = start, threshold: Int = 1
+    ) throws {
+        self.files = files
+        factory = ReleaseFactory(
+            files: files, folder: root.appending("pipeline"), now: now, productionThreshold: threshold)
+        let file = try TestingKey.online.online
+        key = try OnlineKey(file.bytes, passphrase: nil, from: file.path)
+        let trust = try RootOfTrust(
+            root: try factory.root().fileBytes, targets: try factory.targets().fileBytes, at: now)
+        repository = try AppRepository.create(
+            trust, onlineKey: key, in: ServerFolder(root.appending("srv")), files: files, allowsTestingKeys: true, at: now)
+    }
+
+    private init(_ other: TestingServer, files: any FileOperations) throws {
+        self.files = files
+        factory = other.factory
+        key = other.key
+        repository = try AppRepository(
+            other.repository.app, in: other.folder, files: files, allowsTestingKeys: true)
+    }
+
+    /// The same server on another state of its disk.
+    func on(_ files: any FileOperations) throws -> TestingServer {
+        try TestingServer(self, files: files)
+    }
+
+    @discardableResult
+    func publish(_ release: SignedRelease) throws(ServerError) -> PublishOutcome {
+        try repository.publish(release, signing: key, at: factory.now)
+    }
+
+    /// Every file below the server's folder, by path.
+    func everything() throws -> [String: [UInt8]] {
+        try contents(of: folder.root)
+    }
+
+    func treeFiles() throws -> Set<String> {
+        let tree = folder.tree(of: repository.app)
+        return Set(try contents(of: tree).keys.map { String($0.dropFirst(tree.string.count + 1)) })
+    }
+
+    private func contents(of directory: FilePath) throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for name in try files.list(directory) {
+            let path = directory.appending(name)
+            switch try files.status(of: path)?.kind {
+            case .directory: found.merge(try contents(of: path)) { first, _ in first }
+            case .file: found[path.string] = try files.read(path, limit: Limits.object)
+            case .symbolicLink, .other, nil: break
+            }
+        }
+        return found
+    }
+}
