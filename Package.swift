@@ -35,7 +35,7 @@ let package = Package(
         .executable(name: "patchsign", targets: ["PatchSignCommand"]),
         .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
-        .library(name: "Patchline", targets: ["PatchSync", "AssetServer"]),
+        .library(name: "Patchline", targets: ["Patchline"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -79,7 +79,14 @@ let package = Package(
         ),
         .target(
             name: "AssetServer",
-            dependencies: ["PatchFormat", "PatchStore", "HTTPFiles", nioConcurrency, systemPackage]
+            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, systemPackage]
+        ),
+        .target(
+            name: "Patchline",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle,
+                nioConcurrency, systemPackage,
+            ]
         ),
         .target(name: "Terminal"),
 
@@ -94,14 +101,14 @@ let package = Package(
             name: "PatchServerCommand",
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, systemPackage,
             ]
         ),
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline", "Terminal",
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
 
@@ -126,7 +133,8 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                "HTTPFiles", nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),
         .testTarget(
@@ -137,7 +145,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AssetServerTests",
-            dependencies: ["AssetServer", "HTTPFiles", "PatchTesting", "PatchFormat", "PatchStore", systemPackage]
+            dependencies: [
+                "AssetServer", "HTTPFiles", "PatchTesting", "PatchFormat", "PatchTrust", nioHTTP1, systemPackage,
+            ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(

@@ -171,8 +171,7 @@ struct Connection {
             userAgent: head?.headers.first(name: "User-Agent")
         )
         accessLog?(entry)
-        // A response that stops in the middle must end the connection at once: its Content-Length is a lie now.
-        if !isWhole { channel.close(promise: nil) }
+        // After a response that stops in the middle, only the connection's end tells the client so.
         return isWhole && keepAlive
     }
 

@@ -1,6 +1,6 @@
 package import NIOCore
 import NIOPosix
-package import ServiceLifecycle
+import ServiceLifecycle
 import SystemPackage
 
 /// Serves what a source answers over HTTP/1.1, until it is stopped.

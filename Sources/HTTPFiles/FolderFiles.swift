@@ -29,7 +29,9 @@ package struct FolderFiles: Sendable {
     }
 
     /// The file at `path`; nil for everything that is not served: nothing, a folder, a symlink on the way, a dot-file,
-    /// a path that ends in a slash. Blocks for as long as the disk takes.
+    /// a path that ends in a slash.
+    ///
+    /// Blocks for as long as the disk takes.
     package func lookUp(_ path: RequestPath) throws(FolderFilesError) -> Found? {
         guard !path.hasTrailingSlash, !path.segments.contains(where: { $0.hasPrefix(".") }) else { return nil }
         var file = root

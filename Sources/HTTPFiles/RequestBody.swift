@@ -62,8 +62,8 @@ struct RequestBody: Sendable {
             state = size == 0 ? .trailer(used: 0) : .chunkData(remaining: size)
             return true
         case .chunkData(remaining: 0):
-            guard let line = try Self.line(from: &buffer, maxBytes: 0) else { return false }
-            guard line.isEmpty else { throw .malformed("a chunk is longer than its size") }
+            // Only the CRLF fits; more means that the chunk is longer than its size.
+            guard try Self.line(from: &buffer, maxBytes: 0) != nil else { return false }
             state = .chunkSize
             return true
         case .chunkData(let remaining):

@@ -1,18 +1,21 @@
-/// How far long work has come: done, and of how many.
-package typealias Progress = @Sendable (_ done: Int, _ total: Int) -> Void
+/// Hears how much of long work is done.
+package typealias Progress = @Sendable (_ done: Int) -> Void
+
+/// Hears that long work begins, and of how many parts.
+package typealias ProgressStart = @Sendable (_ total: Int) -> Progress
 
 /// Applies `transform` to every element on all cores; results in the order of the elements.
 ///
+/// - Parameter chunk: how many elements one task takes: few enough to share the work out evenly, enough that the sharing
+///   costs nothing.
 /// - Throws: the error of the first element that has one, whichever finished first.
 func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
-    _ elements: [Element], progress: Progress = { _, _ in },
+    _ elements: [Element], chunk: Int = 16, progress start: ProgressStart = { _ in { _ in } },
     _ transform: @escaping @Sendable (Element) throws(Failure) -> Output
 ) async throws(Failure) -> [Output] {
-    // Small enough to share the work out evenly, large enough that the sharing costs nothing.
-    let chunk = 16
+    let progress = start(elements.count)
     let starts = Array(stride(from: 0, to: elements.count, by: chunk))
     var parts: [Int: Result<[Output], Failure>] = [:]
-    progress(0, elements.count)
     await withTaskGroup(of: (Int, Result<[Output], Failure>).self) { group in
         for start in starts {
             let part = Array(elements[start..<min(start + chunk, elements.count)])
@@ -30,7 +33,7 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
         for await (start, part) in group {
             parts[start] = part
             done += min(chunk, elements.count - start)
-            progress(done, elements.count)
+            progress(done)
         }
     }
     var outputs: [Output] = []

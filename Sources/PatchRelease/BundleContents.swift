@@ -8,7 +8,7 @@ package import SystemPackage
 package struct BundleContents: Sendable {
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
 
-    package init(_ folder: FilePath, files disk: any FileOperations, progress: Progress) async throws(SigningError) {
+    package init(_ folder: FilePath, files disk: any FileOperations, progress: ProgressStart) async throws(SigningError) {
         let scan = try FolderScan(folder, files: disk)
         let fingerprints = try await mapOnAllCores(scan.files, progress: progress) {
             (found) throws(SigningError) in try disk.unchangedFingerprint(of: found.file)
@@ -47,11 +47,11 @@ package struct BundleContents: Sendable {
 extension FileOperations {
     /// Size and digests of a file that nobody wrote to meanwhile.
     func unchangedFingerprint(of file: FilePath) throws(SigningError) -> Fingerprint {
-        let before = try onDisk { () throws(FileError) in try identity(of: file) }
-        let fingerprint = try onDisk { () throws(FileError) in try fingerprint(of: file, limit: Limits.object) }
-        guard let before, before == (try onDisk { () throws(FileError) in try identity(of: file) }) else {
-            throw .bundle(.changed(file))
-        }
-        return fingerprint
+        do throws(FileError) {
+            let before = try identity(of: file)
+            let fingerprint = try fingerprint(of: file, limit: Limits.object)
+            if let before, before == (try identity(of: file)) { return fingerprint }
+        } catch { throw .file(error) }
+        throw .bundle(.changed(file))
     }
 }

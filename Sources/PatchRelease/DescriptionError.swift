@@ -1,4 +1,4 @@
-package import PatchFormat
+import PatchFormat
 
 /// A release description that breaks a rule: which file, where, which field, which rule.
 package struct DescriptionError: Error, Equatable, Sendable {

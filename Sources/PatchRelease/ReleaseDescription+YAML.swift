@@ -1,4 +1,4 @@
-package import PatchFormat
+import PatchFormat
 import PatchTrust
 
 extension ReleaseDescription {

@@ -2,6 +2,7 @@ package import PatchFormat
 
 extension AppRepository {
     /// Signs dial, snapshot and timestamp again; what they say stays the same. The caller holds the lock.
+    @discardableResult
     package func refresh(signing key: OnlineKey, at now: UTCTime) throws(ServerError) -> RefreshedVersions {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)

@@ -19,14 +19,15 @@ package struct RootOfTrust: Sendable {
             let trusted = try TrustedMetadata(trustedRoot: rootBytes, at: now)
             try trusted.checkRootExpiry()
             root = trusted.root
-        } catch { throw .setup(document: "root.json", rule: "is not trusted: \(error)") }
+        } catch { throw Self.refused("root.json", error) }
+        let envelope: Envelope
         do throws(FormatError) {
-            let envelope = try Envelope(targetsBytes, role: "targets", limit: Limits.targetsRole)
+            envelope = try Envelope(targetsBytes, role: "targets", limit: Limits.targetsRole)
             targets = try TargetsRole(envelope, name: "targets")
-            do throws(TrustError) { try root.keys(of: "targets").check(envelope, role: "targets") } catch {
-                throw FormatError("targets.json", rule: "is not trusted: \(error)")
-            }
-        } catch { throw .setup(document: "targets.json", rule: error.description) }
+        } catch { throw .malformed(error) }
+        do throws(TrustError) {
+            try root.keys(of: "targets").check(envelope, role: "targets")
+        } catch { throw Self.refused("targets.json", error) }
         guard let app = root.app else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
         guard root.consistentSnapshot else { throw .setup(document: "root.json", rule: "must set consistent_snapshot") }
         guard targets.targets.isEmpty else { throw .setup(document: "targets.json", rule: "must hold delegations only") }
@@ -38,6 +39,11 @@ package struct RootOfTrust: Sendable {
         self.app = app
         self.root = root
         self.targets = targets
+    }
+
+    private static func refused(_ document: String, _ error: TrustError) -> ServerError {
+        if case .malformed(let format) = error { return .malformed(format) }
+        return .setup(document: document, rule: "is not trusted: \(error)")
     }
 }
 

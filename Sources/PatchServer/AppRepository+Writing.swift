@@ -11,6 +11,8 @@ package struct TreeChange: Equatable, Sendable {
     package var bytes = 0
     /// Objects and targets that stood there with other bytes than their name says, by path below the app's folder.
     package var repaired: [String] = []
+
+    package static let nothing = TreeChange()
 }
 
 extension AppRepository {

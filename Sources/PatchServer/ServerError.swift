@@ -13,6 +13,8 @@ package enum ServerError: Error, Equatable, Sendable {
     case unknownApp(AppID)
     /// It has this app already; its root of trust is not replaced.
     case appExists(AppID)
+    /// What `init` was given cannot be read.
+    case malformed(FormatError)
     /// What `init` was given is no root of trust for a server: which document, which rule.
     case setup(document: String, rule: String)
 
@@ -52,6 +54,7 @@ extension ServerError: CustomStringConvertible {
         case .locked(let error): error.description
         case .unknownApp(let app): "this server does not know the app \(app)"
         case .appExists(let app): "this server has the app \(app) already"
+        case .malformed(let error): error.description
         case .setup(let document, let rule): "\(document) \(rule)"
         case .key(let path, let error): "the online key \(path) \(error)"
         case .notOnlineKey(let role, nil): "this key is not the online key: the root of trust does not list it for \(role)"

@@ -53,6 +53,11 @@ package struct ServerFolder: Hashable, Sendable {
     }
 }
 
+extension StoreLock {
+    /// Gives the lock back where its owner goes on without it.
+    package consuming func release() {}
+}
+
 extension FilePermissions {
     /// 0755: every directory above and of the tree, which a web server may read as another user.
     static let sharedDirectory = FilePermissions(rawValue: 0o755)

@@ -33,7 +33,6 @@ package struct StoreLock: ~Copyable {
     /// The directory of `path` must exist.
     package init(_ path: FilePath) throws(StoreLockError) {
         do throws(FileError) {
-            // Into `self` at the end only: a refused owner must not run `deinit` on what the holder wrote.
             let file = try DiskFiles.open(
                 path,
                 .readWrite,

@@ -8,12 +8,15 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var server: ServerURL
     package var channel: ChannelName
     package var appVersion: AppVersion?
+    /// The loopback port of the first start; pages' storage belongs to it.
+    package var port: Int?
 
-    package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?) {
+    package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?, port: Int? = nil) {
         self.app = app
         self.server = server
         self.channel = channel
         self.appVersion = appVersion
+        self.port = port
     }
 
     init(_ bytes: [UInt8], named document: String) throws(FormatError) {
@@ -28,12 +31,14 @@ package struct DeviceConfiguration: Equatable, Sendable {
             guard let version = AppVersion(text) else { throw fields.broken("appVersion", AppVersion.rule) }
             appVersion = version
         }
+        port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
     }
 
     var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
+            ("port", port.map { .integer($0) }),
         ])
     }
 }

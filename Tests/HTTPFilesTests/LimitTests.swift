@@ -68,6 +68,17 @@ struct LimitTests {
         }
     }
 
+    @Test func `is told also to a client that sends everything before it reads`() async throws {
+        try await TestServer.running(.echo, configure: { $0.maxBodyBytes = 10 }) { server in
+            try await server.connected { client in
+                let size = 16 * 1024 * 1024
+                try await client.send(request("POST", "/", ["Content-Length: \(size)"]))
+                try await client.send(bytes: Array(repeating: 0x78, count: size))
+                #expect(try await client.response().status == 413)
+            }
+        }
+    }
+
     @Test(arguments: [
         (chunks: "5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", status: 200),
         (chunks: "5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n", status: 413),

@@ -44,6 +44,12 @@ struct TimeoutTests {
             try await server.connected { client in
                 #expect(await client.rest() == [])
             }
+        }
+    }
+
+    @Test func `is disconnected without a word when it asks nothing more`() async throws {
+        // Long enough for the one request to arrive in time on a busy machine.
+        try await TestServer.running(.digits, configure: { $0.idleTimeout = .seconds(1) }) { server in
             try await server.connected { client in
                 try await client.send(request("GET", "/"))
                 #expect(try await client.response().status == 200)

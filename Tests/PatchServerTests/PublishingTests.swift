@@ -104,7 +104,7 @@ struct PublishingTests {
         let whole = try server.everything()
         #expect(
             try server.publish(release)
-                == .alreadyPublished(channel: ReleaseFactory.production, version: 1, TreeChange()))
+                == .alreadyPublished(channel: ReleaseFactory.production, version: 1, .nothing))
         #expect(try server.everything() == whole)
 
         let object = try #require(release.objects.keys.sorted().first)

@@ -55,15 +55,18 @@ struct ReleaseFactory {
     /// A release on the state that `repository` publishes now.
     func release(
         _ contents: Contents = Contents(), on repository: AppRepository, channel: ChannelName = production,
-        signedBy keys: [TestingKey] = [.production]
+        signedBy keys: [TestingKey] = [.production],
+        altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws -> SignedRelease {
         let current = try PublishedState(of: repository).channels[channel]
         let base = current.map { ReleaseHeader.Base(roleVersion: $0.role.header.version, sha256: $0.identity) }
-        return try release(contents, base: base, channel: channel, signedBy: keys)
+        return try release(contents, base: base, channel: channel, signedBy: keys, altering: alter)
     }
 
+    /// - Parameter alter: what a broken or hostile pipeline does to the targets before it signs the role.
     func release(
-        _ contents: Contents, base: ReleaseHeader.Base?, channel: ChannelName = production, signedBy keys: [TestingKey]
+        _ contents: Contents, base: ReleaseHeader.Base?, channel: ChannelName = production, signedBy keys: [TestingKey],
+        altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws -> SignedRelease {
         let header = ReleaseHeader(app: Self.app, channel: channel, base: base)
         var parts = ReleaseParts(channel: channel)
@@ -72,11 +75,13 @@ struct ReleaseFactory {
         }
         if let web = contents.web { try parts.addBundle("web", web.version, web.files, at: now) }
         parts.addList(serial: header.roleVersion, at: now)
+        var targets = parts.targets
+        alter(&targets)
         let role = try RoleDocument.delegated(
             channel.text, version: header.roleVersion, expires: now.adding(.days(90)),
-            targets: parts.targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
+            targets: targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
         ).signed(by: keys)
-        return SignedRelease(header: header, role: role, targets: parts.targets, objects: try store(parts.objects))
+        return SignedRelease(header: header, role: role, targets: targets, objects: try store(parts.objects))
     }
 
     private func store(_ objects: [SHA256Digest: [UInt8]]) throws -> [SHA256Digest: FilePath] {

@@ -64,15 +64,15 @@ struct ObjectConditionTests {
 
     @Test func `needs hashing after a link was made, unless the record was carried over it`() throws {
         var carried = records
-        let rotten = sample.digest
-        try store.carrying(&carried, of: [rotten]) { () throws(FileError) in
-            try store.link(rotten, to: "/app/a.js")
+        let digest = sample.digest
+        try store.carrying(&carried, of: [digest]) { () throws(FileError) in
+            try store.link(digest, to: "/app/a.js")
         }
         try disk.rot(store.path(of: sample.digest))
         #expect(try condition(carried) == .intact(try identity()))
         #expect(try condition(records) == .damaged(field: "md5"))
 
-        try store.carrying(&carried, of: [rotten]) { () throws(FileError) in try disk.removeTree("/app/a.js") }
+        try store.carrying(&carried, of: [digest]) { () throws(FileError) in try disk.removeTree("/app/a.js") }
         #expect(try condition(carried) == .intact(try identity()))
     }
 
@@ -89,6 +89,15 @@ struct ObjectConditionTests {
         }
         #expect(carried == records)
         #expect(try condition(carried) == .damaged(field: "md5"))
+    }
+
+    @Test func `is not carried when the record was stale before, though the content may be the same`() throws {
+        try store.link(sample.digest, to: "/app/a.js")
+        var carried = records
+        try store.carrying(&carried, of: [sample.digest]) { () throws(FileError) in
+            try store.link(sample.digest, to: "/app/b.js")
+        }
+        #expect(carried == records)
     }
 
     @Test func `is carried for recorded objects only`() throws {

@@ -1,0 +1,132 @@
+package import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import PatchFormat
+package import SystemPackage
+
+/// What is served now: one bundle, and the launch that a page may speak for.
+package struct ServedSelection: Sendable {
+    /// Nil before the first install.
+    package let table: AssetTable?
+    /// The token of a running trial; nil when there is nothing to confirm.
+    package let launch: String?
+
+    package init(table: AssetTable?, launch: String?) {
+        self.table = table
+        self.launch = launch
+    }
+
+    package static let nothing = ServedSelection(table: nil, launch: nil)
+}
+
+/// Serves the active bundle: manifest URL, then the app's own folder, then client-side routes (M18).
+///
+/// What is served changes in one step, by ``serve(_:)``; a request sees one selection or the other.
+package final class AssetServer: FileSource {
+    /// What became of a page's "I am ready".
+    package enum Readiness: String, Sendable {
+        case confirmed, alreadyConfirmed, otherLaunch, failed
+    }
+
+    package let acceptsBodies = true
+    private let served = NIOLockedValueBox(ServedSelection.nothing)
+    private let www: FolderFiles?
+    private let localFiles: FolderFiles?
+    private let confirm: @Sendable (String) async -> Readiness
+
+    /// - Parameters:
+    ///   - www: a folder of the app itself, asked after the bundle; its `application/` is never served.
+    ///   - localFiles: a folder whose files answer `/local-filesystem/…`; nothing does without it.
+    ///   - confirm: called with the launch token that a page sends back.
+    package init(
+        www: FilePath? = nil, localFiles: FilePath? = nil, confirm: @escaping @Sendable (String) async -> Readiness
+    ) {
+        self.www = www.map(FolderFiles.init(root:))
+        self.localFiles = localFiles.map(FolderFiles.init(root:))
+        self.confirm = confirm
+    }
+
+    package func serve(_ selection: ServedSelection) {
+        served.withLockedValue { $0 = selection }
+    }
+
+    package func answer(_ request: FileRequest) async -> FileAnswer {
+        let selection = served.withLockedValue(\.self)
+        if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
+        guard request.method == .GET || request.method == .HEAD else {
+            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+        }
+        guard let table = selection.table else {
+            return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
+        }
+        if let entry = table.asset(at: request.path.text) { return answer(entry, table, request) }
+        if let file = file(at: request.path) { return .file(file) }
+        return answer(table.route(request.path.segments), table, request)
+    }
+
+    private func answer(_ entry: AssetTable.Entry, _ table: AssetTable, _ request: FileRequest) -> FileAnswer {
+        switch entry {
+        case .asset(let asset): return .file(file(of: asset, table, isImmutable: asset.isImmutable(under: request)))
+        case .index(let asset): return .file(file(of: asset, table, isImmutable: false))
+        case .damaged(let path):
+            return .refused(
+                .serviceUnavailable, message: "\(path) is damaged on this device; the next sync heals it.", headers: ["Retry-After": "5"])
+        case .nothing: return .notFound
+        }
+    }
+
+    private func file(of asset: Asset, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
+        var headers: HTTPHeaders = [:]
+        if let map = asset.sourceMap {
+            headers.add(name: "SourceMap", value: "/\(map)")
+            headers.add(name: "X-SourceMap", value: "/\(map)")
+        }
+        return ServedFile(
+            path: table.file(of: asset), root: table.folder, entityTag: asset.fingerprint.sha256.hex,
+            contentType: ContentType.of(path: asset.path.text),
+            cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache", headers: headers,
+            size: asset.fingerprint.size)
+    }
+
+    /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
+    private func file(at path: RequestPath) -> ServedFile? {
+        if path.segments.first == "local-filesystem" {
+            guard let rest = try? RequestPath(parsing: "/" + path.segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/"))
+            else { return nil }
+            return (try? localFiles?.lookUp(rest)).flatMap { $0 }.map { ServedFile($0) }
+        }
+        guard path.segments.first != "application" else { return nil }
+        return (try? www?.lookUp(path)).flatMap { $0 }.map { ServedFile($0) }
+    }
+
+    private func page(_ request: FileRequest, _ selection: ServedSelection) async -> FileAnswer {
+        switch (request.path.segments.dropFirst().first, request.method) {
+        case ("launch.js", .GET), ("launch.js", .HEAD): return PageAPI.launchScript(token: selection.launch)
+        case ("confirm", .POST):
+            guard let token = PageAPI.launch(in: request.query) else {
+                return PageAPI.json(.badRequest, "error", "confirm needs ?launch=TOKEN")
+            }
+            let readiness = await confirm(token)
+            switch readiness {
+            case .confirmed, .alreadyConfirmed: return PageAPI.json(.ok, "result", readiness.rawValue)
+            case .otherLaunch: return PageAPI.json(.conflict, "error", "this page belongs to another launch")
+            case .failed: return PageAPI.json(.internalServerError, "error", "the device could not write its state")
+            }
+        default: return .notFound
+        }
+    }
+}
+
+extension Asset {
+    /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
+    fileprivate func isImmutable(under request: FileRequest) -> Bool {
+        guard cacheable else { return false }
+        if request.query?.isEmpty == false { return true }
+        var run = 0
+        for byte in path.text.utf8 {
+            run = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) ? run + 1 : 0
+            if run == 40 { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,62 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import ReleaseFolder
+package import SystemPackage
+
+/// The release that a new one is made from: everything in it verifies and its quorum is complete.
+///
+/// What it lists is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
+package struct BaseRelease: Sendable {
+    package let folder: FilePath
+    package let release: SignedRelease
+    package let contents: ReleaseContents
+
+    package init(folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
+        let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
+        guard verified.quorum.isComplete else {
+            throw .incomplete(
+                folder, role: verified.role.name, valid: verified.quorum.valid, needed: verified.quorum.needed)
+        }
+        contents = try ReleaseContents(of: verified, in: folder)
+        release = verified.release
+        self.folder = folder
+    }
+
+    /// What the next release says of it.
+    package var header: ReleaseHeader.Base {
+        ReleaseHeader.Base(roleVersion: contents.roleVersion, sha256: SignedRelease.identity(of: release.role))
+    }
+}
+
+extension VerifiedRelease {
+    /// Reads a release and checks everything in it; how far its quorum has come is in ``quorum``.
+    package init(folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
+        do throws(ReleaseError) {
+            let release = try SignedRelease(folder: folder, files: files)
+            guard release.header.app == rootOfTrust.app else {
+                throw .trust(
+                    .foreign(
+                        document: "release.json", field: "app", found: release.header.app.text,
+                        expected: rootOfTrust.app.text))
+            }
+            guard let delegation = rootOfTrust.targets.delegation(to: release.header.channel.text) else {
+                throw .trust(.notDelegated(role: release.header.channel.text))
+            }
+            self = try VerifiedRelease(release, delegation: delegation, files: files)
+        } catch { throw .release(folder, error) }
+    }
+}
+
+extension ReleaseContents {
+    package init(of verified: VerifiedRelease, in folder: FilePath) throws(SigningError) {
+        do throws(ReleaseError) { self = try ReleaseContents(verified.release) } catch { throw .release(folder, error) }
+    }
+}
+
+extension SignedRelease {
+    /// Writes the role again after a signature was added. Afterwards: the old role or the new one, durably.
+    package func saveRole(in folder: FilePath, files: any FileOperations) throws(SigningError) {
+        try onDisk { () throws(FileError) in try writeRole(to: folder, files: files) }
+    }
+}

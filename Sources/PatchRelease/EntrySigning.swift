@@ -1,0 +1,76 @@
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+
+/// How many entry signatures were made and how many were taken over from the base.
+package struct SignatureCounts: Equatable, Sendable {
+    package var made = 0
+    package var kept = 0
+}
+
+/// An entry key at work on many statements.
+struct EntrySigning: Sendable {
+    /// A statement and the signature over it that this key may have made before.
+    struct Job: Sendable {
+        let statement: [UInt8]
+        let known: [UInt8]?
+    }
+
+    struct Signed: Sendable {
+        let bytes: [UInt8]
+        let isNew: Bool
+    }
+
+    let signer: SigningKey
+    let keyID: SHA256Digest
+
+    init(_ signer: SigningKey) {
+        self.signer = signer
+        keyID = EntryKeys.id(of: signer.key.publicKey)
+    }
+
+    /// Signatures in the order of the jobs; a known one is kept only when it verifies.
+    func sign(_ jobs: [Job], progress: ProgressStart) async throws(SigningError) -> [Signed] {
+        let signer = signer
+        return try await mapOnAllCores(jobs, progress: progress) { (job) throws(SigningError) in
+            if let known = job.known,
+                signer.key.publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
+            {
+                return Signed(bytes: known, isNew: false)
+            }
+            do throws(KeyError) {
+                return Signed(bytes: try signer.key.sign(job.statement, scheme: .rsaPKCS1v15), isNew: true)
+            } catch { throw .key(signer.file, error) }
+        }
+    }
+}
+
+/// The asset signatures of a base, by patch and content of the statement.
+struct KnownAssetSignatures: Sendable {
+    private struct Subject: Hashable {
+        let patchID: PatchID
+        let path: AssetPath
+        let fingerprint: Fingerprint
+    }
+
+    private var signatures: [Subject: [UInt8]] = [:]
+
+    /// Those that `key` made, of every bundle version that the base lists.
+    init(_ base: BaseRelease?, by key: SHA256Digest) {
+        guard let base else { return }
+        for (label, manifest) in base.contents.manifests {
+            let path = TargetPath.signatureColumn(
+                channel: base.contents.channel, patchID: label.patchID, version: label.version)
+            guard let bytes = base.release.targets[path],
+                let column = try? SignatureColumn(bytes, assets: manifest.assets.count), column.keyID == key
+            else { continue }
+            for (asset, signature) in zip(manifest.assets, column.signatures) {
+                signatures[Subject(patchID: label.patchID, path: asset.path, fingerprint: asset.fingerprint)] = signature
+            }
+        }
+    }
+
+    func signature(of asset: Asset, patchID: PatchID) -> [UInt8]? {
+        signatures[Subject(patchID: patchID, path: asset.path, fingerprint: asset.fingerprint)]
+    }
+}

@@ -1,0 +1,61 @@
+import PatchFormat
+package import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// What a description's files came to.
+struct DescribedContents: Sendable {
+    var patches: [ReleaseDraft.Described] = []
+    /// The bytes of each described bundle's manifest.
+    var manifests: [Label: AssetManifest] = [:]
+    /// Where each script and asset lies.
+    var objects: [SHA256Digest: FilePath] = [:]
+}
+
+extension ReleaseDescription {
+    /// Reads `release.yaml` in `folder`.
+    package init(folder: FilePath, files: any FileOperations) throws(SigningError) {
+        let path = folder.appending(Self.fileName)
+        let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.releaseDescription) }
+        do throws(DescriptionError) {
+            self = try ReleaseDescription(bytes, named: path.string)
+        } catch { throw .description(error) }
+    }
+}
+
+extension ReleaseBuilder {
+    /// Looks at every file that the description names.
+    func describe(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError) -> DescribedContents {
+        var contents = DescribedContents()
+        for patch in description.patches {
+            switch patch.content {
+            case .script(let file):
+                let path = try files.find(file, below: folder, .file)
+                let fingerprint = try files.unchangedFingerprint(of: path)
+                contents.objects[fingerprint.sha256] = path
+                contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
+            case .bundle(let bundle):
+                let path = try files.find(bundle.folder, below: folder, .directory)
+                let progress = progress
+                let found = try await BundleContents(path, files: files) { progress(.reading(patch.patchID), $0) }
+                let manifest = try manifest(of: found, patch, bundle)
+                for (_, file, fingerprint) in found.files { contents.objects[fingerprint.sha256] = file }
+                contents.manifests[patch.label] = manifest
+                contents.patches.append(
+                    ReleaseDraft.Described(
+                        patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest))
+            }
+        }
+        return contents
+    }
+
+    /// A label that the base lists was made when the base says so: only then can the same files give the same bytes.
+    private func manifest(
+        of found: BundleContents, _ patch: DescribedPatch, _ bundle: DescribedBundle
+    ) throws(SigningError) -> AssetManifest {
+        try found.manifest(
+            app: rootOfTrust.app, label: patch.label, bundle: bundle,
+            created: base?.contents.manifests[patch.label]?.created ?? time)
+    }
+}

@@ -1,0 +1,120 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import ReleaseFolder
+package import SystemPackage
+
+/// Makes a signed release: from a described folder, or from a base with less in it.
+///
+/// ```
+/// describe ─▶ draft ─▶ sign entries ─▶ assemble ─▶ sign the role
+/// ```
+package struct ReleaseBuilder: Sendable {
+    /// What takes long.
+    package enum Phase: Equatable, Sendable {
+        case reading(PatchID)
+        case signing
+    }
+
+    package let rootOfTrust: RootOfTrust
+    package let base: BaseRelease?
+    /// When the release is made; the same time and the same files give the same release, but for the role's signatures.
+    package let time: UTCTime
+    /// How long the role holds, from ``time`` on.
+    package let validity: Duration
+    package let entrySigner: SigningKey
+    package let roleSigners: [SigningKey]
+    package let files: any FileOperations
+    package let progress: @Sendable (Phase, _ total: Int) -> Progress
+
+    package init(
+        rootOfTrust: RootOfTrust, base: BaseRelease?, time: UTCTime, validity: Duration, entrySigner: SigningKey,
+        roleSigners: [SigningKey], files: any FileOperations,
+        progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
+    ) throws(SigningError) {
+        try rootOfTrust.checkEntryKey(entrySigner)
+        self.rootOfTrust = rootOfTrust
+        self.base = base
+        self.time = time
+        self.validity = validity
+        self.entrySigner = entrySigner
+        self.roleSigners = roleSigners
+        self.files = files
+        self.progress = progress
+    }
+
+    /// A channel's role holds so long unless told otherwise.
+    package static func validity(of channel: ChannelName) -> Duration {
+        channel.text == "production" ? .days(90) : .days(30)
+    }
+
+    /// The release that `release.yaml` in `folder` describes.
+    package func release(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError) -> MadeRelease {
+        try check(description.app, description.channel, in: folder)
+        let described = try await describe(description, in: folder)
+        let draft = try ReleaseDraft(described.patches, base: base?.contents)
+        return try await sign(draft, channel: description.channel, described)
+    }
+
+    /// The base without a patch, or without one version of it.
+    package func withdraw(
+        _ id: PatchID, version: VersionLabel?, from base: BaseRelease
+    ) async throws(SigningError) -> MadeRelease {
+        let draft = try ReleaseDraft(withdrawing: id, version: version, from: base.contents)
+        return try await sign(draft, channel: base.contents.channel, DescribedContents())
+    }
+
+    private func check(_ app: AppID, _ channel: ChannelName, in folder: FilePath) throws(SigningError) {
+        guard app == rootOfTrust.app else {
+            throw .foreign(folder, found: "app \(app)", expected: "app \(rootOfTrust.app)")
+        }
+        guard let base else { return }
+        guard base.contents.channel == channel else {
+            throw .foreign(base.folder, found: "channel \(base.contents.channel)", expected: "channel \(channel)")
+        }
+    }
+
+    private func sign(
+        _ draft: ReleaseDraft, channel: ChannelName, _ described: DescribedContents
+    ) async throws(SigningError) -> MadeRelease {
+        let delegation = try rootOfTrust.delegation(to: channel)
+        let assembly = ReleaseAssembly(
+            app: rootOfTrust.app, channel: channel, draft: draft, described: described, base: base)
+        let signing = EntrySigning(entrySigner)
+        let jobs = assembly.jobs(knownBy: signing.keyID)
+        let progress = progress
+        let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
+        var release = assembly.release(
+            signatures: signatures.map(\.bytes), by: entrySigner.key.publicKey, at: time,
+            expires: time.adding(validity))
+        for signer in roleSigners { try release.sign(with: signer, for: delegation) }
+        let made = signatures.count(where: \.isNew)
+        return MadeRelease(
+            release: release, signatures: SignatureCounts(made: made, kept: signatures.count - made))
+    }
+}
+
+/// A release in memory, ready to be written.
+package struct MadeRelease: Sendable {
+    package let release: SignedRelease
+    /// Of entries and assets.
+    package let signatures: SignatureCounts
+}
+
+extension SignedRelease {
+    /// Adds one key holder's signature.
+    ///
+    /// - Throws: `.notASigner` when the channel does not name the key, `.keyInTwoUses` when it signs the entries.
+    package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {
+        let entryKeys: EntryKeys
+        do throws(FormatError) {
+            entryKeys = try TargetsRole(role, name: header.channel.text).entryKeys
+        } catch { throw .release(signer.file, .format(error)) }
+        guard !entryKeys.keys.values.contains(signer.key.publicKey) else {
+            throw .keyInTwoUses(signer.file, also: "this release's entries")
+        }
+        var signed = role
+        try signer.sign(&signed, for: delegation)
+        merge(signed.signatures)
+    }
+}

@@ -1,0 +1,63 @@
+package import PatchFormat
+import PatchTrust
+package import ReleaseFolder
+
+/// What a release holds, without its bytes: the list, the manifests, and what the role says of itself.
+package struct ReleaseContents: Sendable {
+    package let app: AppID
+    package let channel: ChannelName
+    package let base: ReleaseHeader.Base?
+    package let roleVersion: Int
+    package let expires: UTCTime
+    package let entryKeys: Set<SHA256Digest>
+    package let list: PatchList
+    package let manifests: [Label: AssetManifest]
+
+    /// Reads a release as it says it is; nothing is verified.
+    package init(_ release: SignedRelease) throws(ReleaseError) {
+        do throws(FormatError) {
+            let channel = release.header.channel
+            let role = try TargetsRole(release.role, name: channel.text)
+            guard let bytes = release.targets[.patchList(channel)] else {
+                throw FormatError("role.json", field: "signed.targets", rule: "must name \(TargetPath.patchList(channel))")
+            }
+            let parsed = try ParsedPatchList(bytes)
+            if let problem = parsed.problems.first { throw FormatError("patch list", rule: problem.error) }
+            var manifests: [Label: AssetManifest] = [:]
+            for entry in parsed.list.entries where entry.kind == .bundle {
+                let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+                guard let bytes = release.targets[path] else { continue }
+                manifests[entry.label] = try AssetManifest(bytes, named: path.text)
+            }
+            app = release.header.app
+            self.channel = channel
+            base = release.header.base
+            roleVersion = role.header.version
+            expires = role.header.expires
+            entryKeys = Set(role.entryKeys.keys.keys)
+            list = parsed.list
+            self.manifests = manifests
+        } catch { throw .format(error) }
+    }
+
+    /// The entries of one patch in list order.
+    package func versions(of id: PatchID) -> [PatchEntry] {
+        list.entries.filter { $0.patchID == id }
+    }
+
+    package func entry(_ label: Label) -> PatchEntry? {
+        list.entries.first { $0.label == label }
+    }
+}
+
+extension PatchEntry {
+    package var label: Label { Label(patchID: patchID, version: version) }
+}
+
+extension PatchList {
+    /// Each id once, in list order.
+    package var patchIDs: [PatchID] {
+        var seen: Set<PatchID> = []
+        return entries.map(\.patchID).filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,86 @@
+package import PatchFormat
+
+/// What a release changes for the devices of its channel, against its base.
+package struct ReleaseDifference: Equatable, Sendable {
+    package enum Change: Equatable, Sendable {
+        case added(PatchEntry, files: Int?)
+        /// Another version stands first.
+        case version(from: PatchEntry, to: PatchEntry, files: BundleDifference?)
+        /// The same version with other rules.
+        case rules(from: PatchEntry, to: PatchEntry)
+        case requirements(of: PatchEntry)
+        /// A version that stood behind the first, or does now.
+        case behind(PatchEntry, listed: Bool)
+        case withdrawn(PatchEntry)
+        case unchanged(PatchEntry)
+    }
+
+    package let changes: [Change]
+    package let roleVersion: (from: Int?, to: Int)
+    package let expires: UTCTime
+    package let entryKeysAdded: [SHA256Digest]
+    package let entryKeysRemoved: [SHA256Digest]
+    /// Listed versions that require what this release does not list: no device can newly take them.
+    package let unmet: [Label]
+
+    package init(from base: ReleaseContents?, to release: ReleaseContents) {
+        var changes: [Change] = []
+        for id in release.list.patchIDs {
+            changes += Self.changes(of: id, from: base, to: release)
+        }
+        for id in base?.list.patchIDs ?? [] where release.versions(of: id).isEmpty {
+            changes += (base?.versions(of: id) ?? []).map { .withdrawn($0) }
+        }
+        self.changes = changes
+        roleVersion = (base?.roleVersion, release.roleVersion)
+        expires = release.expires
+        entryKeysAdded = release.entryKeys.subtracting(base?.entryKeys ?? []).sorted()
+        entryKeysRemoved = (base?.entryKeys ?? []).subtracting(release.entryKeys).sorted()
+        unmet = release.list.entries.filter { entry in
+            !entry.requires.allSatisfy { id, wanted in
+                release.versions(of: id).contains { wanted.contains($0.fingerprint.sha256) }
+            }
+        }.map(\.label)
+    }
+
+    private static func changes(
+        of id: PatchID, from base: ReleaseContents?, to release: ReleaseContents
+    ) -> [Change] {
+        let (old, new) = (base?.versions(of: id) ?? [], release.versions(of: id))
+        guard let first = new.first else { return [] }
+        guard let before = old.first, let base else {
+            return new.map { .added($0, files: release.manifests[$0.label]?.assets.count) }
+        }
+        var changes: [Change] = []
+        if before.label != first.label {
+            var files: BundleDifference?
+            if let from = base.manifests[before.label], let to = release.manifests[first.label] {
+                files = BundleDifference(from: from, to: to)
+            }
+            changes.append(.version(from: before, to: first, files: files))
+        }
+        for entry in new {
+            guard let known = base.entry(entry.label) else { continue }
+            if known.rules != entry.rules { changes.append(.rules(from: known, to: entry)) }
+            if known.requires != entry.requires { changes.append(.requirements(of: entry)) }
+        }
+        let oldBehind = old.filter { $0.label != before.label && $0.label != first.label }
+        changes += oldBehind.filter { release.entry($0.label) == nil }.map { .behind($0, listed: false) }
+        if before.label != first.label, release.entry(before.label) == nil { changes.append(.behind(before, listed: false)) }
+        changes += new.dropFirst().filter { base.entry($0.label) == nil }.map { .behind($0, listed: true) }
+        return changes.isEmpty ? [.unchanged(first)] : changes
+    }
+
+    package var isEmpty: Bool {
+        entryKeysAdded.isEmpty && entryKeysRemoved.isEmpty
+            && changes.allSatisfy { change in
+                if case .unchanged = change { true } else { false }
+            }
+    }
+
+    package static func == (left: ReleaseDifference, right: ReleaseDifference) -> Bool {
+        left.changes == right.changes && left.roleVersion == right.roleVersion && left.expires == right.expires
+            && left.entryKeysAdded == right.entryKeysAdded && left.entryKeysRemoved == right.entryKeysRemoved
+            && left.unmet == right.unmet
+    }
+}

@@ -1,0 +1,120 @@
+package import PatchFormat
+import PatchTrust
+
+/// The list of a release before it is signed: decided from what is described and what the base lists.
+///
+/// Pure: no file, no clock, no key.
+package struct ReleaseDraft: Equatable, Sendable {
+    /// One row of the list to come.
+    package struct Row: Equatable, Sendable {
+        package let label: Label
+        package let kind: PatchKind
+        package let fingerprint: Fingerprint
+        package let salt: [UInt8]
+        package var requires: [PatchID: [SHA256Digest]]
+        package let rules: PatchRules
+        /// The base's signature over the same statement, where there is one.
+        package let known: EntrySignature?
+    }
+
+    /// A described patch whose bytes have been looked at.
+    package struct Described: Sendable {
+        package let patch: DescribedPatch
+        /// Of the script, or of the bundle's manifest.
+        package let fingerprint: Fingerprint
+        package let manifest: AssetManifest?
+
+        package init(_ patch: DescribedPatch, fingerprint: Fingerprint, manifest: AssetManifest? = nil) {
+            self.patch = patch
+            self.fingerprint = fingerprint
+            self.manifest = manifest
+        }
+    }
+
+    package let rows: [Row]
+
+    /// The described list, and behind each patch the versions of the base that stay.
+    ///
+    /// - Throws: `unlisted` when the base lists an id that is not described, `republished` when it lists a label with
+    ///   other content, `unmet` when a described patch requires what the list does not hold.
+    package init(_ described: [Described], base: ReleaseContents?) throws(SigningError) {
+        let ids = Set(described.map(\.patch.patchID))
+        let missing = (base?.list.patchIDs ?? []).filter { !ids.contains($0) }
+        guard missing.isEmpty else { throw .unlisted(missing) }
+        var rows: [Row] = []
+        for next in described {
+            rows.append(try Self.row(next, base: base))
+            let others = (base?.versions(of: next.patch.patchID) ?? []).filter { $0.version != next.patch.version }
+            rows += others.prefix(next.patch.keep).map(Row.init(carrying:))
+        }
+        for next in described {
+            guard let index = rows.firstIndex(where: { $0.label == next.patch.label }) else { continue }
+            rows[index].requires = try Self.requirements(of: next.patch, in: rows)
+        }
+        self.rows = rows
+    }
+
+    /// The base's list without a patch, or without one version of it.
+    package init(withdrawing id: PatchID, version: VersionLabel?, from base: ReleaseContents) throws(SigningError) {
+        let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
+        guard staying.count < base.list.entries.count else { throw .nothingToWithdraw(id, version) }
+        rows = staying.map(Row.init(carrying:))
+    }
+
+    private static func row(_ described: Described, base: ReleaseContents?) throws(SigningError) -> Row {
+        let (patch, fingerprint) = (described.patch, described.fingerprint)
+        let known = base?.entry(patch.label)
+        if let known, let base, known.fingerprint != fingerprint || known.kind != patch.kind {
+            throw .republished(patch.label, difference: difference(described, from: known, in: base))
+        }
+        let listed = base?.versions(of: patch.patchID).first { $0.fingerprint.sha256 == fingerprint.sha256 }
+        return Row(
+            label: patch.label, kind: patch.kind, fingerprint: fingerprint,
+            salt: listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256), requires: [:],
+            rules: patch.rules, known: known?.signature)
+    }
+
+    private static func difference(_ described: Described, from known: PatchEntry, in base: ReleaseContents) -> String {
+        guard described.patch.kind == known.kind else { return "it was a \(known.kind)" }
+        if let old = base.manifests[known.label], let new = described.manifest, old != new {
+            return BundleDifference(from: old, to: new).words
+        }
+        return "sha256 \(known.fingerprint.sha256.hex.prefix(12))… was \(known.fingerprint.size) bytes, "
+            + "\(described.fingerprint.sha256.hex.prefix(12))… is \(described.fingerprint.size)"
+    }
+
+    private static func requirements(
+        of patch: DescribedPatch, in rows: [Row]
+    ) throws(SigningError) -> [PatchID: [SHA256Digest]] {
+        var requires: [PatchID: [SHA256Digest]] = [:]
+        for (id, wanted) in patch.requires {
+            let listed = rows.filter { $0.label.patchID == id }
+            let contents = wanted.compactMap { requirement in
+                switch requirement {
+                case .content(let digest): digest
+                case .version(let version): listed.first { $0.label.version == version }?.fingerprint.sha256
+                }
+            }
+            guard contents.count == wanted.count, listed.contains(where: { contents.contains($0.fingerprint.sha256) }) else {
+                throw .unmet(patch.label, requires: id)
+            }
+            requires[id] = contents
+        }
+        return requires
+    }
+
+    /// The first 16 bytes of SHA-256 over a prefix, the id and the content: random to look at, the same for everybody who
+    /// describes this content, and never another while it is listed.
+    package static func salt(patchID: PatchID, sha256: SHA256Digest) -> [UInt8] {
+        Array(SHA256Digest(of: Array("patchline-salt-v1\n\(patchID)\n\(sha256.hex)".utf8)).bytes.prefix(16))
+    }
+}
+
+extension ReleaseDraft.Row {
+    /// A row as the base has it.
+    init(carrying entry: PatchEntry) {
+        self.init(
+            label: entry.label, kind: entry.kind, fingerprint: entry.fingerprint, salt: entry.salt,
+            requires: entry.requires, rules: entry.rules, known: entry.signature)
+    }
+}

@@ -1,0 +1,74 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// `root.json` and `targets.json` of one app, checked: who may sign what.
+///
+/// Expiry is not judged here: whoever publishes or installs does that.
+package struct RootOfTrust: Sendable {
+    package static let rootFile = "root.json"
+    package static let targetsFile = "targets.json"
+
+    package let folder: FilePath
+    package let app: AppID
+    package let root: RootRole
+    package let targets: TargetsRole
+
+    /// Reads both files: the root is signed by its own keys, targets by the root's.
+    package init(folder: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
+        func envelope(_ name: String, role: String, limit: Int) throws(SigningError) -> Envelope {
+            let path = folder.appending(name)
+            guard try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil else {
+                throw .noKey(name, in: folder)
+            }
+            let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: limit) }
+            do throws(FormatError) {
+                return try Envelope(bytes, role: role, limit: limit)
+            } catch { throw .rootOfTrust(path, .malformed(error)) }
+        }
+        let rootEnvelope = try envelope(Self.rootFile, role: "root", limit: Limits.root)
+        let targetsEnvelope = try envelope(Self.targetsFile, role: "targets", limit: Limits.targetsRole)
+        var place = folder.appending(Self.rootFile)
+        do throws(TrustError) {
+            let root = try Self.parsed { () throws(FormatError) in try RootRole(rootEnvelope) }
+            try root.keys(of: "root").check(rootEnvelope, role: "root")
+            guard let app = root.app else {
+                throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
+            }
+            place = folder.appending(Self.targetsFile)
+            let targets = try Self.parsed { () throws(FormatError) in try TargetsRole(targetsEnvelope, name: "targets") }
+            try root.keys(of: "targets").check(targetsEnvelope, role: "targets")
+            (self.folder, self.app, self.root, self.targets) = (folder, app, root, targets)
+        } catch { throw .rootOfTrust(place, error) }
+        for (role, keys) in allKeys { for key in keys { try policy.check(key, named: "a key of \(role)") } }
+    }
+
+    private static func parsed<Role>(_ read: () throws(FormatError) -> Role) throws(TrustError) -> Role {
+        do throws(FormatError) { return try read() } catch { throw .malformed(error) }
+    }
+
+    private var allKeys: [(role: String, keys: [PublicKey])] {
+        let top = RootRole.roleNames.map { ($0, root.keys(of: $0)) }
+        let delegated = targets.delegations.map { ($0.name, $0.keys) }
+        return (top + delegated).map { ($0.0, $0.1.keys.values.compactMap(\.publicKey)) }
+    }
+
+    /// The roles that `key` may sign for.
+    package func roles(of key: PublicKey) -> [String] {
+        allKeys.filter { $0.keys.contains(key) }.map(\.role)
+    }
+
+    package func delegation(to channel: ChannelName) throws(SigningError) -> Delegation {
+        guard let delegation = targets.delegation(to: channel.text) else {
+            throw .rootOfTrust(folder.appending(Self.targetsFile), .notDelegated(role: channel.text))
+        }
+        return delegation
+    }
+
+    /// An entry key signs entries and nothing else; a role's key never signs entries.
+    func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
+        if let role = roles(of: signer.key.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
+        guard case .rsa = signer.key.publicKey.kind else { throw .key(signer.file, .unsupported) }
+    }
+}

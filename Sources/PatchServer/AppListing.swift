@@ -1,0 +1,103 @@
+package import PatchFormat
+import PatchTrust
+
+/// What an operator asks of one app: what it offers, what waits, and until when its roles hold.
+package struct AppListing: Equatable, Sendable {
+    package struct Role: Equatable, Sendable {
+        package let name: String
+        package let version: Int
+        package let expires: UTCTime
+    }
+
+    package struct Patch: Equatable, Sendable {
+        package let patchID: PatchID
+        package let version: VersionLabel
+        package let kind: PatchKind
+        package let sha256: SHA256Digest
+        /// The signed ceiling, in devices of 10,000.
+        package let rollout: Int
+        /// What the dial makes of it; nil where it says nothing.
+        package let dial: Dial.Row?
+        /// Bytes of the script, or of all assets together.
+        package let size: Int
+        package let assets: Int
+    }
+
+    package struct Channel: Equatable, Sendable {
+        package let name: ChannelName
+        package let version: Int
+        package let published: UTCTime
+        package let patches: [Patch]
+    }
+
+    package struct DraftRow: Equatable, Sendable {
+        package let channel: ChannelName
+        package let version: Int
+        package let identity: SHA256Digest
+        package let valid: Int
+        package let needed: Int
+        /// Whether the channel still is at the version that the draft was made from.
+        package let isCurrent: Bool
+    }
+
+    package let app: AppID
+    /// Root, targets, channels by name, dial, snapshot, timestamp.
+    package let roles: [Role]
+    package let channels: [Channel]
+    package let drafts: [DraftRow]
+}
+
+extension AppListing {
+    package var json: JSON {
+        .fields([
+            ("app", .text(app.text)),
+            (
+                "roles",
+                .array(
+                    roles.map {
+                        .fields([
+                            ("role", .text($0.name)), ("version", .integer($0.version)),
+                            ("expires", .text($0.expires.description)),
+                        ])
+                    })
+            ),
+            ("channels", .array(channels.map(\.json))), ("drafts", .array(drafts.map(\.json))),
+        ])
+    }
+}
+
+extension AppListing.Channel {
+    fileprivate var json: JSON {
+        .fields([
+            ("channel", .text(name.text)), ("roleVersion", .integer(version)), ("published", .text(published.description)),
+            ("patches", .array(patches.map(\.json))),
+        ])
+    }
+}
+
+extension AppListing.Patch {
+    fileprivate var json: JSON {
+        .fields([
+            ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("kind", .text(kind.rawValue)),
+            ("sha256", .text(sha256.hex)), ("rollout", .integer(rollout)),
+            (
+                "dial",
+                dial.map {
+                    .fields([
+                        ("rollout", .integer($0.rollout)), ("paused", .bool($0.paused)),
+                        ("reason", $0.reason.map { .text($0) }),
+                    ])
+                }
+            ), ("size", .integer(size)), ("assets", kind == .bundle ? .integer(assets) : nil),
+        ])
+    }
+}
+
+extension AppListing.DraftRow {
+    fileprivate var json: JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("roleVersion", .integer(version)), ("identity", .text(identity.hex)),
+            ("signatures", .integer(valid)), ("threshold", .integer(needed)), ("current", .bool(isCurrent)),
+        ])
+    }
+}

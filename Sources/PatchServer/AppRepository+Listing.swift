@@ -1,0 +1,80 @@
+import PatchFormat
+import PatchTrust
+
+extension AppRepository {
+    /// What is published now, verified down to each list; manifests and objects are for readers to verify.
+    package func listing() throws(ServerError) -> AppListing {
+        let state = try PublishedState(of: self)
+        var channels: [AppListing.Channel] = []
+        for (name, channel) in state.channels.sorted(by: { $0.key < $1.key }) {
+            channels.append(try self.channel(name, channel.role, dial: try dial(of: name, in: state)))
+        }
+        var drafts: [AppListing.DraftRow] = []
+        for delegation in state.targets.delegations {
+            guard let channel = ChannelName(delegation.name) else { continue }
+            for draft in try self.drafts(of: channel) {
+                drafts.append(
+                    AppListing.DraftRow(
+                        channel: channel, version: draft.version, identity: draft.identity,
+                        valid: draft.validSignatures(delegation), needed: delegation.keys.threshold,
+                        isCurrent: draft.version == state.version(of: channel) + 1))
+            }
+        }
+        return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
+    }
+
+    private func roles(of state: PublishedState) -> [AppListing.Role] {
+        let offline = [("root", state.root.header), ("targets", state.targets.header)]
+        let channels = state.channels.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.role.header) }
+        let online = [
+            ("dial", state.dial.header), ("snapshot", state.snapshot.header), ("timestamp", state.timestamp.header),
+        ]
+        return (offline + channels + online).map { name, header in
+            AppListing.Role(name: name, version: header.version, expires: header.expires)
+        }
+    }
+
+    private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel {
+        let (bytes, file) = try target(.patchList(name), of: role)
+        let list: VerifiedList
+        do throws(TrustError) {
+            list = try VerifiedList(bytes, for: app, channel: name, file: file, role: role)
+            if let refused = list.refused.first { throw .entry(refused.fault) }
+        } catch { throw .tree(app, error) }
+        var patches: [AppListing.Patch] = []
+        for entry in list.entries {
+            let assets = entry.kind == .bundle ? try self.assets(of: entry, in: name, role) : []
+            let size = entry.kind == .bundle ? assets.reduce(0) { $0 + $1.fingerprint.size } : entry.fingerprint.size
+            patches.append(
+                AppListing.Patch(
+                    patchID: entry.patchID, version: entry.version, kind: entry.kind, sha256: entry.fingerprint.sha256,
+                    rollout: entry.rules.rollout, dial: dial.row(entry.patchID, entry.fingerprint.sha256), size: size,
+                    assets: assets.count))
+        }
+        return AppListing.Channel(
+            name: name, version: role.header.version, published: list.list.published, patches: patches)
+    }
+
+    private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> [Asset] {
+        let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+        let (bytes, _) = try target(path, of: role)
+        do throws(FormatError) {
+            return try AssetManifest(bytes, named: path.text).assets
+        } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    private func dial(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Dial {
+        let (bytes, _) = try target(.dial(channel), of: state.dial)
+        do throws(FormatError) { return try Dial(bytes) } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    /// A target's bytes as its role vouches for them.
+    private func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
+        guard let file = role.targets[ExactString(path.text)] else {
+            throw .tree(app, .noTarget(role: role.name, target: path.text))
+        }
+        let bytes = try read(.target(path, file.sha256), limit: Limits.manifest)
+        do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .tree(app, error) }
+        return (bytes, file)
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import HTTPFiles
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import Terminal
+
+/// Runs a command's body; what it throws becomes lines on standard error and an exit code.
+///
+/// - Parameter json: also a line on standard output, for a script that reads the state there.
+func reporting(json: Bool = false, _ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch {
+        guard let failure = Failure(of: error) else { throw error }
+        if json { Console.standardOutput.line(failure.json) }
+        failure.report(to: .standardError)
+        throw ArgumentParser.ExitCode(failure.exitCode.rawValue)
+    }
+}
+
+extension Failure {
+    /// Nil for an error that is the argument parser's own.
+    fileprivate init?(of error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as ServerError: self.init(error)
+        case let error as FileError: self.init("\(error)", exitCode: .disk)
+        case let error as ReleaseError: self.init(ServerError.release(error))
+        case let error as PassphraseError: self.init(error)
+        case let error as FileServerError: self.init(error)
+        default: return nil
+        }
+    }
+
+    private init(_ error: ServerError) {
+        self.init(error.description, hint: error.hint, exitCode: error.exitCode)
+    }
+
+    private init(_ error: FileServerError) {
+        switch error {
+        case .portInUse(let host, let port):
+            self.init(
+                "port \(port) of \(host) is in use",
+                hint: "stop the program that listens there, or name another with --port (0 takes any free one)",
+                exitCode: .busy)
+        case .cannotBind(let host, let port, let reason):
+            self.init("cannot listen on port \(port) of \(host): \(reason)", exitCode: .network)
+        case .listenerFailed(let reason):
+            self.init("stopped serving: \(reason)", exitCode: .network)
+        }
+    }
+}
+
+extension ServerError {
+    fileprivate var exitCode: Terminal.ExitCode {
+        switch self {
+        case .file, .locked(.file), .release(.file), .key(_, .failed): .disk
+        case .locked(.held): .busy
+        case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
+        case .release(.trust(.malformed)): .malformed
+        case .conflict, .appExists: .conflict
+        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .release(.trust): .refused
+        }
+    }
+
+    fileprivate var hint: String? {
+        switch self {
+        case .file, .malformed, .setup, .release(.file), .release(.format), .locked(.file): nil
+        case .locked(.held): "wait until it has finished, then try again"
+        case .unknownApp(let app): "give it the root of trust of \(app) first: patchsrv init"
+        case .appExists: "publish to it with patchsrv publish"
+        case .key(_, .needsPassphrase), .key(_, .wrongPassphrase):
+            "name its passphrase with --passphrase-file or in \(KeyOptions.variable)"
+        case .key: "the online key is the PKCS#8 file that patchsign init made as online.key"
+        case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs online.key alone"
+        case .notOnlineKey: "the key must be the one that root.json lists for snapshot and timestamp"
+        case .testingKey: "make keys of your own with patchsign init (tests set \(TestingKeys.permission)=1)"
+        case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"
+        case .record: "put the file back from a copy"
+        case .release(.missing): "is this a signed release, whole?"
+        case .release(.trust(.entry(let fault))) where fault.rule == .republished: "give the new content a new version"
+        case .release(.trust(.threshold)): "sign it first: patchsign release"
+        case .release(.trust): "nothing was published"
+        case .conflict(.outdated), .conflict(.otherBase): "nothing was published"
+        case .conflict(.otherDraft(let channel, let version, _, _)):
+            "publish the draft with its missing signatures, or remove drafts/APP/\(channel)/\(version) to give it up"
+        }
+    }
+}

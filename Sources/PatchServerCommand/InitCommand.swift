@@ -1,0 +1,47 @@
+import ArgumentParser
+import PatchFormat
+import PatchServer
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsrv init`
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Starts an app on this server with its root of trust.",
+        discussion: """
+            Reads root.json and targets.json as `patchsign init` wrote them, and nothing else in that folder. Copies the
+            online key, still encrypted, into the server's folder. One server can have several apps.
+
+            EXAMPLE
+              patchsrv init --data /srv/patchline --trust Keys --online-key Keys/online.key --passphrase-file online.pass
+            """)
+
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("The folder that `patchsign init` wrote: root.json and targets.json.", valueName: "dir"))
+    var trust: String
+
+    @Option(help: ArgumentHelp("The private key of snapshot, timestamp and dial.", valueName: "file"))
+    var onlineKey: String
+
+    @OptionGroup var passphrase: KeyOptions
+
+    func run() async throws {
+        try await reporting {
+            let files = DiskFiles()
+            let now = UTCTime.now
+            let trust = absolute(trust)
+            let rootOfTrust = try RootOfTrust(
+                root: try files.read(trust.appending("root.json"), limit: Limits.root),
+                targets: try files.read(trust.appending("targets.json"), limit: Limits.targetsRole), at: now)
+            let key = try passphrase.key(at: absolute(onlineKey))
+            let lock = try folder.folder.locked(files: files)
+            _ = try AppRepository.create(
+                rootOfTrust, onlineKey: key, in: folder.folder, files: files, allowsTestingKeys: allowsTestingKeys, at: now)
+            lock.release()
+            Console.standardOutput.line("serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import PatchFormat
+import PatchServer
+import PatchStore
+import Terminal
+
+/// `patchsrv list`
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Shows what is published, what waits for signatures, and when roles expire.",
+        discussion: """
+            EXAMPLES
+              patchsrv list --data /srv/patchline
+              patchsrv list --data /srv/patchline --json
+            """)
+
+    @OptionGroup var folder: FolderOptions
+
+    @Flag(help: "Print the state as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let folder = folder.folder
+            let apps = try folder.allApps(files: DiskFiles())
+            guard !apps.isEmpty else { throw Failure.noApps(in: folder) }
+            let listings = try apps.map { try AppRepository($0, in: folder).listing() }
+            let console = Console.standardOutput
+            if json {
+                console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).pretty())
+            } else {
+                for listing in listings { listing.write(to: console, now: .now) }
+            }
+        }
+    }
+}
+
+extension AppListing {
+    fileprivate func write(to console: Console, now: UTCTime) {
+        console.line(console.styled(app.text, .bold))
+        console.line()
+        var table = Table(["channel", Table.Column("role", .right), "patch", "version", "kind", "rollout", Table.Column("size", .right)])
+        for channel in channels {
+            if channel.patches.isEmpty { table.add(["\(channel.name)", "\(channel.version)", "nothing"]) }
+            for patch in channel.patches {
+                table.add([
+                    "\(channel.name)", "\(channel.version)", "\(patch.patchID)", "\(patch.version)", "\(patch.kind.rawValue)",
+                    "\(patch.rolloutText)", "\(ByteText(patch.size))",
+                ])
+            }
+        }
+        if channels.isEmpty { console.line("nothing published yet") } else { table.write(to: console) }
+        console.line()
+        if !drafts.isEmpty { draftTable.write(to: console) ; console.line() }
+        roleTable(now: now).write(to: console)
+        console.line()
+    }
+
+    private var draftTable: Table {
+        var table = Table(["draft", Table.Column("role", .right), "signatures", "content", ""])
+        for draft in drafts {
+            table.add([
+                "\(draft.channel)", "\(draft.version)", "\(draft.valid) of \(draft.needed)",
+                "\(String(draft.identity.hex.prefix(12)))", draft.isCurrent ? "" : "came too late",
+            ])
+        }
+        return table
+    }
+
+    private func roleTable(now: UTCTime) -> Table {
+        var table = Table(["role", Table.Column("version", .right), "expires"])
+        for role in roles {
+            let expires: Table.Cell =
+                role.expires > now ? "\(role.expires)" : Table.Cell("\(role.expires), expired", .red)
+            table.add(["\(role.name)", "\(role.version)", expires])
+        }
+        return table
+    }
+}
+
+extension AppListing.Patch {
+    /// Ten thousandths as percent; the dial where it says less.
+    fileprivate var rolloutText: String {
+        let effective = min(rollout, dial?.rollout ?? rollout)
+        let percent = effective.isMultiple(of: 100) ? "\(effective / 100)" : "\(effective / 100).\(effective % 100 / 10)\(effective % 10)"
+        return dial?.paused == true ? "paused" : "\(percent) %"
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+
+/// `patchsrv`: takes signed releases in, publishes and serves them.
+@main
+struct PatchServerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchsrv",
+        abstract: "Publishes signed releases and serves them to devices.",
+        discussion: """
+            The server holds one key, the online key, which says what is current and approves nothing. What devices run is
+            approved by release keys, and those never come here.
+
+            EXAMPLES
+              patchsrv init --data /srv/patchline --trust Keys --online-key online.key
+              patchsrv publish Release --data /srv/patchline
+              patchsrv serve --data /srv/patchline --port 8080
+              patchsrv refresh --data /srv/patchline        (every six hours, from cron or a timer)
+
+            EXIT CODES
+              0   done, or done before
+              3   refused: something does not verify
+              4   a file that was read is malformed
+              6   a file could not be read or written
+              7   another process holds the data folder or the port
+              8   conflict: somebody else published or drafted first
+              64  the command line was not understood
+            """,
+        subcommands: [InitCommand.self, PublishCommand.self, RefreshCommand.self, ServeCommand.self, ListCommand.self])
+}

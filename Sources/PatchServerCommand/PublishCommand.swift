@@ -1,0 +1,100 @@
+import ArgumentParser
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseFolder
+import Terminal
+
+/// `patchsrv publish`
+struct PublishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Verifies a signed release and makes it the current one.",
+        discussion: """
+            Every signature and digest of the release is checked first; what does not verify is refused by name and changes
+            nothing. The release must be made from the channel's current one. Below its threshold it is kept as a draft and
+            published once the missing signatures come in. A running `patchsrv serve` needs no restart.
+
+            EXAMPLES
+              patchsrv publish Release --data /srv/patchline
+              patchsrv publish Release --data /srv/patchline --json
+            """)
+
+    @Argument(help: ArgumentHelp("The folder that `patchsign release` wrote.", valueName: "release"))
+    var release: String
+
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let files = DiskFiles()
+            let signed = try SignedRelease(folder: absolute(release), files: files)
+            let repository = try AppRepository(signed.header.app, in: folder.folder)
+            let key = try passphrase.key(at: repository.onlineKeyFile)
+            let lock = try folder.folder.locked(files: files)
+            let outcome = try repository.publish(signed, signing: key, at: .now)
+            lock.release()
+            if json {
+                Console.standardOutput.line(outcome.json(app: repository.app).pretty())
+            } else {
+                for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+            }
+        }
+    }
+}
+
+extension PublishOutcome {
+    fileprivate func lines(app: AppID) -> [String] {
+        switch self {
+        case .published(let done):
+            [
+                "published \(done.channel) \(done.version) of \(app)",
+                "  verified \(done.counts.entries) patches, \(done.counts.assets) assets, \(done.counts.signatures) signatures",
+                "  wrote \(done.change.files) files, \(ByteText(done.change.bytes))",
+                "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
+            ] + done.change.repaired.map { "  replaced \($0), which was damaged" }
+                + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
+        case .drafted(let channel, let version, let quorum):
+            [
+                "kept as a draft, \(quorum.valid) of \(quorum.needed) signatures: \(channel) \(version) of \(app)",
+                "  nothing was published; publish it again with the missing signatures",
+            ]
+        case .alreadyPublished(let channel, let version, let change):
+            ["\(channel) \(version) of \(app) is published already"]
+                + change.repaired.map { "  replaced \($0), which was damaged" }
+                + (change.files > change.repaired.count
+                    ? ["  put back \(change.files - change.repaired.count) missing files"] : [])
+        }
+    }
+
+    fileprivate func json(app: AppID) -> JSON {
+        switch self {
+        case .published(let done):
+            .fields([
+                ("outcome", .text("published")), ("app", .text(app.text)), ("channel", .text(done.channel.text)),
+                ("roleVersion", .integer(done.version)), ("patches", .integer(done.counts.entries)),
+                ("assets", .integer(done.counts.assets)), ("signatures", .integer(done.counts.signatures)),
+                ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
+                ("repaired", .array(done.change.repaired.map { .text($0) })), ("snapshot", .integer(done.roles.snapshot)),
+                ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
+                ("expires", .text(done.roles.expires.description)),
+            ])
+        case .drafted(let channel, let version, let quorum):
+            .fields([
+                ("outcome", .text("drafted")), ("app", .text(app.text)), ("channel", .text(channel.text)),
+                ("roleVersion", .integer(version)), ("signatures", .integer(quorum.valid)),
+                ("threshold", .integer(quorum.needed)),
+            ])
+        case .alreadyPublished(let channel, let version, let change):
+            .fields([
+                ("outcome", .text("alreadyPublished")), ("app", .text(app.text)), ("channel", .text(channel.text)),
+                ("roleVersion", .integer(version)), ("filesWritten", .integer(change.files)),
+                ("repaired", .array(change.repaired.map { .text($0) })),
+            ])
+        }
+    }
+}

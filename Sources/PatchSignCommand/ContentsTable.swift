@@ -1,0 +1,28 @@
+import PatchFormat
+import PatchRelease
+import Terminal
+
+/// What a release lists, a row an entry.
+struct ContentsTable {
+    private let contents: ReleaseContents
+
+    init(_ contents: ReleaseContents) {
+        self.contents = contents
+    }
+
+    func write(to console: Console) {
+        guard !contents.list.entries.isEmpty else { return console.line("it lists nothing") }
+        var table = Table([
+            "PATCH", "VERSION", "KIND", Table.Column("FILES", .right), Table.Column("BYTES", .right), "SHA-256", "FOR",
+        ])
+        for entry in contents.list.entries {
+            table.add([
+                Table.Cell(entry.patchID.text), Table.Cell(entry.version.text), Table.Cell(entry.kind.rawValue),
+                Table.Cell(Words.grouped(contents.manifests[entry.label]?.assets.count ?? 1)),
+                Table.Cell(Words.grouped(contents.bytes(of: entry))),
+                Table.Cell(entry.fingerprint.sha256.hex.prefix(12) + "…"), Table.Cell(Words.rules(entry.rules)),
+            ])
+        }
+        table.write(to: console)
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import FoundationEssentials
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// What the process's surroundings say: its folder, its clock, its environment.
+func environment(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name]
+}
+
+/// A path as a file operation takes it.
+func absolute(_ path: String) -> FilePath {
+    let path = FilePath(path)
+    let whole = path.isAbsolute ? path : FilePath(FileManager.default.currentDirectoryPath).pushing(path)
+    return whole.lexicallyNormalized()
+}
+
+extension KeyPolicy {
+    static var ofThisProcess: KeyPolicy {
+        KeyPolicy(allowsTestingKeys: environment(TestingKeys.permission) == "1")
+    }
+}
+
+/// When a document says that it was made.
+struct TimeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The time to write, for a release that can be made again byte for byte.",
+            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+    var at: UTCTime?
+
+    func time() throws(Failure) -> UTCTime {
+        if let at { return at }
+        guard let epoch = environment("SOURCE_DATE_EPOCH") else { return .now }
+        guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
+            throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
+        }
+        return UTCTime(seconds: seconds)
+    }
+}
+
+extension UTCTime {
+    static var now: UTCTime { UTCTime(seconds: Int(Date().timeIntervalSince1970)) }
+}
+
+extension UTCTime: ArgumentParser.ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+/// Whole days or hours: `90d`, `12h`.
+struct Validity: ExpressibleByArgument {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let count = Int(argument.dropLast()), (1...3_650 * 24).contains(count) else { return nil }
+        switch argument.last {
+        case "d" where count <= 3_650: duration = .days(count)
+        case "h": duration = .hours(count)
+        case nil, _?: return nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign inspect`: a release in words.
+struct Inspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says what a release holds and what it changes; verifies nothing.",
+        discussion: """
+            patchsign inspect v2.release --previous v1.release
+            patchsign inspect v2.release --json
+
+            Exit codes: 0 done; 3 a part is missing; 4 malformed; 6 disk; 64 usage.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
+    var release: String
+
+    @Option(help: ArgumentHelp("A release to compare it with.", valueName: "dir"))
+    var previous: String?
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) { () async throws(Failure) in
+            let (release, contents) = try read(absolute(self.release))
+            let base = try previous.map { (path) throws(Failure) in try read(absolute(path)).contents }
+            let difference = base.map { ReleaseDifference(from: $0, to: contents) }
+            let signatures = release.role.signatures.count
+            let console = Console.standardOutput
+            guard !json else {
+                let members: [(String, JSON?)] = [
+                    ("release", contents.json), ("roleSignatures", .integer(signatures)),
+                    ("difference", difference.map(\.json)),
+                ]
+                return console.line(JSON.fields(members).pretty())
+            }
+            Summary(contents: contents, signatures: signatures).write(to: console)
+            ContentsTable(contents).write(to: console)
+            guard let base, let difference else { return }
+            console.line("against version \(base.roleVersion):")
+            for line in difference.words { console.line("  " + styled(line, on: console)) }
+        }
+    }
+
+    private func read(_ folder: FilePath) throws(Failure) -> (release: SignedRelease, contents: ReleaseContents) {
+        do throws(ReleaseError) {
+            let release = try SignedRelease(folder: folder, files: DiskFiles())
+            return (release, try ReleaseContents(release))
+        } catch { throw Failure(SigningError.release(folder, error)) }
+    }
+
+    /// The lines above the table.
+    private struct Summary {
+        let contents: ReleaseContents
+        let signatures: Int
+
+        func write(to console: Console) {
+            console.line("app      \(contents.app), channel \(contents.channel)")
+            let base = contents.base.map { "made from version \($0.roleVersion)" } ?? "the channel's first"
+            console.line("version  \(contents.roleVersion) (\(base)), list \(contents.list.serial)")
+            console.line("made     \(contents.list.published), for devices until \(contents.expires)")
+            console.line("signed   \(Words.count(signatures, "signature")) on the role, not verified here")
+        }
+    }
+}

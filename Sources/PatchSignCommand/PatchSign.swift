@@ -1,0 +1,40 @@
+import ArgumentParser
+import Terminal
+
+/// `patchsign`: makes keys, describes and signs releases; the only program that reads a release key.
+@main
+struct PatchSign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchsign",
+        abstract: "Makes keys, describes a release, and signs it.",
+        discussion: """
+            patchsign init --app com.example.shop --keys Keys
+            patchsign release Patches/shop/v1 --keys Keys --output v1.release
+            patchsign inspect v1.release
+            patchsign verify v1.release --keys Keys
+
+            A signed release is a folder that goes to `patchsrv publish`.
+
+            Exit codes: 0 done; 3 refused (a signature, key or rule of trust does not hold, or a quorum is \
+            incomplete); 4 a document that was read is not what it should be; 6 a file could not be read or written; \
+            8 a result is there already, or a base is not the one a release was made from; 64 the command line was \
+            not understood.
+
+            What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
+            """,
+        subcommands: [Init.self, Release.self, Withdraw.self, Inspect.self, Verify.self]
+    )
+}
+
+/// Runs a command's work and ends the process as its failure says.
+///
+/// - Parameter json: whether a script reads: then the failure also stands on standard output, as one line of JSON.
+func reporting(json: Bool = false, _ work: () async throws(Failure) -> Void) async throws {
+    do throws(Failure) {
+        try await work()
+    } catch {
+        if json { Console.standardOutput.line(error.json) }
+        error.report(to: .standardError)
+        throw ArgumentParser.ExitCode(error.exitCode.rawValue)
+    }
+}

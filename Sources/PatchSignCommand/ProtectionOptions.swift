@@ -1,0 +1,52 @@
+import ArgumentParser
+import PatchRelease
+import Terminal
+
+/// How new private keys are protected.
+struct ProtectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A file whose first line encrypts the keys.", valueName: "file"))
+    var passphraseFile: String?
+
+    @Option(help: ArgumentHelp("An environment variable whose value encrypts the keys.", valueName: "name"))
+    var passphraseEnv: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line encrypts online.key, which is on the server. Default: as the others.",
+            valueName: "file"))
+    var onlinePassphraseFile: String?
+
+    @Flag(help: "Write private keys in the clear. Whoever reads the files has the keys.")
+    var unencryptedKeys = false
+
+    func validate() throws {
+        let sources = [passphraseFile, passphraseEnv].compactMap(\.self)
+        if sources.count > 1 { throw ValidationError("give one of --passphrase-file and --passphrase-env") }
+        if unencryptedKeys, !sources.isEmpty || onlinePassphraseFile != nil {
+            throw ValidationError("--unencrypted-keys needs no passphrase")
+        }
+    }
+
+    /// By key name, how it is written; asks on the terminal where no passphrase is given.
+    func resolve() throws(Failure) -> (String) -> RootOfTrustMaker.Protection {
+        guard !unencryptedKeys else { return { _ in .none } }
+        do throws(PassphraseError) {
+            let common = try common().text
+            let online = try onlinePassphraseFile.map { (path) throws(PassphraseError) in
+                try Passphrase.read(file: path).text
+            }
+            return { name in .passphrase(name == RootOfTrustPlan.online ? online ?? common : common) }
+        } catch .noTerminal {
+            throw Failure(
+                "there is no terminal to ask for the new keys' passphrase",
+                hint: "give it with --passphrase-file or --passphrase-env, or ask for --unencrypted-keys",
+                exitCode: .usage)
+        } catch { throw Failure(error) }
+    }
+
+    private func common() throws(PassphraseError) -> Passphrase {
+        if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
+        if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
+        return try Passphrase.prompt("Passphrase for the new keys:", confirm: true)
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+import Terminal
+
+/// A yes-or-no question to the person at the terminal.
+enum Question {
+    enum Answer {
+        case yes, no
+        /// Standard input is no terminal.
+        case nobody
+    }
+
+    static func ask(_ question: String) -> Answer {
+        guard isatty(STDIN_FILENO) == 1 else { return .nobody }
+        Console.standardError.write(question + " ")
+        switch readLine()?.lowercased() {
+        case "y", "yes": return .yes
+        case nil, _?: return .no
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// What `release` and `withdraw` made.
+struct ReleaseReport {
+    let contents: ReleaseContents
+    let difference: ReleaseDifference
+    let signatures: SignatureCounts
+    let quorum: VerifiedRelease.Quorum
+    let folder: FilePath
+
+    func write(json: Bool) {
+        let console = Console.standardOutput
+        guard !json else { return console.line(self.json.pretty()) }
+        console.line(
+            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires): "
+                + printable(folder.string))
+        for line in difference.words { console.line("  " + styled(line, on: console)) }
+        console.line(
+            "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept")
+        console.line(quorum.words(role: contents.channel.text))
+        if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
+    }
+
+    private var json: JSON {
+        .fields([
+            ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
+            ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
+            ("roleSignatures", quorum.json),
+        ])
+    }
+}
+
+extension VerifiedRelease.Quorum {
+    func words(role: String) -> String {
+        signatureCount(role: role, valid: valid, needed: needed)
+    }
+
+    var json: JSON {
+        .fields([("valid", .integer(valid)), ("needed", .integer(needed)), ("complete", .bool(isComplete))])
+    }
+}
+
+/// `production: 1 of 2 signatures`.
+func signatureCount(role: String, valid: Int, needed: Int) -> String {
+    "\(role): \(valid) of \(Words.count(needed, "signature"))"
+}
+
+/// A line of a difference in the colour of its sign.
+func styled(_ line: String, on console: Console) -> String {
+    let text = printable(line)
+    return switch line.first {
+    case "+": console.styled(text, .green)
+    case "-": console.styled(text, .red)
+    case "~": console.styled(text, .yellow)
+    case "!": console.styled(text, .bold, .red)
+    case "=": console.styled(text, .dim)
+    case nil, _?: text
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign release sign DIR`: one more key holder.
+struct ReleaseSign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Shows what a release changes and adds one signature to it.",
+        discussion: """
+            patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
+
+            Everything in the release is verified first. With --previous, what it changes is shown against the \
+            release that it was made from; without it, what it holds. Then it asks; --yes is the answer of a script.
+
+            Exit codes: 0 signed; 1 not signed because the answer was no; 3 the release does not verify or the key \
+            may not sign for it; 4 malformed; 6 disk; 8 --previous is not what the release was made from; 64 usage.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
+    var release: String
+
+    @Option(help: ArgumentHelp("Your release key.", valueName: "file"))
+    var key: String
+
+    @OptionGroup var keys: KeyOptions
+
+    @Option(help: ArgumentHelp("The release that this one was made from.", valueName: "dir"))
+    var previous: String?
+
+    @Flag(help: "Sign without asking.")
+    var yes = false
+
+    func run() async throws {
+        try await reporting { () async throws(Failure) in
+            let folder = absolute(release)
+            let trust = try keys.rootOfTrust()
+            let verified = try signing { () throws(SigningError) in
+                try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
+            }
+            let contents = try signing { () throws(SigningError) in try ReleaseContents(of: verified, in: folder) }
+            try show(contents, trust: trust)
+            let signer = try keys.open(absolute(key))
+            var signed = verified.release
+            let delegation = try signing { () throws(SigningError) in
+                let delegation = try trust.delegation(to: contents.channel)
+                try signed.sign(with: signer, for: delegation)
+                return delegation
+            }
+            try confirm()
+            try signing { () throws(SigningError) in try signed.saveRole(in: folder, files: DiskFiles()) }
+            Console.standardOutput.line(
+                "signed; "
+                    + signatureCount(
+                        role: contents.channel.text, valid: delegation.keys.validSignatures(on: signed.role),
+                        needed: delegation.keys.threshold))
+        }
+    }
+
+    private func show(_ contents: ReleaseContents, trust: RootOfTrust) throws(Failure) {
+        let console = Console.standardOutput
+        console.line(
+            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)")
+        guard let previous else { return ContentsTable(contents).write(to: console) }
+        let base = try ReleaseWork.base(absolute(previous), trust)
+        guard contents.base == base.header else {
+            throw Failure(
+                "\(base.folder) is not the release that this one was made from",
+                hint: contents.base.map { "it was made from version \($0.roleVersion)" }
+                    ?? "it is the first release of its channel", exitCode: .conflict)
+        }
+        for line in ReleaseDifference(from: base.contents, to: contents).words {
+            console.line("  " + styled(line, on: console))
+        }
+    }
+
+    private func confirm() throws(Failure) {
+        guard !yes else { return }
+        switch Question.ask("Sign this release? [y/N]") {
+        case .yes: return
+        case .no: throw Failure("not signed")
+        case .nobody:
+            throw Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", exitCode: .usage)
+        }
+    }
+}

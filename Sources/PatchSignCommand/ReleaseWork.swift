@@ -1,0 +1,68 @@
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// Everything that `release` and `withdraw` share: trust and base read, keys opened, the result written and told.
+struct ReleaseWork {
+    let builder: ReleaseBuilder
+    private let writer: ReleaseWriter
+
+    /// What is cheap to check comes first, so that nobody types a passphrase in vain.
+    init(
+        channel: ChannelName, previous: FilePath?, time: UTCTime, making: MakingOptions, keys: KeyOptions
+    ) throws(Failure) {
+        let trust = try keys.rootOfTrust()
+        let base = try previous.map { (folder) throws(Failure) in try Self.base(folder, trust) }
+        try self.init(channel: channel, base: base, trust: trust, time: time, making: making, keys: keys)
+    }
+
+    init(
+        channel: ChannelName, base: BaseRelease?, trust: RootOfTrust, time: UTCTime, making: MakingOptions,
+        keys: KeyOptions
+    ) throws(Failure) {
+        let output = absolute(making.output)
+        writer = try signing { () throws(SigningError) in
+            try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
+        }
+        let roleFiles = try making.roleKeyFiles(of: channel, in: keys.folder)
+        let entrySigner = try keys.open(try making.entryKeyFile(in: keys.folder))
+        var roleSigners: [SigningKey] = []
+        for file in roleFiles { roleSigners.append(try keys.open(file)) }
+        builder = try signing { () throws(SigningError) in
+            try ReleaseBuilder(
+                rootOfTrust: trust, base: base, time: time,
+                validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
+                entrySigner: entrySigner, roleSigners: roleSigners, files: DiskFiles(), progress: Self.progress)
+        }
+    }
+
+    static func base(_ folder: FilePath, _ trust: RootOfTrust) throws(Failure) -> BaseRelease {
+        try signing { () throws(SigningError) in
+            try BaseRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
+        }
+    }
+
+    /// Writes the release, and says what it holds and what is still missing.
+    func finish(_ made: MadeRelease, json: Bool) throws(Failure) {
+        let verified = try signing { () throws(SigningError) in
+            try writer.write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)
+        }
+        let contents = try signing { () throws(SigningError) in try ReleaseContents(of: verified, in: writer.output) }
+        let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
+        ReleaseReport(
+            contents: contents, difference: difference, signatures: made.signatures, quorum: verified.quorum,
+            folder: writer.output
+        ).write(json: json)
+    }
+
+    private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
+        switch phase {
+        case .reading(let id): reporter("Reading \(id)")(total)
+        case .signing: reporter("Signing entries")(total)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct Switch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Activate what waits now, as a page's reload would.",
+        discussion: "A running `patchsync serve` serves it within 100 ms and starts the startup timer."
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let device = try options.device
+        let activation = try await reporting { () throws(SyncError) in try await device.switchToPending() }
+        activation.print(options)
+    }
+}
+
+struct Confirm: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say that a launch works: its trial becomes the version to come back to.",
+        discussion: """
+            The token is the one that `patchsync serve` printed for this launch; one of another launch counts for nothing.
+
+            EXAMPLE
+              patchsync confirm --store /var/lib/app --launch 6f0d…
+            """
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(name: .long, help: ArgumentHelp("The launch that works.", valueName: "token"))
+    var launch: String
+
+    func run() async throws {
+        guard let token = LaunchToken(launch) else {
+            throw Failure("--launch must be 32 lowercase hex digits", hint: "`patchsync serve` prints it.", exitCode: .malformed)
+        }
+        let device = try options.device
+        let confirmation = try await reporting { () throws(SyncError) in try await device.confirm(token) }
+        let result: (String, String)
+        switch confirmation {
+        case .confirmed(let selection): result = ("confirmed", "confirmed: \(selection.words)")
+        case .alreadyConfirmed(let selection): result = ("alreadyConfirmed", "was confirmed before: \(selection.words)")
+        case .otherLaunch:
+            throw Failure("this token is not the one of the running trial; nothing was confirmed", exitCode: .refused)
+        case .nothingToConfirm: throw Failure(.nothingInstalled)
+        }
+        Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).text : result.1)
+    }
+}
+
+struct Rollback: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Go back to the selection that was confirmed before this one.",
+        discussion: "What differs is blocked for 14 days, so that the next sync does not bring it back."
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let device = try options.device
+        let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
+        activation.print(options)
+    }
+}
+
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
+        discussion: "EXIT CODES: 0 all holds · 3 something does not, each named"
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Flag(name: .long, help: "Check each entry's and each asset's RSA signature as well.")
+    var entries = false
+
+    func run() async throws {
+        let device = try options.device
+        let report = try await reporting { () throws(SyncError) in try device.verifyInstalled(signatures: entries) }
+        let out = Console.standardOutput
+        if options.json {
+            out.line(
+                JSON.fields([
+                    ("patches", .integer(report.patches)), ("files", .integer(report.files)),
+                    ("signatures", .integer(report.signatures)), ("faults", .array(report.faults.map { .text($0) })),
+                ]).text)
+        } else {
+            for fault in report.faults { out.line(printable(fault)) }
+            out.line("\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults")
+        }
+        if !report.faults.isEmpty { throw ExitCode.refused }
+    }
+}
+
+extension Selection {
+    var words: String { patches.map(\.label.description).joined(separator: ", ") }
+}
+
+extension SelectionMachine.Activation {
+    func print(_ options: StoreOptions) {
+        let (name, words, launch): (String, String, LaunchToken?) =
+            switch self {
+            case .nothing: ("nothing", "nothing is installed", nil)
+            case .run(let selection, let removed):
+                ("run", "active: \(selection.words)" + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil)
+            case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
+            case .rolledBack(let good, let bad): ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+            }
+        if options.json {
+            Console.standardOutput.line(JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).text)
+        } else {
+            Console.standardOutput.line(words)
+            if let launch { Console.standardOutput.line("confirm: patchsync confirm --launch \(launch)") }
+        }
+    }
+}

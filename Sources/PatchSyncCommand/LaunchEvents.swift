@@ -1,0 +1,61 @@
+import PatchFormat
+import PatchSync
+import Patchline
+import Terminal
+
+/// What `serve` prints: sentences, or one JSON object a line.
+struct LaunchEvents: Sendable {
+    private let json: Bool
+
+    init(_ json: Bool) {
+        self.json = json
+    }
+
+    func listening(on port: Int) {
+        let url = "http://127.0.0.1:\(port)/"
+        say("listening", "patchsync: listening on \(url)", [("url", .text(url))])
+    }
+
+    func trouble(_ text: String) {
+        say("trouble", "trouble: \(printable(text))", [("error", .text(text))])
+    }
+
+    func take(_ event: RunningApp.Event) {
+        switch event {
+        case .nothingInstalled:
+            say("nothingInstalled", "nothing is installed yet: `patchsync sync` brings it")
+        case .serving(let selection, let trial):
+            let how = trial.map { "on trial; confirm: patchsync confirm --launch \($0)" } ?? "confirmed"
+            say(
+                "serving", "serving \(selection.words) (\(how))",
+                [
+                    ("patches", .array(selection.patches.map(\.words))), ("launch", trial.map { .text($0.text) }),
+                    ("selection", .integer(selection.number)),
+                ])
+        case .withdrawn(let ids):
+            say("withdrawn", "withdrawn: \(ids.map(\.text).joined(separator: ", "))", [("patches", .array(ids.map { .text($0.text) }))])
+        case .damaged(let files):
+            say(
+                "damaged", "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))",
+                [("files", .array(files.map { .text($0) }))])
+        case .confirmed(let selection):
+            say("confirmed", "confirmed: \(selection.words)", [("patches", .array(selection.patches.map(\.words)))])
+        case .rolledBack(let good, let bad):
+            say(
+                "rolledBack", "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
+                [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))])
+        case .trouble(let error):
+            trouble(error.description)
+        }
+    }
+
+    private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
+        Console.standardOutput.line(json ? JSON.fields([("event", .text(event))] + members).text : text)
+    }
+}
+
+extension InstalledPatch {
+    fileprivate var words: JSON {
+        .fields([("patchId", .text(patchID.text)), ("version", .text(version.text))])
+    }
+}

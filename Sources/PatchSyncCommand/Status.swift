@@ -1,0 +1,91 @@
+import ArgumentParser
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show every patch's state, what runs, what waits and what is blocked. No network."
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let device = try options.device
+        let report = try await reporting { () throws(SyncError) in try device.status() }
+        if options.json {
+            Console.standardOutput.line(report.json(device.configuration).text)
+        } else {
+            report.print(device.configuration)
+        }
+    }
+}
+
+extension StatusReport {
+    fileprivate func json(_ configuration: DeviceConfiguration) -> JSON {
+        .fields([
+            ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+            ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
+            ("lastSync", lastSync.map { .text($0.at.description) }),
+            ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
+            (
+                "launch",
+                { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
+            ),
+            (
+                "patches",
+                .array(
+                    rows.map { row in
+                        .fields([
+                            ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
+                            ("version", .text(row.version.text)), ("state", .text(row.state.name)),
+                            ("fault", row.fault.map { .text($0) }), ("pending", .bool(row.isPending)),
+                        ])
+                    })
+            ),
+            (
+                "blocks",
+                .array(
+                    machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
+                        .fields([
+                            ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
+                            ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
+                            ("reason", .text(block.reason.rawValue)),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    fileprivate func print(_ configuration: DeviceConfiguration) {
+        let out = Console.standardOutput
+        out.line("\(configuration.app), channel \(configuration.channel): \(sentence)")
+        if !rows.isEmpty {
+            Table(
+                ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],
+                rows: rows.map { row in
+                    [
+                        .init(row.patchID.text), .init(row.kind.rawValue), .init(row.version.text),
+                        .init(row.state.name, row.state.style),
+                        .init(row.fault ?? (row.isPending ? "waits for the next launch or `patchsync switch`" : "")),
+                    ]
+                }
+            ).write(to: out)
+        }
+        for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
+            let when = block.failures >= 2 ? "blocked until" : "next try after"
+            out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
+        }
+    }
+
+    private var sentence: String {
+        let sync = lastSync.map { ", last sync \($0.at) (release \($0.roleVersion))" } ?? ", never synced"
+        switch machine.state {
+        case .empty: return "nothing installed" + sync
+        case .settled: return "settled" + sync
+        case .pending: return "a new selection waits" + sync
+        case .trying(_, _, let launch):
+            return "a trial is running, launch \(launch.launches) (confirm: patchsync confirm --launch \(launch.token))" + sync
+        }
+    }
+}

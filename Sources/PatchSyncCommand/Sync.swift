@@ -1,0 +1,68 @@
+import ArgumentParser
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fetch, verify and stage what the channel offers. What runs is not touched.",
+        discussion: """
+            A new version waits for the next launch or for `patchsync switch`. Files that are missing or altered in the store
+            are fetched again.
+
+            EXAMPLES
+              patchsync sync --store /var/lib/app
+              patchsync sync --store /var/lib/app --retry-failed     try again what only waits after its first failed trial
+
+            EXIT CODES: 0 everything is as listed · 3 refused · 5 network · 6 disk · 7 another sync runs · 9 some patches failed
+            """
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Flag(name: .long, help: "Take versions again that wait after a first failed trial; blocked ones stay blocked.")
+    var retryFailed = false
+
+    @Option(name: .long, help: "From now on this is the version of the app's native part.")
+    var appVersion: String?
+
+    func validate() throws {
+        if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
+    }
+
+    func run() async throws {
+        let device = try options.device
+        var configuration = device.configuration
+        if let appVersion { configuration.appVersion = AppVersion(appVersion) }
+        let transcript = SyncTranscript(options.json ? nil : .standardError)
+        let report = try await reporting { [configuration] () throws(SyncError) in
+            try await device.store.syncing { () throws(SyncError) in
+                if configuration != device.configuration { try device.store.save(configuration) }
+                return try await HTTPFetcher.with(configuration.server, app: configuration.app) { fetcher throws(SyncError) in
+                    var engine = SyncEngine(
+                        store: device.store, configuration: configuration, fetcher: fetcher, now: SystemTime.now)
+                    engine.retryNow = retryFailed
+                    engine.report = { transcript.take($0) }
+                    engine.atCommitPoint = CommitPoint.pullingThePlug
+                    return try await engine.sync()
+                }
+            }
+        }
+        transcript.finish()
+        if options.json {
+            Console.standardOutput.line(report.json(transcript.states).text)
+        } else {
+            report.print(transcript.states)
+        }
+        if !report.isComplete { throw report.exitCode }
+    }
+}
+
+extension CommitPoint {
+    /// In debug builds, `PATCHSYNC_DIE_AT=after-objects` ends the process there as a power cut would.
+    @Sendable static func pullingThePlug(_ point: CommitPoint) {
+        #if DEBUG
+        if Environment["PATCHSYNC_DIE_AT"] == point.rawValue { ProcessEnd.kill() }
+        #endif
+    }
+}

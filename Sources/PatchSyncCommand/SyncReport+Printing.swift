@@ -1,0 +1,108 @@
+import PatchFormat
+import PatchSync
+import PatchTrust
+import Terminal
+
+extension SyncReport {
+    /// 3 when something was refused by its signature or digest and nothing else failed, 9 when patches failed in other ways.
+    var exitCode: ExitCode {
+        let codes = Set(failures.map(\.error.exitCode) + refused.map { _ in .refused })
+        return codes == [.refused] ? .refused : .partial
+    }
+
+    func json(_ patches: [SyncTranscript.PatchStates]) -> JSON {
+        .fields([
+            ("roleVersion", .integer(roleVersion)), ("staging", .text("\(staging)")),
+            ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
+            (
+                "patches",
+                .array(
+                    patches.map { patch in
+                        .fields([
+                            ("patchId", .text(patch.patchID.text)), ("version", .text(patch.version.text)),
+                            ("states", .array(patch.states.map { .text($0.name) })), ("fault", patch.fault.map { .text($0) }),
+                        ])
+                    })
+            ),
+            ("healed", .array(healed.map { .text($0.description) })),
+            ("refused", .array(refused.map { .text($0.fault.description) })),
+            (
+                "failures",
+                .array(
+                    failures.map { failure in
+                        .fields([
+                            ("patchId", .text(failure.patchID.text)), ("version", .text(failure.version.text)),
+                            ("error", .text(failure.error.description)),
+                        ])
+                    })
+            ),
+            ("decisions", .array(decisions.map(\.json))),
+        ])
+    }
+
+    func print(_ patches: [SyncTranscript.PatchStates]) {
+        let out = Console.standardOutput
+        if !patches.isEmpty {
+            Table(
+                ["PATCH", "VERSION", "STATE", "NOTE"],
+                rows: patches.map { patch in
+                    let states = patch.states.map(\.name).joined(separator: " → ")
+                    return [
+                        .init(patch.patchID.text), .init(patch.version.text), .init(states, patch.states.last?.style),
+                        .init(patch.fault ?? ""),
+                    ]
+                }
+            ).write(to: out)
+        }
+        for decision in decisions {
+            for passed in decision.passedOver {
+                out.line("\(decision.patchID) \(passed.version): \(printable(passed.why.description))")
+            }
+            if case .withdraw(let patch) = decision.choice {
+                out.line("\(patch.label): withdrawn; gone at the next launch")
+            }
+        }
+        out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence)")
+    }
+}
+
+extension SelectionMachine.Staging {
+    fileprivate var sentence: String {
+        switch self {
+        case .staged: "staged: it waits for the next launch or `patchsync switch`"
+        case .unchanged: "nothing new"
+        case .unstaged: "what was staged is no longer offered"
+        case .trialRunning: "a trial is running; nothing is staged before it ends"
+        case .superseded: "what runs changed meanwhile; sync again"
+        }
+    }
+}
+
+extension Decision {
+    fileprivate var json: JSON {
+        let choice: (String, VersionLabel?) =
+            switch choice {
+            case .take(let entry, _): ("take", entry.version)
+            case .keep(let patch): ("keep", patch.version)
+            case .none: ("none", nil)
+            case .withdraw(let patch): ("withdraw", patch.version)
+            }
+        return .fields([
+            ("patchId", .text(patchID.text)), ("choice", .text(choice.0)), ("version", choice.1.map { .text($0.text) }),
+            (
+                "passedOver",
+                .array(passedOver.map { .fields([("version", .text($0.version.text)), ("why", .text($0.why.description))]) })
+            ),
+        ])
+    }
+}
+
+extension PatchState {
+    var style: Style {
+        switch self {
+        case .success: .green
+        case .unInstall, .update, .add: .cyan
+        case .unknownError, .fileNotExist, .fileNotMatch: .red
+        }
+    }
+}

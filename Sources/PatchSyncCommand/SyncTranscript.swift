@@ -1,0 +1,68 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchSync
+import PatchTrust
+import Terminal
+
+/// The states that each patch went through in a sync, and a progress line while bytes travel.
+final class SyncTranscript: Sendable {
+    struct PatchStates: Sendable {
+        let patchID: PatchID
+        let version: VersionLabel
+        var states: [PatchState]
+        var fault: String?
+    }
+
+    private struct State {
+        var patches: [PatchStates] = []
+        var progress: ProgressReport?
+        var received = 0
+        var total = 0
+    }
+
+    private let console: Console?
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameter console: nil to stay silent.
+    init(_ console: Console?) {
+        self.console = console
+    }
+
+    var states: [PatchStates] { state.withLockedValue(\.patches) }
+
+    func take(_ event: SyncEvent) {
+        state.withLockedValue { state in
+            switch event {
+            case .verified(let version, let entries):
+                console?.line("release \(version) verified, \(entries) entries")
+            case .refused(let entry):
+                console?.line("refused: \(printable(entry.fault.description))")
+            case .state(let id, let version, let patchState, let fault):
+                if let index = state.patches.firstIndex(where: { $0.patchID == id }) {
+                    if state.patches[index].states.last != patchState { state.patches[index].states.append(patchState) }
+                    state.patches[index].fault = state.patches[index].fault ?? fault
+                } else {
+                    state.patches.append(PatchStates(patchID: id, version: version, states: [patchState], fault: fault))
+                }
+            case .downloading(let files, let bytes):
+                state.progress?.finish()
+                guard let console else { return }
+                state.progress = ProgressReport(
+                    "downloading \(files) files", total: bytes, unit: .bytes, on: console)
+            case .received(let bytes): state.progress?.advance(by: bytes)
+            case .fileDone: break
+            case .failed(let failure):
+                state.progress?.abandon()
+                state.progress = nil
+                console?.line("failed: \(failure.patchID) \(failure.version): \(printable(failure.error.description))")
+            }
+        }
+    }
+
+    func finish() {
+        state.withLockedValue { state in
+            state.progress?.finish()
+            state.progress = nil
+        }
+    }
+}

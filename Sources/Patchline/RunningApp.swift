@@ -1,0 +1,140 @@
+package import AssetServer
+import HTTPFiles
+package import PatchFormat
+import PatchStore
+package import PatchSync
+import ServiceLifecycle
+import SystemPackage
+
+/// One launch of an app on this device: decides what runs, serves it, owns the startup timer, and follows what other
+/// processes write into `state.json`.
+///
+/// The writer lock is held for each change, never for the life of the launch.
+package actor RunningApp: Service {
+    /// What a person watching the launch is told.
+    package enum Event: Equatable, Sendable {
+        case nothingInstalled
+        case serving(Selection, trial: LaunchToken?)
+        /// Gone by this launch: they were withdrawn.
+        case withdrawn([PatchID])
+        /// Not served until a sync heals them.
+        case damaged([String])
+        case confirmed(Selection)
+        case rolledBack(to: Selection?, from: Selection)
+        /// State could not be read or written; what is served stays.
+        case trouble(SyncError)
+    }
+
+    package struct Settings: Sendable {
+        /// How long a trial has to say that it works.
+        package var startupTimeout = Duration.seconds(20)
+        package var launchLimit = SelectionMachine.defaultLaunchLimit
+        /// Which bundle is served, where a selection holds several.
+        package var bundle: PatchID?
+        /// How often `state.json` is looked at.
+        package var watchInterval = Duration.milliseconds(50)
+
+        package init() {}
+    }
+
+    private let device: Device
+    private let server: AssetServer
+    private let settings: Settings
+    private let report: @Sendable (Event) -> Void
+    private let clock = ContinuousClock()
+
+    private var serving: Selection?
+    private var trial: (token: LaunchToken, deadline: ContinuousClock.Instant)?
+
+    package init(
+        device: Device, server: AssetServer, settings: Settings, report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.device = device
+        self.server = server
+        self.settings = settings
+        self.report = report
+    }
+
+    /// Launches; afterwards the server has what it serves. Call once, before ``run()`` and before the server listens.
+    package func launch() async throws(SyncError) {
+        try show(try await device.launch(limit: settings.launchLimit))
+    }
+
+    /// Follows state and timer until the task is cancelled or the service group stops.
+    package func run() async {
+        await withGracefulShutdownHandler {
+            var seen = fileIdentity()
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                let current = fileIdentity()
+                if current != seen {
+                    seen = current
+                    await attempt { [self] () throws(SyncError) in try await follow() }
+                }
+                await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
+                try? await Task.sleep(for: settings.watchInterval, clock: clock)
+            }
+        } onGracefulShutdown: {
+        }
+        if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
+    }
+
+    /// Makes what state.json says now what is served.
+    private func follow() async throws(SyncError) {
+        switch try device.state().machine.state {
+        case .empty: try show(.nothing)
+        case .pending(nil, _):
+            // Nothing runs that could be disturbed.
+            try show(try await device.switchToPending())
+        case .settled(let selection), .pending(let selection?, _):
+            if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
+            if serving?.contents != selection.contents || trial != nil { try show(.run(selection, removed: [])) }
+        case .trying(_, let selection, let launch):
+            if trial?.token != launch.token { try show(.tryOut(selection, launch.token)) }
+        }
+    }
+
+    private func endTrialIfDue() async throws(SyncError) {
+        guard let due = trial, clock.now >= due.deadline else { return }
+        if let activation = try await device.timerEnded(due.token) {
+            try show(activation)
+        } else {
+            // It was confirmed a moment ago, by another process.
+            try await follow()
+        }
+    }
+
+    private func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
+        switch activation {
+        case .nothing:
+            if serving != nil || trial != nil { server.serve(.nothing) }
+            serving = nil
+            trial = nil
+            report(.nothingInstalled)
+        case .run(let selection, let removed):
+            try serve(selection, token: nil)
+            if !removed.isEmpty { report(.withdrawn(removed)) }
+        case .tryOut(let selection, let token): try serve(selection, token: token)
+        case .rolledBack(let good, let bad):
+            report(.rolledBack(to: good, from: bad))
+            if let good { try serve(good, token: nil) } else { try show(.nothing) }
+        }
+    }
+
+    private func serve(_ selection: Selection, token: LaunchToken?) throws(SyncError) {
+        let opened = try device.open(selection, bundle: settings.bundle)
+        let isSame = serving?.contents == selection.contents && trial?.token == token
+        serving = selection
+        trial = token.map { ($0, clock.now.advanced(by: settings.startupTimeout)) }
+        server.serve(ServedSelection(table: opened?.table, launch: token?.text))
+        if let faults = opened?.faults, !faults.isEmpty { report(.damaged(faults)) }
+        if !isSame { report(.serving(selection, trial: token)) }
+    }
+
+    private func fileIdentity() -> FileIdentity? {
+        try? device.store.files.identity(of: device.store.stateFile(device.configuration.channel))
+    }
+
+    private func attempt(_ body: () async throws(SyncError) -> Void) async {
+        do throws(SyncError) { try await body() } catch { report(.trouble(error)) }
+    }
+}

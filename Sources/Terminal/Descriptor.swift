@@ -1,0 +1,78 @@
+import Glibc
+
+// The C library's calls that this module makes, so that no other file needs an unsafe pointer for them.
+// What the passphrase prompt alone needs is in EchoOff.swift.
+
+/// A call of the C library that failed, as its `errno`.
+package struct SystemError: Error, Equatable, Sendable {
+    package let code: Int32
+
+    package init(_ code: Int32) { self.code = code }
+
+    /// The system's words: "No such file or directory".
+    package var reason: String {
+        var text = [CChar](repeating: 0, count: 256)
+        guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// Writes all of `text`, over interrupted and short writes, and waits where a non-blocking stream is full.
+func writeAll(_ text: String, to descriptor: Int32) throws(SystemError) {
+    var bytes = [UInt8](text.utf8)[...]
+    while !bytes.isEmpty {
+        let written = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        if written >= 0 {
+            bytes = bytes.dropFirst(written)
+        } else if errno == EAGAIN {
+            // Non-blocking, because a program that shares the terminal made it so.
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = unsafe poll(&room, 1, -1)
+        } else if errno != EINTR {
+            throw SystemError(errno)
+        }
+    }
+}
+
+/// The next bytes, at most `limit`; none at the end.
+func readSome(_ limit: Int, from descriptor: Int32) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    while true {
+        let count = unsafe read(descriptor, &bytes, limit)
+        if count >= 0 { return Array(bytes.prefix(count)) }
+        if errno != EINTR { throw SystemError(errno) }
+    }
+}
+
+/// Opens a file without handing it on to child processes; the caller closes it.
+func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
+    while true {
+        let descriptor = unsafe open(path, flags | O_CLOEXEC)
+        if descriptor >= 0 { return descriptor }
+        if errno != EINTR { throw SystemError(errno) }
+    }
+}
+
+/// A pipe whose ends neither block nor reach child processes; the caller closes both.
+func openPipe() throws(SystemError) -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw SystemError(errno) }
+    for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    return (ends[0], ends[1])
+}
+
+/// The columns of the terminal behind a descriptor; nil when it does not know.
+func terminalColumns(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+}
+
+/// A variable of this process's environment.
+func environmentVariable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+}

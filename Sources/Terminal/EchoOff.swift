@@ -1,0 +1,120 @@
+import Glibc
+import Synchronization
+
+// A terminal without echo, and never left so: signals that end or stop the process are turned into input for as long
+// as echo is off. The prompt may run on any thread and the signal may arrive on another, so the handler only writes the
+// signal's number into a pipe, which the prompt waits for beside the terminal.
+
+/// What came while echo was off.
+enum HiddenInput: Equatable {
+    case line([UInt8])
+    case end
+    /// One of `caughtSignals`; the process has not noticed it yet.
+    case signal(Int32)
+}
+
+/// A terminal with echo off, and the pipe that signals arrive through.
+struct HiddenTerminal: ~Copyable {
+    let terminal: Int32
+    let signals: Int32
+
+    /// Waits for a line, without its line feed; of a longer one only the first `limit` bytes are kept.
+    borrowing func line(limit: Int) throws(SystemError) -> HiddenInput {
+        var line: [UInt8] = []
+        while true {
+            var waiting = [
+                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+            ]
+            guard unsafe poll(&waiting, 2, -1) >= 0 else {
+                if errno == EINTR { continue }
+                throw SystemError(errno)
+            }
+            if waiting[0].revents != 0, let number = try readSome(1, from: signals).first {
+                return .signal(Int32(number))
+            }
+            guard waiting[1].revents != 0 else { continue }
+            let more: [UInt8]
+            do throws(SystemError) {
+                more = try readSome(512, from: terminal)
+            } catch {
+                if error.code == EIO { return .end }  // the terminal hung up
+                throw error
+            }
+            // In canonical mode a read ends at a line feed or at Ctrl-D.
+            if more.isEmpty { return .end }
+            line += more.prefix { $0 != UInt8(ascii: "\n") }.prefix(limit - line.count)
+            if more.contains(UInt8(ascii: "\n")) { return .line(line) }
+        }
+    }
+}
+
+/// Turns echo off, lets `body` ask, and puts everything back before it returns.
+func withEchoOff(
+    _ terminal: Int32,
+    _ body: (borrowing HiddenTerminal) throws(SystemError) -> HiddenInput
+) throws(SystemError) -> HiddenInput {
+    let signals = try openPipe()
+    defer {
+        close(signals.read)
+        close(signals.write)
+    }
+
+    let isFirst = signalPipe.compareExchange(expected: -1, desired: signals.write, ordering: .sequentiallyConsistent)
+        .exchanged
+    precondition(isFirst, "one prompt at a time")
+    let former = caughtSignals.map { catchSignal($0) }
+    defer {
+        for case (let number, var action?) in zip(caughtSignals, former) { unsafe sigaction(number, &action, nil) }
+        signalPipe.store(-1, ordering: .sequentiallyConsistent)
+    }
+
+    var modes = termios()
+    guard unsafe tcgetattr(terminal, &modes) == 0 else { throw SystemError(errno) }
+    var hidden = modes
+    hidden.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+    hidden.c_lflag |= tcflag_t(ICANON | ISIG)
+    // Flushing drops what was typed ahead, with echo still on: it was seen.
+    guard unsafe tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { throw SystemError(errno) }
+    defer { unsafe tcsetattr(terminal, TCSAFLUSH, &modes) }
+
+    return try body(HiddenTerminal(terminal: terminal, signals: signals.read))
+}
+
+/// What a person or a system sends to end or stop a process.
+private let caughtSignals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+/// Where the handler writes; -1 while nobody asks.
+///
+/// It is set before the first handler is, so that the lazy making of a global never happens inside one.
+private let signalPipe = Atomic<Int32>(-1)
+
+/// Catches a signal until its former action, which is returned, is put back; an ignored one stays ignored: nil.
+private func catchSignal(_ number: Int32) -> sigaction? {
+    var former = sigaction()
+    guard unsafe sigaction(number, nil, &former) == 0 else { return nil }
+    let ignored = unsafe unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+    guard !ignored else { return nil }
+
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = { number in
+        // Only what signal-safety(7) allows, and errno as it was found.
+        let found = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = unsafe write(signalPipe.load(ordering: .relaxed), &byte, 1)
+        errno = found
+    }
+    action.sa_flags = Int32(SA_RESTART)
+    return unsafe sigaction(number, &action, nil) == 0 ? former : nil
+}
+
+/// Sends this thread a signal and returns after it was acted on, even where the thread blocks it, as Dispatch's do.
+func deliver(_ number: Int32) {
+    var only = sigset_t()
+    var former = sigset_t()
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, number)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, &former)
+    raise(number)
+    unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
+}

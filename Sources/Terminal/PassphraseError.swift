@@ -1,0 +1,62 @@
+/// Why there is no passphrase.
+package enum PassphraseError: Error, Equatable, Sendable {
+    /// Nobody can be asked: the process has no terminal.
+    case noTerminal
+    /// The terminal failed.
+    case terminal(SystemError)
+    /// The person pressed Ctrl-C, or the process was told to end; echo is on again.
+    case interrupted
+    /// The person pressed Ctrl-D, or the terminal went away.
+    case ended
+    case notTheSameTwice
+    case empty(Passphrase.Source)
+    /// More than ``Passphrase/limit`` bytes.
+    case tooLong(Passphrase.Source)
+    case unreadable(file: String, SystemError)
+    case notSet(variable: String)
+}
+
+extension Failure {
+    package init(_ error: PassphraseError) {
+        self =
+            switch error {
+            case .noTerminal:
+                Failure(
+                    "there is no terminal to ask for the passphrase",
+                    hint: "name a file or an environment variable that holds it"
+                )
+            case .terminal(let error):
+                Failure("cannot ask for the passphrase: \(error.reason)")
+            case .interrupted, .ended:
+                Failure("no passphrase was typed")
+            case .notTheSameTwice:
+                Failure("the two passphrases are not the same", hint: "nothing was changed; try again")
+            case .empty(let source):
+                Failure("the passphrase\(place(source)) is empty", exitCode: code(source))
+            case .tooLong(let source):
+                Failure(
+                    "the passphrase\(place(source)) is longer than \(Passphrase.limit) bytes",
+                    exitCode: code(source)
+                )
+            case .unreadable(let file, let error):
+                Failure("cannot read the passphrase from \(file): \(error.reason)", exitCode: .disk)
+            case .notSet(let variable):
+                Failure("the environment variable \(variable) is not set", exitCode: .usage)
+            }
+    }
+}
+
+private func place(_ source: Passphrase.Source) -> String {
+    switch source {
+    case .terminal: ""
+    case .file(let path): " in \(path)"
+    case .environment(let name): " in the environment variable \(name)"
+    }
+}
+
+private func code(_ source: Passphrase.Source) -> ExitCode {
+    switch source {
+    case .terminal: .failed
+    case .file, .environment: .malformed
+    }
+}

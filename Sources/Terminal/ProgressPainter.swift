@@ -1,0 +1,71 @@
+/// When progress is shown, and as what: a line that is drawn again on a terminal, a few plain lines elsewhere.
+///
+/// ```
+/// waiting ──start──▶ running ──update…──▶ running ──finish or abandon──▶ ended
+/// ```
+package struct ProgressPainter: Sendable {
+    private enum State: Equatable {
+        case waiting
+        /// `shownAt` and `shownTenth`: the time and the tenth of the work that were last shown.
+        case running(shownAt: Duration, shownTenth: Int)
+        case ended
+    }
+
+    /// A terminal's line is drawn at most ten times a second: more cannot be read, and slows the work.
+    package static let pause = Duration.milliseconds(100)
+
+    private let console: Console
+    private var line: ProgressLine
+    private var state = State.waiting
+
+    package init(_ line: ProgressLine, on console: Console) {
+        self.line = line
+        self.console = console
+    }
+
+    package var completed: Int { line.completed }
+
+    /// What to write when the work begins.
+    package mutating func start() -> String {
+        precondition(state == .waiting, "progress starts once")
+        state = .running(shownAt: .zero, shownTenth: 0)
+        return shown()
+    }
+
+    /// What to write now that `completed` is done after `elapsed`; nil when it is too early to say it again.
+    package mutating func update(completed: Int, elapsed: Duration) -> String? {
+        // Workers may report after the end; it is too late then, and no bug.
+        guard case .running(let shownAt, let shownTenth) = state else { return nil }
+        line.completed = completed
+        line.elapsed = elapsed
+
+        let tenth = (line.percent ?? 0) / 10
+        // The last tenth is left to finish(), which says it with the time it took.
+        let isDue = console.isTerminal ? elapsed - shownAt >= Self.pause : tenth > shownTenth && tenth < 10
+        guard isDue else { return nil }
+        state = .running(shownAt: elapsed, shownTenth: tenth)
+        return shown()
+    }
+
+    /// What to write when the work is done.
+    package mutating func finish(elapsed: Duration) -> String? {
+        guard case .running = state else { return nil }
+        state = .ended
+        line.elapsed = elapsed
+        return (console.isTerminal ? ProgressPainter.clear : "") + line.summary + "\n"
+    }
+
+    /// What to write when the work failed: the line goes away, so that the error stands alone.
+    package mutating func abandon() -> String? {
+        guard case .running = state else { return nil }
+        state = .ended
+        return console.isTerminal ? ProgressPainter.clear : nil
+    }
+
+    /// Back to the first column, and erase to the end of the line (ECMA-48 8.3.41).
+    private static let clear = "\r\u{1B}[K"
+
+    private func shown() -> String {
+        console.isTerminal ? ProgressPainter.clear + line.drawn(on: console) : line.plain + "\n"
+    }
+}
