@@ -55,14 +55,3 @@ struct InitReport {
         ])
     }
 }
-
-/// Shows long work as a line of progress on standard error.
-func reporter(_ label: String) -> ProgressStart {
-    { total in
-        let report = ProgressReport(label, total: total, unit: .items)
-        return { done in
-            report.update(to: done)
-            if done == total { report.finish() }
-        }
-    }
-}

@@ -4,8 +4,8 @@ package import SystemPackage
 ///
 /// Any write changes `modified` and `changed`; `changed` cannot be set by a program. Adding or removing a hard link,
 /// renaming, and setting permissions change `changed` too, so an identity is taken after all of those. Equal
-/// identities say that nobody wrote; they do not say that the medium still holds what was written. Before Linux 6.13 times
-/// advance by the tick (1 to 10 ms), and a write within the tick of the look before it may go unseen.
+/// identities say that nobody wrote; they do not say that the medium still holds what was written. Before Linux 6.13
+/// times advance by the tick (1 to 10 ms), and a write within the tick of the look before it may go unseen.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64

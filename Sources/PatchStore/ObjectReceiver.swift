@@ -123,7 +123,7 @@ extension ObjectStore {
 
     fileprivate func canResume(_ expected: Fingerprint) throws(FileError) -> Bool {
         guard let status = try files.status(of: part(of: expected.sha256)) else { return false }
-        // After a power cut a finished download may have both names. To append to the one would be to write to the other.
+        // After a power cut a finished download may have both names: appending to the one would write to the other.
         return status.kind == .file && status.linkCount == 1 && status.identity.size <= expected.size
     }
 }

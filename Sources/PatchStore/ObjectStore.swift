@@ -20,8 +20,9 @@ extension StoreError: CustomStringConvertible {
 
 /// Files by their SHA-256: `ROOT/ab/<sha256>`, mode 0444, made by rename, never opened for writing.
 ///
-/// What stands under a digest was compared with all digests of its entry before it got that name; ``condition(of:expected:records:)``
-/// says whether it is still so. One writer at a time: the caller holds the ``StoreLock`` for all that changes a store.
+/// What stands under a digest was compared with all digests of its entry before it got that name;
+/// ``condition(of:expected:records:)`` says whether it is still so. One writer at a time: the caller holds the
+/// ``StoreLock`` for all that changes a store.
 package struct ObjectStore: Sendable {
     /// `…/objects`.
     package let root: FilePath
@@ -70,7 +71,8 @@ package struct ObjectStore: Sendable {
 
     /// Stores `bytes` under the digest of their entry.
     ///
-    /// Afterwards: the object is durable. A file of the right size that stands there already stays, and is made durable.
+    /// Afterwards: the object is durable. A file of the right size that stands there already stays, and is made
+    /// durable.
     /// - Returns: what to record once nothing will be linked any more.
     /// - Throws: `mismatch` before anything is written.
     @discardableResult

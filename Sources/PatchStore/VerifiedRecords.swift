@@ -9,7 +9,7 @@ package import SystemPackage
 /// ```
 ///
 /// One line a digest, in ascending order, numbers in decimal. It is only a cache: a lost or malformed file reads as no
-/// records, which costs one hashing of the store and trusts nothing. A record that is wrong by accident matches no file.
+/// records, which costs one hashing of the store and trusts nothing. A record wrong by accident matches no file.
 package struct VerifiedRecords: Equatable, Sendable {
     static let header = "patchline-verified-v1\n"
     /// In bytes: some 200,000 lines.

@@ -1,0 +1,16 @@
+# Each target does its own set-up. PATCHLINE_BUILD moves the build elsewhere.
+PATCHLINE_BUILD ?= .build
+export PATCHLINE_BUILD
+SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
+
+.PHONY: demo test real bench format lint docs release clean
+
+demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
+test: ; @.ci/setup --with-judges && .ci/test
+real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
+bench: ; @.ci/setup --with-judges && swift build -c release --scratch-path "$(PATCHLINE_BUILD)" && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
+format: ; swift format --in-place --recursive Sources Tests Package.swift
+lint: ; swift format lint --strict --recursive Sources Tests Package.swift
+docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline
+release: ; @.ci/setup && swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
+clean: ; rm -rf "$(PATCHLINE_BUILD)"

@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# The main job on real processes and sockets: a folder becomes a signed release, a device gets it, runs it, and takes it
+# back when it fails. Every step checks what it shows; the first thing that is not as it should be ends the demo.
+#
+# usage: Patches/demo.sh BIN_DIR        KEEP=1 leaves both servers running
+#        AFTER_STEP=CMD                 runs `CMD APP_DIR ROOT_JSON STEP` after each step that has a published tree
+set -euo pipefail
+patches=$(cd "$(dirname "$0")" && pwd)
+bin=$(cd "$1" && pwd)
+export PATH="$bin:$PATH"
+app=com.example.storefront
+work=$(mktemp -d "${TMPDIR:-/tmp}/patchline-demo.XXXXXX")
+store=$work/device
+data=$work/server
+keys=$work/keys
+tree=$data/tree/$app
+log=$work/access.log
+server_pid=
+serve_pid=
+step=0
+began=$SECONDS
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; else bold='' green='' red='' plain=''; fi
+
+title() { step=$((step + 1)); printf '\n%s%d. %s%s\n' "$bold" "$step" "$1" "$plain"; }
+run() { printf '   $ %s\n' "${*//$work\//}"; "$@" 2>&1 | sed 's/^/     /'; }
+ok() { printf '   %s✓%s %s\n' "$green" "$plain" "$1"; }
+fail() { printf '   %s✗ %s%s\n' "$red" "$1" "$plain" >&2; exit 1; }
+
+cleanup() {
+    local code=$?
+    if [ "$code" = 0 ] && [ "${KEEP:-}" = 1 ]; then return; fi
+    [ -z "$serve_pid" ] || kill "$serve_pid" 2>/dev/null || true
+    [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
+    wait 2>/dev/null || true
+    if [ "$code" = 0 ]; then rm -rf "$work"; else echo "the demo's folder stays for a look: $work" >&2; fi
+}
+trap cleanup EXIT
+
+# wait_for FILE PATTERN: until a line appears in what a running program prints.
+wait_for() {
+    local tries=0
+    until grep -q -- "$2" "$1" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { cat "$1" >&2; fail "nothing like '$2' within a minute"; }
+        sleep 0.1
+    done
+}
+after_step() { [ -z "${AFTER_STEP:-}" ] || $AFTER_STEP "$tree" "$keys/root.json" "$step"; }
+expect_status() {
+    local shown
+    shown=$(patchsync status --store "$store")
+    printf '%s\n' "$shown" | sed 's/^/     /'
+    for pattern in "$@"; do grep -Eq -- "$pattern" <<<"$shown" || fail "the status does not show: $pattern"; done
+}
+page_version() { curl -fsS "$1" | sed -n 's/.*<meta name="version" content="\([^"]*\)".*/\1/p'; }
+expect_page() { local found; found=$(page_version "$page$1"); [ "$found" = "$2" ] || fail "$page$1 shows version '$found', not $2"; ok "$page$1 shows version $2"; }
+release() { # release N [options]
+    local n=$1; shift
+    run patchsign release "$patches/storefront/v$n" --output "$work/release$n" --keys "$keys" --passphrase-file "$work/passphrase" "$@"
+}
+publish() { run patchsrv publish "$work/release$1" --data "$data" --passphrase-file "$work/passphrase"; }
+start_serve() { # start_serve MILLISECONDS
+    : >"$work/serve.log"
+    patchsync serve --store "$store" --port "${serve_port:-0}" --startup-timeout "$1" >"$work/serve.log" 2>&1 &
+    serve_pid=$!
+    wait_for "$work/serve.log" 'listening on'
+    page=$(sed -n 's/.*listening on \(http[^ ]*\)\/$/\1/p' "$work/serve.log" | head -n 1)
+    serve_port=${page##*:}
+    sed 's/^/     /' "$work/serve.log"
+}
+stop_serve() { kill "$serve_pid"; wait "$serve_pid" || fail "patchsync serve did not stop in good order"; serve_pid=; }
+launch_token() { sed -n 's/.*--launch \([0-9a-f]\{32\}\).*/\1/p' "$work/serve.log" | tail -n 1; }
+object_of() { local sha; sha=$(sha256sum "$1" | cut -c1-64); echo "$tree/objects/${sha:0:2}/$sha"; }
+
+printf '%sPatchline: the main job, end to end%s\n' "$bold" "$plain"
+echo "   in $work"
+head -c 18 /dev/urandom | base64 >"$work/passphrase"
+
+title "Keys and the root of trust"
+run patchsign init --app $app --keys "$keys" --passphrase-file "$work/passphrase"
+[ -f "$keys/root.json" ] || fail "no root of trust"
+grep -q 'BEGIN ENCRYPTED PRIVATE KEY' "$keys"/*.key || fail "a private key is not encrypted"
+
+title "Version 1 is described, signed and published"
+release 1
+run patchsrv init --data "$data" --trust "$keys" --online-key "$keys/online.key" --passphrase-file "$work/passphrase"
+publish 1
+[ -f "$tree/metadata/timestamp.json" ] || fail "nothing was published"
+after_step
+
+title "The server runs"
+patchsrv serve --data "$data" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
+server_pid=$!
+wait_for "$work/patchsrv.log" 'listening on'
+server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
+ok "$(curl -fsS "$server/healthz") from $server/healthz"
+after_step
+
+title "A device syncs into an empty store, serves the bundle and confirms it"
+run patchsync init --store "$store" --root "$keys/root.json" --server "$server"
+run patchsync sync --store "$store"
+expect_status 'fix-cart-total +script +1 +UnInstall' 'fix-search +script +1 +UnInstall' 'web +bundle +1\.0\.0 +UnInstall'
+start_serve 60000
+expect_page / 1.0.0
+expect_page /cart 1.0.0
+run patchsync confirm --store "$store" --launch "$(launch_token)"
+expect_status 'fix-cart-total +script +1 +Success' 'fix-search +script +1 +Success' 'web +bundle +1\.0\.0 +Success' settled
+after_step
+
+title "A file of the store is deleted, another altered; both heal"
+deleted=$(sha256sum "$patches/storefront/v1/scripts/fix-search.js" | cut -c1-64)
+altered=$(sha256sum "$patches/storefront/v1/scripts/fix-cart-total.js" | cut -c1-64)
+rm "$store/objects/${deleted:0:2}/$deleted"
+chmod u+w "$store/objects/${altered:0:2}/$altered"
+echo '// altered' >>"$store/objects/${altered:0:2}/$altered"
+expect_status 'fix-search +script +1 +FileNotExist' 'fix-cart-total +script +1 +FileNotMatch'
+run patchsync sync --store "$store"
+expect_status 'fix-search +script +1 +Success' 'fix-cart-total +script +1 +Success'
+ok "both are whole again"
+after_step
+
+title "Version 2: only changed files travel, and it is served after the switch"
+release 2 --previous "$work/release1"
+publish 2
+before=$(wc -l <"$log")
+run patchsync sync --store "$store"
+expect_status 'web +bundle +1\.0\.0 +Success' 'web +bundle +2\.0\.0 +UnInstall' 'fix-cart-total +script +2 +UnInstall'
+tail -n +$((before + 1)) "$log" >"$work/update.log"
+requested=$(grep -c '/objects/' "$work/update.log") || true
+bytes=$(awk -F '\t' '/\/objects\//{sum += $BYTES} END {print sum + 0}' BYTES="${ACCESS_LOG_BYTES_FIELD:-5}" "$work/update.log")
+new=$(comm -13 <(cd "$patches/storefront/v1" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) \
+    <(cd "$patches/storefront/v2" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) | wc -l)
+[ "$requested" = "$new" ] || fail "$requested objects travelled, $new changed"
+ok "the server's access log: $requested objects, $bytes bytes, of $(find "$patches/storefront/v2" -type f -not -name release.yaml | wc -l) files"
+expect_page / 1.0.0
+run patchsync switch --store "$store"
+wait_for "$work/serve.log" 'web 2\.0\.0'
+expect_page / 2.0.0
+run patchsync confirm --store "$store" --launch "$(launch_token)"
+expect_status 'web +bundle +2\.0\.0 +Success' 'fix-cart-total +script +2 +Success' settled
+after_step
+
+title "Version 3 is published, and one of its objects is flipped on the server"
+release 3 --previous "$work/release2"
+publish 3
+after_step
+victim=$(object_of "$patches/storefront/v3/web/app/wishlist.js")
+cp -p "$victim" "$work/original"
+chmod u+w "$victim"
+printf '\x00' | dd of="$victim" bs=1 seek=10 conv=notrunc status=none
+if patchsync sync --store "$store" >"$work/refused.log" 2>&1; then fail "the flipped object was taken"; fi
+sed 's/^/     /' "$work/refused.log"
+grep -q 'web 3\.0\.0.*app/wishlist\.js' "$work/refused.log" || fail "the refusal does not name the file"
+expect_page / 2.0.0
+cp "$work/original" "$victim"
+ok "refused by name; version 2 keeps running; the object is restored"
+
+title "Version 3 never confirms: the device takes it back by itself"
+stop_serve
+start_serve 1000
+for attempt in 1 2; do
+    if [ $attempt = 1 ]; then run patchsync sync --store "$store"; else
+        run patchsync sync --store "$store"
+        expect_status 'next try after'
+        run patchsync sync --store "$store" --retry-failed
+    fi
+    run patchsync switch --store "$store"
+    : >"$work/seen.log"
+    tries=0
+    until [ "$(grep -c 'rolled back to' "$work/serve.log")" = $attempt ]; do
+        tries=$((tries + 1)); [ $tries -lt 600 ] || fail "no rollback within a minute"; sleep 0.1
+    done
+    expect_page / 2.0.0
+    if [ $attempt = 1 ]; then expect_status 'web 3\.0\.0: .*next try after 20' settled; else expect_status 'web 3\.0\.0: .*blocked until 20' settled; fi
+done
+ok "rolled back twice; blocked until a date"
+after_step
+
+title "A patch is withdrawn and is gone at the next launch"
+run patchsign withdraw fix-search --previous "$work/release3" --output "$work/release4" --keys "$keys" --passphrase-file "$work/passphrase"
+publish 4
+run patchsync sync --store "$store"
+expect_status 'fix-search +script +1 +Success'
+stop_serve
+start_serve 20000
+if patchsync status --store "$store" | grep -q fix-search; then fail "fix-search is still there"; fi
+expect_status 'web +bundle +2\.0\.0 +Success' 'fix-cart-total +script +2 +Success' settled
+run patchsync verify --store "$store" --entries
+after_step
+
+printf '\n%sDone in %d s.%s Nine steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn.\n' "$bold" $((SECONDS - began)) "$plain"
+if [ "${KEEP:-}" = 1 ]; then
+    echo "   the release server:  $server/  (process $server_pid)"
+    echo "   the device's pages:  $page/  (process $serve_pid)"
+    echo "   everything is in $work; stop both with: kill $server_pid $serve_pid"
+fi
