@@ -10,7 +10,9 @@ package typealias ProgressStart = @Sendable (_ total: Int) -> Progress
 ///   costs nothing.
 /// - Throws: the error of the first element that has one, whichever finished first.
 func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
-    _ elements: [Element], chunk: Int = 16, progress start: ProgressStart = { _ in { _ in } },
+    _ elements: [Element],
+    chunk: Int = 16,
+    progress start: ProgressStart = { _ in { _ in } },
     _ transform: @escaping @Sendable (Element) throws(Failure) -> Output
 ) async throws(Failure) -> [Output] {
     let progress = start(elements.count)

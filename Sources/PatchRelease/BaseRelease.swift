@@ -16,7 +16,11 @@ package struct BaseRelease: Sendable {
         let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
         guard verified.quorum.isComplete else {
             throw .incomplete(
-                folder, role: verified.role.name, valid: verified.quorum.valid, needed: verified.quorum.needed)
+                folder,
+                role: verified.role.name,
+                valid: verified.quorum.valid,
+                needed: verified.quorum.needed
+            )
         }
         contents = try ReleaseContents(of: verified, in: folder)
         release = verified.release
@@ -37,8 +41,12 @@ extension VerifiedRelease {
             guard release.header.app == rootOfTrust.app else {
                 throw .trust(
                     .foreign(
-                        document: "release.json", field: "app", found: release.header.app.text,
-                        expected: rootOfTrust.app.text))
+                        document: "release.json",
+                        field: "app",
+                        found: release.header.app.text,
+                        expected: rootOfTrust.app.text
+                    )
+                )
             }
             guard let delegation = rootOfTrust.targets.delegation(to: release.header.channel.text) else {
                 throw .trust(.notDelegated(role: release.header.channel.text))
@@ -55,7 +63,9 @@ extension ReleaseContents {
 }
 
 extension SignedRelease {
-    /// Writes the role again after a signature was added. Afterwards: the old role or the new one, durably.
+    /// Writes the role again after a signature was added.
+    ///
+    /// Afterwards: the old role or the new one, durably.
     package func saveRole(in folder: FilePath, files: any FileOperations) throws(SigningError) {
         try onDisk { () throws(FileError) in try writeRole(to: folder, files: files) }
     }

@@ -8,7 +8,8 @@ package import SystemPackage
 package struct BundleContents: Sendable {
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
 
-    package init(_ folder: FilePath, files disk: any FileOperations, progress: ProgressStart) async throws(SigningError) {
+    package init(_ folder: FilePath, files disk: any FileOperations, progress: ProgressStart) async throws(SigningError)
+    {
         let scan = try FolderScan(folder, files: disk)
         let fingerprints = try await mapOnAllCores(scan.files, progress: progress) {
             (found) throws(SigningError) in try disk.unchangedFingerprint(of: found.file)
@@ -18,20 +19,34 @@ package struct BundleContents: Sendable {
 
     /// The manifest of one version; the caller names when it was made.
     package func manifest(
-        app: AppID, label: Label, bundle: DescribedBundle, created: UTCTime
+        app: AppID,
+        label: Label,
+        bundle: DescribedBundle,
+        created: UTCTime
     ) throws(SigningError) -> AssetManifest {
         let patterns = bundle.cacheable.map { PathPattern($0) }
         let paths = Set(files.map(\.path))
         let assets = files.map { path, _, fingerprint in
             Asset(
-                path: path, url: Self.url(of: path), type: AssetType(path: path),
+                path: path,
+                url: Self.url(of: path),
+                type: AssetType(path: path),
                 cacheable: patterns.contains { $0.matches(path.text) },
                 sourceMap: (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil },
-                fingerprint: fingerprint)
+                fingerprint: fingerprint
+            )
         }
         let manifest = AssetManifest(
-            app: app, patchID: label.patchID, version: label.version, commit: bundle.commit, created: created,
-            compatibility: bundle.compatibility, index: bundle.index, routes: bundle.routes, assets: assets)
+            app: app,
+            patchID: label.patchID,
+            version: label.version,
+            commit: bundle.commit,
+            created: created,
+            compatibility: bundle.compatibility,
+            index: bundle.index,
+            routes: bundle.routes,
+            assets: assets
+        )
         if let problem = manifest.problem() {
             throw .bundle(.manifest(label, field: problem.field, rule: problem.rule))
         }

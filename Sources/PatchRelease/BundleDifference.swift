@@ -15,7 +15,9 @@ package struct BundleDifference: Equatable, Sendable {
         let before = Dictionary(old.assets.map { ($0.path, $0) }) { first, _ in first }
         let after = Set(new.assets.map(\.path))
         added = new.assets.map(\.path).filter { before[$0] == nil }
-        changed = new.assets.filter { before[$0.path] != nil && before[$0.path]?.fingerprint != $0.fingerprint }.map(\.path)
+        changed = new.assets.filter { before[$0.path] != nil && before[$0.path]?.fingerprint != $0.fingerprint }.map(
+            \.path
+        )
         removed = old.assets.map(\.path).filter { !after.contains($0) }
         unchanged = new.assets.count - added.count - changed.count
         var had = Set(old.assets.map(\.fingerprint.sha256))
@@ -26,13 +28,28 @@ package struct BundleDifference: Equatable, Sendable {
             ("commit", old.commit == new.commit), ("compatibility", old.compatibility == new.compatibility),
             ("index", old.index == new.index), ("routes", old.routes == new.routes),
             ("created", old.created == new.created),
+            (
+                "what is said of its files",
+                new.assets.allSatisfy { asset in
+                    before[asset.path].map { $0.fingerprint != asset.fingerprint || $0 == asset } ?? true
+                }
+            ),
         ]
         members = same.filter { !$0.1 }.map(\.0)
     }
 
+    /// `app/a.js changed, app/b.js removed`: what makes one version two, three files at most.
+    package var first: String {
+        let files = added.map { "\($0) added" } + changed.map { "\($0) changed" } + removed.map { "\($0) removed" }
+        let all = files + members.map { "other \($0)" }
+        let rest = all.count > 3 ? " and \(Words.grouped(all.count - 3)) more" : ""
+        return all.prefix(3).joined(separator: ", ") + rest
+    }
+
     /// `2 files added, 1 changed, 0 removed, 30 unchanged; 4,096 bytes to fetch`.
     package var words: String {
-        let files = "\(Words.count(added.count, "file")) added, \(changed.count) changed, \(removed.count) removed, "
+        let files =
+            "\(Words.count(added.count, "file")) added, \(changed.count) changed, \(removed.count) removed, "
             + "\(unchanged) unchanged; \(Words.bytes(bytesToFetch)) to fetch"
         let others = members.filter { $0 != "created" }
         return others.isEmpty ? files : "\(files); other \(others.joined(separator: ", "))"

@@ -18,6 +18,8 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case tooManyFiles(FilePath, limit: Int)
     /// What the files break together, in the words of the manifest.
     case manifest(Label, field: String, rule: String)
+    /// A device would not run it.
+    case scriptNotUTF8(FilePath)
     /// The file was written while it was read.
     case changed(FilePath)
 }
@@ -36,6 +38,7 @@ extension BundleProblem: CustomStringConvertible {
         case .empty(let folder): "\(folder) holds no file"
         case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
+        case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
         case .changed(let path): "\(path) changed while it was read"
         }
     }

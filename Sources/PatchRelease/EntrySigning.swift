@@ -60,12 +60,16 @@ struct KnownAssetSignatures: Sendable {
         guard let base else { return }
         for (label, manifest) in base.contents.manifests {
             let path = TargetPath.signatureColumn(
-                channel: base.contents.channel, patchID: label.patchID, version: label.version)
+                channel: base.contents.channel,
+                patchID: label.patchID,
+                version: label.version
+            )
             guard let bytes = base.release.targets[path],
                 let column = try? SignatureColumn(bytes, assets: manifest.assets.count), column.keyID == key
             else { continue }
             for (asset, signature) in zip(manifest.assets, column.signatures) {
-                signatures[Subject(patchID: label.patchID, path: asset.path, fingerprint: asset.fingerprint)] = signature
+                signatures[Subject(patchID: label.patchID, path: asset.path, fingerprint: asset.fingerprint)] =
+                    signature
             }
         }
     }

@@ -3,7 +3,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A draft with everything that its rows lead to, and how signatures turn it into a release. Pure.
+/// A draft with everything that its rows lead to, and how signatures turn it into a release.
 struct ReleaseAssembly: Sendable {
     let app: AppID
     let channel: ChannelName
@@ -14,14 +14,18 @@ struct ReleaseAssembly: Sendable {
     /// What is to be signed: the list's rows, then the assets of each bundle, in list order.
     func jobs(knownBy key: SHA256Digest) -> [EntrySigning.Job] {
         let rows = draft.rows.map { row in
-            EntrySigning.Job(statement: statement(of: row), known: row.known.flatMap { $0.keyID == key ? $0.bytes : nil })
+            EntrySigning.Job(
+                statement: statement(of: row),
+                known: row.known.flatMap { $0.keyID == key ? $0.bytes : nil }
+            )
         }
         let known = KnownAssetSignatures(base, by: key)
         let assets = draft.rows.flatMap { row in
             (manifest(of: row.label)?.assets ?? []).map { asset in
                 EntrySigning.Job(
                     statement: asset.statement(app: app, patchID: row.label.patchID),
-                    known: known.signature(of: asset, patchID: row.label.patchID))
+                    known: known.signature(of: asset, patchID: row.label.patchID)
+                )
             }
         }
         return rows + assets
@@ -29,15 +33,22 @@ struct ReleaseAssembly: Sendable {
 
     /// - Parameter signatures: one for each of ``jobs(knownBy:)``.
     func release(
-        signatures: [[UInt8]], by key: PublicKey, at time: UTCTime, expires: UTCTime
+        signatures: [[UInt8]],
+        by key: PublicKey,
+        at time: UTCTime,
+        expires: UTCTime
     ) -> SignedRelease {
         let keyID = EntryKeys.id(of: key)
         let entries = zip(draft.rows, signatures).map { row, signature in
             entry(row, signature: EntrySignature(keyID: keyID, bytes: signature))
         }
         let list = PatchList(
-            app: app, channel: channel, serial: (base?.contents.list.serial ?? 0) + 1, published: time,
-            entries: entries)
+            app: app,
+            channel: channel,
+            serial: (base?.contents.list.serial ?? 0) + 1,
+            published: time,
+            entries: entries
+        )
         var targets: [TargetPath: [UInt8]] = [.patchList(channel): list.json.fileBytes]
         var objects: [SHA256Digest: FilePath] = [:]
         var rest = signatures.dropFirst(entries.count)
@@ -55,8 +66,12 @@ struct ReleaseAssembly: Sendable {
         }
         let header = ReleaseHeader(app: app, channel: channel, base: base?.header)
         let role = RoleDocument.delegated(
-            channel.text, version: header.roleVersion, expires: expires,
-            targets: targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys([key]))
+            channel.text,
+            version: header.roleVersion,
+            expires: expires,
+            targets: targets.mapValues { TargetFile(of: $0) },
+            entryKeys: EntryKeys([key])
+        )
         return SignedRelease(header: header, role: role, targets: targets, objects: objects)
     }
 
@@ -71,17 +86,32 @@ struct ReleaseAssembly: Sendable {
 
     private func statement(of row: ReleaseDraft.Row) -> [UInt8] {
         Statement.patch(
-            app: app, channel: channel, patchID: row.label.patchID, kind: row.kind, version: row.label.version,
-            fingerprint: row.fingerprint)
+            app: app,
+            channel: channel,
+            patchID: row.label.patchID,
+            kind: row.kind,
+            version: row.label.version,
+            fingerprint: row.fingerprint
+        )
     }
 
     private func entry(_ row: ReleaseDraft.Row, signature: EntrySignature) -> PatchEntry {
         PatchEntry(
-            patchID: row.label.patchID, kind: row.kind, version: row.label.version,
+            patchID: row.label.patchID,
+            kind: row.kind,
+            version: row.label.version,
             url: URLLayout.entry(
-                kind: row.kind, channel: channel, patchID: row.label.patchID, version: row.label.version,
-                sha256: row.fingerprint.sha256),
-            fingerprint: row.fingerprint, signature: signature, salt: row.salt, requires: row.requires,
-            rules: row.rules)
+                kind: row.kind,
+                channel: channel,
+                patchID: row.label.patchID,
+                version: row.label.version,
+                sha256: row.fingerprint.sha256
+            ),
+            fingerprint: row.fingerprint,
+            signature: signature,
+            salt: row.salt,
+            requires: row.requires,
+            rules: row.rules
+        )
     }
 }

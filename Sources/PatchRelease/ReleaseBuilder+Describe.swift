@@ -26,13 +26,17 @@ extension ReleaseDescription {
 
 extension ReleaseBuilder {
     /// Looks at every file that the description names.
-    func describe(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError) -> DescribedContents {
+    func describe(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
+        -> DescribedContents
+    {
         var contents = DescribedContents()
         for patch in description.patches {
             switch patch.content {
             case .script(let file):
                 let path = try files.find(file, below: folder, .file)
-                let fingerprint = try files.unchangedFingerprint(of: path)
+                let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.object) }
+                guard String(validating: bytes, as: UTF8.self) != nil else { throw .bundle(.scriptNotUTF8(path)) }
+                let fingerprint = Fingerprint(of: bytes)
                 contents.objects[fingerprint.sha256] = path
                 contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
             case .bundle(let bundle):
@@ -44,7 +48,11 @@ extension ReleaseBuilder {
                 contents.manifests[patch.label] = manifest
                 contents.patches.append(
                     ReleaseDraft.Described(
-                        patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest))
+                        patch,
+                        fingerprint: Fingerprint(of: manifest.json.fileBytes),
+                        manifest: manifest
+                    )
+                )
             }
         }
         return contents
@@ -52,10 +60,15 @@ extension ReleaseBuilder {
 
     /// A label that the base lists was made when the base says so: only then can the same files give the same bytes.
     private func manifest(
-        of found: BundleContents, _ patch: DescribedPatch, _ bundle: DescribedBundle
+        of found: BundleContents,
+        _ patch: DescribedPatch,
+        _ bundle: DescribedBundle
     ) throws(SigningError) -> AssetManifest {
         try found.manifest(
-            app: rootOfTrust.app, label: patch.label, bundle: bundle,
-            created: base?.contents.manifests[patch.label]?.created ?? time)
+            app: rootOfTrust.app,
+            label: patch.label,
+            bundle: bundle,
+            created: base?.contents.manifests[patch.label]?.created ?? time
+        )
     }
 }

@@ -28,8 +28,13 @@ package struct ReleaseBuilder: Sendable {
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
 
     package init(
-        rootOfTrust: RootOfTrust, base: BaseRelease?, time: UTCTime, validity: Duration, entrySigner: SigningKey,
-        roleSigners: [SigningKey], files: any FileOperations,
+        rootOfTrust: RootOfTrust,
+        base: BaseRelease?,
+        time: UTCTime,
+        validity: Duration,
+        entrySigner: SigningKey,
+        roleSigners: [SigningKey],
+        files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
     ) throws(SigningError) {
         try rootOfTrust.checkEntryKey(entrySigner)
@@ -49,7 +54,9 @@ package struct ReleaseBuilder: Sendable {
     }
 
     /// The release that `release.yaml` in `folder` describes.
-    package func release(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError) -> MadeRelease {
+    package func release(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
+        -> MadeRelease
+    {
         try check(description.app, description.channel, in: folder)
         let described = try await describe(description, in: folder)
         let draft = try ReleaseDraft(described.patches, base: base?.contents)
@@ -58,7 +65,9 @@ package struct ReleaseBuilder: Sendable {
 
     /// The base without a patch, or without one version of it.
     package func withdraw(
-        _ id: PatchID, version: VersionLabel?, from base: BaseRelease
+        _ id: PatchID,
+        version: VersionLabel?,
+        from base: BaseRelease
     ) async throws(SigningError) -> MadeRelease {
         let draft = try ReleaseDraft(withdrawing: id, version: version, from: base.contents)
         return try await sign(draft, channel: base.contents.channel, DescribedContents())
@@ -75,22 +84,34 @@ package struct ReleaseBuilder: Sendable {
     }
 
     private func sign(
-        _ draft: ReleaseDraft, channel: ChannelName, _ described: DescribedContents
+        _ draft: ReleaseDraft,
+        channel: ChannelName,
+        _ described: DescribedContents
     ) async throws(SigningError) -> MadeRelease {
         let delegation = try rootOfTrust.delegation(to: channel)
         let assembly = ReleaseAssembly(
-            app: rootOfTrust.app, channel: channel, draft: draft, described: described, base: base)
+            app: rootOfTrust.app,
+            channel: channel,
+            draft: draft,
+            described: described,
+            base: base
+        )
         let signing = EntrySigning(entrySigner)
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
         let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
         var release = assembly.release(
-            signatures: signatures.map(\.bytes), by: entrySigner.key.publicKey, at: time,
-            expires: time.adding(validity))
+            signatures: signatures.map(\.bytes),
+            by: entrySigner.key.publicKey,
+            at: time,
+            expires: time.adding(validity)
+        )
         for signer in roleSigners { try release.sign(with: signer, for: delegation) }
         let made = signatures.count(where: \.isNew)
         return MadeRelease(
-            release: release, signatures: SignatureCounts(made: made, kept: signatures.count - made))
+            release: release,
+            signatures: SignatureCounts(made: made, kept: signatures.count - made)
+        )
     }
 }
 

@@ -39,7 +39,8 @@ extension ReleaseDifference {
     /// For scripts; `words` are the lines that people read.
     package var json: JSON {
         .fields([
-            ("fromRoleVersion", roleVersion.from.map { .integer($0) } ?? .null), ("toRoleVersion", .integer(roleVersion.to)),
+            ("fromRoleVersion", roleVersion.from.map { .integer($0) } ?? .null),
+            ("toRoleVersion", .integer(roleVersion.to)),
             ("expires", .text(expires.description)), ("changes", .array(changes.map(\.json))),
             ("entryKeysAdded", .array(entryKeysAdded.map { .text($0.hex) })),
             ("entryKeysRemoved", .array(entryKeysRemoved.map { .text($0.hex) })),
@@ -62,7 +63,10 @@ extension ReleaseDifference.Change {
     }
 
     private static func json(
-        _ change: String, _ entry: PatchEntry, from old: PatchEntry? = nil, files: BundleDifference? = nil
+        _ change: String,
+        _ entry: PatchEntry,
+        from old: PatchEntry? = nil,
+        files: BundleDifference? = nil
     ) -> JSON {
         .fields([
             ("change", .text(change)), ("patchId", .text(entry.patchID.text)), ("version", .text(entry.version.text)),

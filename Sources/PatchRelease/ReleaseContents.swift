@@ -19,7 +19,11 @@ package struct ReleaseContents: Sendable {
             let channel = release.header.channel
             let role = try TargetsRole(release.role, name: channel.text)
             guard let bytes = release.targets[.patchList(channel)] else {
-                throw FormatError("role.json", field: "signed.targets", rule: "must name \(TargetPath.patchList(channel))")
+                throw FormatError(
+                    "role.json",
+                    field: "signed.targets",
+                    rule: "must name \(TargetPath.patchList(channel))"
+                )
             }
             let parsed = try ParsedPatchList(bytes)
             if let problem = parsed.problems.first { throw FormatError("patch list", rule: problem.error) }

@@ -2,7 +2,9 @@ import PatchFormat
 import PatchTrust
 
 extension ReleaseDescription {
-    /// Reads `release.yaml`. Unknown keys, wrong types and keys that stand twice are errors.
+    /// Reads a description.
+    ///
+    /// Unknown keys, wrong types and keys that stand twice are errors.
     package init(_ bytes: [UInt8], named file: String = Self.fileName) throws(DescriptionError) {
         let document = try YAMLDocument(bytes, named: file)
         do throws(FormatError) {
@@ -24,7 +26,10 @@ extension ReleaseDescription {
             patches.append(patch)
         }
         return ReleaseDescription(
-            app: try fields.parsed("app"), channel: try fields.parsed("channel"), patches: patches)
+            app: try fields.parsed("app"),
+            channel: try fields.parsed("channel"),
+            patches: patches
+        )
     }
 }
 
@@ -51,9 +56,13 @@ extension DescribedPatch {
             if let unknown = rules.unknown.first { throw part.broken(unknown, "is not a rule") }
         }
         self.init(
-            patchID: try fields.parsed("id"), version: try fields.parsed("version"), content: content, rules: rules,
+            patchID: try fields.parsed("id"),
+            version: try fields.parsed("version"),
+            content: content,
+            rules: rules,
             requires: fields.has("requires") ? try Self.requirements(try fields.fields("requires")) : [:],
-            keep: fields.has("keep") ? try fields.integer("keep", in: 0...100) : Self.keepByDefault)
+            keep: fields.has("keep") ? try fields.integer("keep", in: 0...100) : Self.keepByDefault
+        )
     }
 
     private static func requirements(_ fields: Fields) throws(FormatError) -> [PatchID: [Requirement]] {
@@ -96,9 +105,13 @@ extension DescribedBundle {
             }
         }
         self.init(
-            folder: try fields.path("folder"), index: try fields.path("index", default: "index.html"), routes: routes,
+            folder: try fields.path("folder"),
+            index: try fields.path("index", default: "index.html"),
+            routes: routes,
             cacheable: fields.has("cacheable") ? try fields.texts("cacheable", limit: 1_000) : [],
-            commit: fields.has("commit") ? try fields.words("commit") : nil, compatibility: compatibility)
+            commit: fields.has("commit") ? try fields.words("commit") : nil,
+            compatibility: compatibility
+        )
     }
 }
 
@@ -124,7 +137,8 @@ extension Fields {
     }
 
     private static func text(
-        _ value: JSON?, otherwise refuse: (String) throws(FormatError) -> Never
+        _ value: JSON?,
+        otherwise refuse: (String) throws(FormatError) -> Never
     ) throws(FormatError) -> String {
         switch value {
         case .string(let text): return text.text
@@ -134,7 +148,8 @@ extension Fields {
         }
     }
 
-    fileprivate func parsed<Name: ParsedName>(_ key: String, as type: Name.Type = Name.self) throws(FormatError) -> Name {
+    fileprivate func parsed<Name: ParsedName>(_ key: String, as type: Name.Type = Name.self) throws(FormatError) -> Name
+    {
         guard let name = Name(try words(key)) else { throw broken(key, Name.rule) }
         return name
     }

@@ -27,7 +27,9 @@ extension ReleaseDifference.Change {
         case .requirements(let entry):
             return "~ \(entry.label): requires \(entry.requires.keys.sorted().map(\.text).joined(separator: ", "))"
         case .behind(let entry, let listed):
-            return listed ? "+ \(entry.label) is listed again" : "- \(entry.label) is no longer listed"
+            return listed
+                ? "+ \(entry.label) is listed again"
+                : "- \(entry.label) is no longer listed; devices that run it take it back"
         case .withdrawn(let entry):
             return "- \(entry.label) is withdrawn; devices that run it take it back"
         case .unchanged(let entry):

@@ -44,7 +44,9 @@ package struct ReleaseDifference: Equatable, Sendable {
     }
 
     private static func changes(
-        of id: PatchID, from base: ReleaseContents?, to release: ReleaseContents
+        of id: PatchID,
+        from base: ReleaseContents?,
+        to release: ReleaseContents
     ) -> [Change] {
         let (old, new) = (base?.versions(of: id) ?? [], release.versions(of: id))
         guard let first = new.first else { return [] }
@@ -66,7 +68,9 @@ package struct ReleaseDifference: Equatable, Sendable {
         }
         let oldBehind = old.filter { $0.label != before.label && $0.label != first.label }
         changes += oldBehind.filter { release.entry($0.label) == nil }.map { .behind($0, listed: false) }
-        if before.label != first.label, release.entry(before.label) == nil { changes.append(.behind(before, listed: false)) }
+        if before.label != first.label, release.entry(before.label) == nil {
+            changes.append(.behind(before, listed: false))
+        }
         changes += new.dropFirst().filter { base.entry($0.label) == nil }.map { .behind($0, listed: true) }
         return changes.isEmpty ? [.unchanged(first)] : changes
     }

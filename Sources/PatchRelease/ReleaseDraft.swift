@@ -69,22 +69,28 @@ package struct ReleaseDraft: Equatable, Sendable {
         }
         let listed = base?.versions(of: patch.patchID).first { $0.fingerprint.sha256 == fingerprint.sha256 }
         return Row(
-            label: patch.label, kind: patch.kind, fingerprint: fingerprint,
-            salt: listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256), requires: [:],
-            rules: patch.rules, known: known?.signature)
+            label: patch.label,
+            kind: patch.kind,
+            fingerprint: fingerprint,
+            salt: listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256),
+            requires: [:],
+            rules: patch.rules,
+            known: known?.signature
+        )
     }
 
     private static func difference(_ described: Described, from known: PatchEntry, in base: ReleaseContents) -> String {
         guard described.patch.kind == known.kind else { return "it was a \(known.kind)" }
         if let old = base.manifests[known.label], let new = described.manifest, old != new {
-            return BundleDifference(from: old, to: new).words
+            return BundleDifference(from: old, to: new).first
         }
         return "sha256 \(known.fingerprint.sha256.hex.prefix(12))… was \(known.fingerprint.size) bytes, "
             + "\(described.fingerprint.sha256.hex.prefix(12))… is \(described.fingerprint.size)"
     }
 
     private static func requirements(
-        of patch: DescribedPatch, in rows: [Row]
+        of patch: DescribedPatch,
+        in rows: [Row]
     ) throws(SigningError) -> [PatchID: [SHA256Digest]] {
         var requires: [PatchID: [SHA256Digest]] = [:]
         for (id, wanted) in patch.requires {
@@ -95,7 +101,8 @@ package struct ReleaseDraft: Equatable, Sendable {
                 case .version(let version): listed.first { $0.label.version == version }?.fingerprint.sha256
                 }
             }
-            guard contents.count == wanted.count, listed.contains(where: { contents.contains($0.fingerprint.sha256) }) else {
+            guard contents.count == wanted.count, listed.contains(where: { contents.contains($0.fingerprint.sha256) })
+            else {
                 throw .unmet(patch.label, requires: id)
             }
             requires[id] = contents
@@ -114,7 +121,13 @@ extension ReleaseDraft.Row {
     /// A row as the base has it.
     init(carrying entry: PatchEntry) {
         self.init(
-            label: entry.label, kind: entry.kind, fingerprint: entry.fingerprint, salt: entry.salt,
-            requires: entry.requires, rules: entry.rules, known: entry.signature)
+            label: entry.label,
+            kind: entry.kind,
+            fingerprint: entry.fingerprint,
+            salt: entry.salt,
+            requires: entry.requires,
+            rules: entry.rules,
+            known: entry.signature
+        )
     }
 }

@@ -23,7 +23,9 @@ package struct ReleaseWriter: Sendable {
     ///
     /// A device or server will judge what was written, so exactly that is verified, before it gets its name.
     package func write(
-        _ release: SignedRelease, rootOfTrust: RootOfTrust, base: BaseRelease?
+        _ release: SignedRelease,
+        rootOfTrust: RootOfTrust,
+        base: BaseRelease?
     ) throws(SigningError) -> VerifiedRelease {
         let name = output.lastComponent?.string ?? "release"
         let parent = output.removingLastComponent()
@@ -35,19 +37,28 @@ package struct ReleaseWriter: Sendable {
                 try release.write(to: new, files: files, linking: linking)
             }
             let verified = try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files)
-            try onDisk { () throws(FileError) in
-                if replaces, try files.status(of: output) != nil {
-                    try files.removeTree(old)
-                    try files.rename(output, to: old)
-                }
-                try files.rename(new, to: output)
-                try files.syncDirectory(parent)
-                try files.removeTree(old)
-            }
+            try onDisk { () throws(FileError) in try putInPlace(new, old: old, in: parent) }
             return verified
         } catch {
             try? files.removeTree(new)
             throw error
         }
+    }
+
+    /// rename(2) puts no directory in the place of a full one, so the old one steps aside first.
+    private func putInPlace(_ new: FilePath, old: FilePath, in parent: FilePath) throws(FileError) {
+        let steppedAside = replaces ? try files.status(of: output) != nil : false
+        if steppedAside {
+            try files.removeTree(old)
+            try files.rename(output, to: old)
+        }
+        do throws(FileError) {
+            try files.rename(new, to: output)
+        } catch {
+            if steppedAside { try? files.rename(old, to: output) }
+            throw error
+        }
+        try files.syncDirectory(parent)
+        try files.removeTree(old)
     }
 }

@@ -37,7 +37,8 @@ package struct RootOfTrust: Sendable {
                 throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
             }
             place = folder.appending(Self.targetsFile)
-            let targets = try Self.parsed { () throws(FormatError) in try TargetsRole(targetsEnvelope, name: "targets") }
+            let targets = try Self.parsed { () throws(FormatError) in try TargetsRole(targetsEnvelope, name: "targets")
+            }
             try root.keys(of: "targets").check(targetsEnvelope, role: "targets")
             (self.folder, self.app, self.root, self.targets) = (folder, app, root, targets)
         } catch { throw .rootOfTrust(place, error) }

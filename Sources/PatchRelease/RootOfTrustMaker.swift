@@ -49,11 +49,14 @@ package struct RootOfTrustMaker: Sendable {
         return Dictionary(made) { first, _ in first }
     }
 
-    /// Writes keys and roles. Afterwards: all files stand under their names, durably; after an error none does.
+    /// Writes keys and roles.
     ///
+    /// Afterwards: all files stand under their names, durably; after an error none does.
     /// - Parameter protection: of each key, by its name.
     package func write(
-        _ keys: [String: PrivateKey], at time: UTCTime, protection: (String) -> Protection
+        _ keys: [String: PrivateKey],
+        at time: UTCTime,
+        protection: (String) -> Protection
     ) throws(SigningError) {
         var contents: [(name: String, bytes: [UInt8], permissions: FilePermissions)] = []
         do throws(KeyError) {

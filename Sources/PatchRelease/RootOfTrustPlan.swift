@@ -25,7 +25,9 @@ package struct RootOfTrustPlan: Equatable, Sendable {
     ///   - holders: (role, name) in the order in which they were given; a role without one has a single key.
     ///   - thresholds: (role, count); 1 where none is given.
     package init(
-        app: AppID, channels names: [String], holders: [(role: String, name: String)] = [],
+        app: AppID,
+        channels names: [String],
+        holders: [(role: String, name: String)] = [],
         thresholds: [(role: String, count: Int)] = []
     ) throws(Problem) {
         var channels: [ChannelName] = []
@@ -74,7 +76,9 @@ package struct RootOfTrustPlan: Equatable, Sendable {
     package static func == (left: RootOfTrustPlan, right: RootOfTrustPlan) -> Bool {
         left.app == right.app && left.channels == right.channels
             && left.keyNames.allSatisfy { right.keyNames.contains($0) }
-            && left.roles.allSatisfy { right.roles[$0.key]?.keys == $0.value.keys && right.roles[$0.key]?.threshold == $0.value.threshold }
+            && left.roles.allSatisfy {
+                right.roles[$0.key]?.keys == $0.value.keys && right.roles[$0.key]?.threshold == $0.value.threshold
+            }
     }
 }
 

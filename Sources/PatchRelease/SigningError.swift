@@ -52,9 +52,10 @@ extension SigningError: CustomStringConvertible {
         case .notASigner(let path, let role): "\(path) may not sign for role \(role)"
         case .noKey(let what, let folder): "there is no \(what) in \(folder)"
         case .foreign(let path, let found, let expected): "\(path) is for \(found), not for \(expected)"
-        case .unlisted(let ids): "the description lacks \(ids.map(\.text).joined(separator: ", ")), which the base lists"
+        case .unlisted(let ids):
+            "the description lacks \(ids.map(\.text).joined(separator: ", ")), which the base lists"
         case .republished(let label, let difference):
-            "\(label) is published already with other content (\(difference)); a version is published once"
+            "\(label) is published already with other content (\(difference))"
         case .unmet(let label, let other): "\(label) requires a version of \(other) that this release does not list"
         case .nothingToWithdraw(let id, let version):
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"

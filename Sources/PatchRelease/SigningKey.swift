@@ -25,7 +25,10 @@ package struct SigningKey: Sendable {
     /// - Parameter passphrase: of an encrypted key; ignored for one that is not.
     /// - Throws: `.key(file, .needsPassphrase)` when it is encrypted and there is none.
     package init(
-        _ file: FilePath, passphrase: String?, policy: KeyPolicy, files: any FileOperations
+        _ file: FilePath,
+        passphrase: String?,
+        policy: KeyPolicy,
+        files: any FileOperations
     ) throws(SigningError) {
         let pem = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
         let key: PrivateKey

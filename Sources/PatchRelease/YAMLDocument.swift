@@ -56,7 +56,12 @@ struct YAMLDocument {
             nodes += 1
             // Aliases can make a small file into a huge document.
             guard depth <= maximumDepth, nodes <= maximumNodes else {
-                throw DescriptionError(file, line: node.mark?.line, field: field, rule: "is nested too deep or too large")
+                throw DescriptionError(
+                    file,
+                    line: node.mark?.line,
+                    field: field,
+                    rule: "is nested too deep or too large"
+                )
             }
             lines[field] = node.mark?.line
             switch node {
@@ -74,13 +79,20 @@ struct YAMLDocument {
         }
 
         private mutating func object(
-            _ mapping: Node.Mapping, at field: String, depth: Int
+            _ mapping: Node.Mapping,
+            at field: String,
+            depth: Int
         ) throws(DescriptionError) -> JSON {
             var members: [(String, JSON)] = []
             var seen: Set<ExactString> = []
             for (key, element) in mapping {
                 guard case .scalar(let name) = key else {
-                    throw DescriptionError(file, line: key.mark?.line, field: field, rule: "must have plain text as keys")
+                    throw DescriptionError(
+                        file,
+                        line: key.mark?.line,
+                        field: field,
+                        rule: "must have plain text as keys"
+                    )
                 }
                 // Yams compares keys as Swift strings.
                 guard seen.insert(ExactString(name.string)).inserted else {
@@ -113,7 +125,9 @@ struct YAMLDocument {
                 return .integer(number)
             }
             if YAMLNumber.looksLikeOne(text) {
-                throw broken("is a number that is not a whole one; if it is meant as text, put it in quotes: \"\(text)\"")
+                throw broken(
+                    "is a number that is not a whole one; if it is meant as text, put it in quotes: \"\(text)\""
+                )
             }
             return .text(text)
         }

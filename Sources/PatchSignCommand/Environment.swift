@@ -29,7 +29,10 @@ struct TimeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The time to write, for a release that can be made again byte for byte.",
-            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.",
+            valueName: "YYYY-MM-DDTHH:MM:SSZ"
+        )
+    )
     var at: UTCTime?
 
     func time() throws(Failure) -> UTCTime {

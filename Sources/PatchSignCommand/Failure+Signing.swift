@@ -32,7 +32,7 @@ extension Failure {
         case .unlisted(let ids):
             "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or take "
                 + "\(ids.count == 1 ? "it" : "them") back with `patchsign withdraw`"
-        case .republished: "give the new content a new version"
+        case .republished: "a version is published once: give the new content a new one"
         case .exists: "name another place, or remove it first"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
@@ -49,7 +49,8 @@ extension Failure {
         }
     }
 
-    private static let passphraseHint = "give its passphrase with --passphrase-file or --passphrase-env, or on a terminal"
+    private static let passphraseHint =
+        "give its passphrase with --passphrase-file or --passphrase-env, or on a terminal"
 }
 
 /// Runs the library's work with its errors as failures.

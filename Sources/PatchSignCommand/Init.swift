@@ -33,17 +33,20 @@ struct Init: AsyncParsableCommand {
 
     @Option(
         name: .customLong("channel"),
-        help: ArgumentHelp("A channel; may stand several times. Default: production and beta.", valueName: "name"))
+        help: ArgumentHelp("A channel; may stand several times. Default: production and beta.", valueName: "name")
+    )
     var channels: [String] = []
 
     @Option(
         name: .customLong("holder"),
-        help: ArgumentHelp("One key of a role and whose it is; may stand several times.", valueName: "role=name"))
+        help: ArgumentHelp("One key of a role and whose it is; may stand several times.", valueName: "role=name")
+    )
     var holders: [Assignment] = []
 
     @Option(
         name: .customLong("threshold"),
-        help: ArgumentHelp("How many of a role's keys must sign. Default: 1.", valueName: "role=count"))
+        help: ArgumentHelp("How many of a role's keys must sign. Default: 1.", valueName: "role=count")
+    )
     var thresholds: [Assignment] = []
 
     @OptionGroup var protection: ProtectionOptions
@@ -85,7 +88,11 @@ struct Init: AsyncParsableCommand {
         }
         do throws(RootOfTrustPlan.Problem) {
             return try RootOfTrustPlan(
-                app: app, channels: channels, holders: holders.map { ($0.name, $0.value) }, thresholds: counts)
+                app: app,
+                channels: channels,
+                holders: holders.map { ($0.name, $0.value) },
+                thresholds: counts
+            )
         } catch { throw Failure(SigningError.plan(error)) }
     }
 }

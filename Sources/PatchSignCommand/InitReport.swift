@@ -43,14 +43,16 @@ struct InitReport {
                                 ("threshold", .integer(plan.threshold(of: role))),
                             ])
                         )
-                    })
+                    }
+                )
             ),
             (
                 "publicKeys",
                 .fields(
                     plan.keyNames.map { name in
                         (name, keys[name].map { .text($0.publicKey.material.hex) })
-                    })
+                    }
+                )
             ),
         ])
     }

@@ -12,7 +12,8 @@ struct KeyOptions: ParsableArguments {
 
     @Option(
         name: .customLong("passphrase-file"),
-        help: ArgumentHelp("A file whose first line opens the keys; may stand several times.", valueName: "file"))
+        help: ArgumentHelp("A file whose first line opens the keys; may stand several times.", valueName: "file")
+    )
     var passphraseFiles: [String] = []
 
     @Option(help: ArgumentHelp("An environment variable whose value opens the keys.", valueName: "name"))
@@ -39,8 +40,9 @@ struct KeyOptions: ParsableArguments {
     private func open(encrypted file: FilePath) throws(Failure) -> SigningKey {
         let given = try passphrases()
         for passphrase in given.isEmpty ? [try Self.ask(for: file)] : given {
+            let text = try passphrase.text()
             do throws(SigningError) {
-                return try SigningKey(file, passphrase: passphrase.text, policy: .ofThisProcess, files: DiskFiles())
+                return try SigningKey(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
             } catch .key(_, .wrongPassphrase) {
                 continue
             } catch { throw Failure(error) }
@@ -68,5 +70,12 @@ struct KeyOptions: ParsableArguments {
 
 extension Passphrase {
     /// As libcrypto's adapter takes it.
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    ///
+    /// - Throws: for bytes that this program and openssl would not read as the same passphrase.
+    func text() throws(Failure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Failure("the passphrase is not UTF-8 text", exitCode: .malformed)
+        }
+        return text
+    }
 }

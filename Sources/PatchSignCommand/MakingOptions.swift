@@ -14,7 +14,9 @@ struct MakingOptions: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             "A release key to sign with; may stand several times. Default: CHANNEL.key of --keys, or the only CHANNEL-*.key.",
-            valueName: "file"))
+            valueName: "file"
+        )
+    )
     var roleKeys: [String] = []
 
     @Option(help: ArgumentHelp("The key that signs entries. Default: entry.key of --keys.", valueName: "file"))
@@ -22,7 +24,10 @@ struct MakingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long devices may take it. Default: 90d for production, 30d for other channels.", valueName: "90d"))
+            "How long devices may take it. Default: 90d for production, 30d for other channels.",
+            valueName: "90d"
+        )
+    )
     var expires: Validity?
 
     @Flag(help: "Replace what stands at the output.")
@@ -39,7 +44,9 @@ struct MakingOptions: ParsableArguments {
         guard held.count == 1 else {
             throw Failure(
                 "\(folder) holds several keys of \(channel): \(held.joined(separator: ", "))",
-                hint: "name yours with --key; the others sign with `patchsign release sign`", exitCode: .usage)
+                hint: "name yours with --key; the others sign with `patchsign release sign`",
+                exitCode: .usage
+            )
         }
         return [folder.appending(only)]
     }
@@ -48,7 +55,9 @@ struct MakingOptions: ParsableArguments {
         if let entryKey { return absolute(entryKey) }
         let file = folder.appending("\(RootOfTrustPlan.entry).key")
         let found: FileStatus?
-        do throws(FileError) { found = try DiskFiles().status(of: file) } catch { throw Failure(SigningError.file(error)) }
+        do throws(FileError) { found = try DiskFiles().status(of: file) } catch {
+            throw Failure(SigningError.file(error))
+        }
         guard found != nil else { throw Failure(SigningError.noKey("\(RootOfTrustPlan.entry).key", in: folder)) }
         return file
     }

@@ -13,7 +13,9 @@ struct ProtectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A file whose first line encrypts online.key, which is on the server. Default: as the others.",
-            valueName: "file"))
+            valueName: "file"
+        )
+    )
     var onlinePassphraseFile: String?
 
     @Flag(help: "Write private keys in the clear. Whoever reads the files has the keys.")
@@ -30,17 +32,25 @@ struct ProtectionOptions: ParsableArguments {
     /// By key name, how it is written; asks on the terminal where no passphrase is given.
     func resolve() throws(Failure) -> (String) -> RootOfTrustMaker.Protection {
         guard !unencryptedKeys else { return { _ in .none } }
+        let (common, online) = try read()
+        let text = try common.text()
+        let onlineText = try online?.text() ?? text
+        return { name in .passphrase(name == RootOfTrustPlan.online ? onlineText : text) }
+    }
+
+    private func read() throws(Failure) -> (common: Passphrase, online: Passphrase?) {
         do throws(PassphraseError) {
-            let common = try common().text
+            // The file first: nobody types a passphrase in vain.
             let online = try onlinePassphraseFile.map { (path) throws(PassphraseError) in
-                try Passphrase.read(file: path).text
+                try Passphrase.read(file: path)
             }
-            return { name in .passphrase(name == RootOfTrustPlan.online ? online ?? common : common) }
+            return (try common(), online)
         } catch .noTerminal {
             throw Failure(
                 "there is no terminal to ask for the new keys' passphrase",
                 hint: "give it with --passphrase-file or --passphrase-env, or ask for --unencrypted-keys",
-                exitCode: .usage)
+                exitCode: .usage
+            )
         } catch { throw Failure(error) }
     }
 

@@ -15,7 +15,8 @@ struct Release: AsyncParsableCommand {
             `patchsign release FOLDER` is short for `patchsign release make FOLDER`; its options are in \
             `patchsign release make --help`.
             """,
-        subcommands: [ReleaseMake.self, ReleaseSign.self], defaultSubcommand: ReleaseMake.self
+        subcommands: [ReleaseMake.self, ReleaseSign.self],
+        defaultSubcommand: ReleaseMake.self
     )
 }
 
@@ -56,8 +57,12 @@ struct ReleaseMake: AsyncParsableCommand {
                 try ReleaseDescription(folder: folder, files: DiskFiles())
             }
             let work = try ReleaseWork(
-                channel: description.channel, previous: previous.map(absolute), time: try time.time(),
-                making: making, keys: keys)
+                channel: description.channel,
+                previous: previous.map(absolute),
+                time: try time.time(),
+                making: making,
+                keys: keys
+            )
             let made = try await signing { () async throws(SigningError) in
                 try await work.builder.release(description, in: folder)
             }

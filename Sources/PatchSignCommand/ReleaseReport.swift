@@ -18,10 +18,12 @@ struct ReleaseReport {
         guard !json else { return console.line(self.json.pretty()) }
         console.line(
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires): "
-                + printable(folder.string))
+                + printable(folder.string)
+        )
         for line in difference.words { console.line("  " + styled(line, on: console)) }
         console.line(
-            "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept")
+            "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept"
+        )
         console.line(quorum.words(role: contents.channel.text))
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }

@@ -58,22 +58,28 @@ struct ReleaseSign: AsyncParsableCommand {
             Console.standardOutput.line(
                 "signed; "
                     + signatureCount(
-                        role: contents.channel.text, valid: delegation.keys.validSignatures(on: signed.role),
-                        needed: delegation.keys.threshold))
+                        role: contents.channel.text,
+                        valid: delegation.keys.validSignatures(on: signed.role),
+                        needed: delegation.keys.threshold
+                    )
+            )
         }
     }
 
     private func show(_ contents: ReleaseContents, trust: RootOfTrust) throws(Failure) {
         let console = Console.standardOutput
         console.line(
-            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)")
+            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
+        )
         guard let previous else { return ContentsTable(contents).write(to: console) }
         let base = try ReleaseWork.base(absolute(previous), trust)
         guard contents.base == base.header else {
             throw Failure(
                 "\(base.folder) is not the release that this one was made from",
                 hint: contents.base.map { "it was made from version \($0.roleVersion)" }
-                    ?? "it is the first release of its channel", exitCode: .conflict)
+                    ?? "it is the first release of its channel",
+                exitCode: .conflict
+            )
         }
         for line in ReleaseDifference(from: base.contents, to: contents).words {
             console.line("  " + styled(line, on: console))
@@ -86,7 +92,11 @@ struct ReleaseSign: AsyncParsableCommand {
         case .yes: return
         case .no: throw Failure("not signed")
         case .nobody:
-            throw Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", exitCode: .usage)
+            throw Failure(
+                "there is no terminal to ask whether to sign",
+                hint: "--yes signs without asking",
+                exitCode: .usage
+            )
         }
     }
 }

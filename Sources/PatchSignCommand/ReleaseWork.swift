@@ -13,7 +13,11 @@ struct ReleaseWork {
 
     /// What is cheap to check comes first, so that nobody types a passphrase in vain.
     init(
-        channel: ChannelName, previous: FilePath?, time: UTCTime, making: MakingOptions, keys: KeyOptions
+        channel: ChannelName,
+        previous: FilePath?,
+        time: UTCTime,
+        making: MakingOptions,
+        keys: KeyOptions
     ) throws(Failure) {
         let trust = try keys.rootOfTrust()
         let base = try previous.map { (folder) throws(Failure) in try Self.base(folder, trust) }
@@ -21,7 +25,11 @@ struct ReleaseWork {
     }
 
     init(
-        channel: ChannelName, base: BaseRelease?, trust: RootOfTrust, time: UTCTime, making: MakingOptions,
+        channel: ChannelName,
+        base: BaseRelease?,
+        trust: RootOfTrust,
+        time: UTCTime,
+        making: MakingOptions,
         keys: KeyOptions
     ) throws(Failure) {
         let output = absolute(making.output)
@@ -34,9 +42,15 @@ struct ReleaseWork {
         for file in roleFiles { roleSigners.append(try keys.open(file)) }
         builder = try signing { () throws(SigningError) in
             try ReleaseBuilder(
-                rootOfTrust: trust, base: base, time: time,
+                rootOfTrust: trust,
+                base: base,
+                time: time,
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
-                entrySigner: entrySigner, roleSigners: roleSigners, files: DiskFiles(), progress: Self.progress)
+                entrySigner: entrySigner,
+                roleSigners: roleSigners,
+                files: DiskFiles(),
+                progress: Self.progress
+            )
         }
     }
 
@@ -54,7 +68,10 @@ struct ReleaseWork {
         let contents = try signing { () throws(SigningError) in try ReleaseContents(of: verified, in: writer.output) }
         let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
         ReleaseReport(
-            contents: contents, difference: difference, signatures: made.signatures, quorum: verified.quorum,
+            contents: contents,
+            difference: difference,
+            signatures: made.signatures,
+            quorum: verified.quorum,
             folder: writer.output
         ).write(json: json)
     }

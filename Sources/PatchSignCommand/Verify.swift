@@ -43,7 +43,12 @@ struct Verify: AsyncParsableCommand {
             guard verification.quorum.isComplete else {
                 throw Failure(
                     SigningError.incomplete(
-                        folder, role: role, valid: verification.quorum.valid, needed: verification.quorum.needed))
+                        folder,
+                        role: role,
+                        valid: verification.quorum.valid,
+                        needed: verification.quorum.needed
+                    )
+                )
             }
             write(verification, isExpired: verification.isExpired(at: try time.time()))
         }
@@ -65,7 +70,8 @@ struct Verify: AsyncParsableCommand {
         console.line(verification.quorum.words(role: contents.channel.text))
         console.line(
             "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "
-                + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))")
+                + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
+        )
         if isExpired { console.line("expired at \(contents.expires): devices take nothing new from it") }
     }
 }

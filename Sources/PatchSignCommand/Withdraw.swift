@@ -40,8 +40,13 @@ struct Withdraw: AsyncParsableCommand {
             let trust = try keys.rootOfTrust()
             let base = try ReleaseWork.base(absolute(previous), trust)
             let work = try ReleaseWork(
-                channel: base.contents.channel, base: base, trust: trust, time: try time.time(), making: making,
-                keys: keys)
+                channel: base.contents.channel,
+                base: base,
+                trust: trust,
+                time: try time.time(),
+                making: making,
+                keys: keys
+            )
             let made = try await signing { () async throws(SigningError) in
                 try await work.builder.withdraw(patch, version: patchVersion, from: base)
             }
