@@ -128,7 +128,7 @@ run patchsync sync --store "$store"
 expect_status 'web +bundle +1\.0\.0 +Success' 'web +bundle +2\.0\.0 +UnInstall' 'fix-cart-total +script +2 +UnInstall'
 tail -n +$((before + 1)) "$log" >"$work/update.log"
 requested=$(grep -c '/objects/' "$work/update.log") || true
-bytes=$(awk -F '\t' '/\/objects\//{sum += $BYTES} END {print sum + 0}' BYTES="${ACCESS_LOG_BYTES_FIELD:-5}" "$work/update.log")
+bytes=$(awk -F '"' '/\/objects\//{split($3, field, " "); sum += field[2]} END {print sum + 0}' "$work/update.log")
 new=$(comm -13 <(cd "$patches/storefront/v1" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) \
     <(cd "$patches/storefront/v2" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) | wc -l)
 [ "$requested" = "$new" ] || fail "$requested objects travelled, $new changed"

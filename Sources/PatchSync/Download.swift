@@ -33,41 +33,101 @@ struct Download {
         examination = Examination(store: engine.store, records: engine.store.records())
     }
 
+    /// A patch that needs something, and what.
+    private struct Task {
+        let wanted: SyncPlan.Wanted
+        /// A bundle's, verified with every signature.
+        let manifest: AssetManifest?
+        /// What no installed object holds already.
+        let missing: [ObjectRequest]
+    }
+
     mutating func run() async throws(SyncError) -> Outcome {
         // Nothing resumes inside a file yet, so half files are of no use.
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads() }
+        var tasks: [Task] = []
         for wanted in plan.wanted {
-            do throws(SyncError) {
-                try await bring(wanted)
-                outcome.patches.append(wanted.patch)
-            } catch {
-                guard !error.endsSync else { throw error }
-                let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
-                outcome.failures.append(failure)
-                engine.report(.failed(failure))
-                if let current = wanted.current { outcome.patches.append(current) }
+            let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted) }
+            if let task { tasks.append(task) }
+        }
+        let requests = tasks.flatMap(\.missing).uniqued()
+        engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
+        let failures = try await fetch(requests)
+        engine.atCommitPoint(.afterObjects)
+        for task in tasks {
+            _ = try await isolating(task.wanted) { (download) throws(SyncError) in
+                if let failure = task.missing.lazy.compactMap({ failures[$0.fingerprint.sha256] }).first { throw failure }
+                try download.install(task)
             }
         }
-        engine.atCommitPoint(.afterObjects)
+        outcome.patches = plan.wanted.compactMap { wanted in
+            outcome.failures.contains { $0.patchID == wanted.patch.patchID } ? wanted.current : wanted.patch
+        }
         try examination.save()
         return outcome
     }
 
-    /// Makes one patch complete on disk.
-    private mutating func bring(_ wanted: SyncPlan.Wanted) async throws(SyncError) {
+    /// One patch that fails stays what it was; what ends the whole sync is passed on.
+    private mutating func isolating<Result>(
+        _ wanted: SyncPlan.Wanted, _ body: (inout Download) async throws(SyncError) -> Result?
+    ) async throws(SyncError) -> Result? {
+        do throws(SyncError) {
+            return try await body(&self)
+        } catch {
+            guard !error.endsSync else { throw error }
+            let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
+            outcome.failures.append(failure)
+            engine.report(.failed(failure))
+            return nil
+        }
+    }
+
+    /// Looks at what is there, and at the manifest of a bundle that is not complete. Nil when nothing is to be done.
+    private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> Task? {
         let patch = wanted.patch
         let faults = try examination.faults(of: patch)
         let state = state(of: wanted, faults)
-        engine.report(.state(patch.patchID, patch.version, state, fault: faults.first?.onDisk.fault))
-        guard state.work == .download else { return }
+        engine.report(
+            .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault))
+        guard state.work == .download else { return nil }
+        for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
         switch patch.kind {
-        case .script: try await object(patch.fingerprint, path: patch.url, entry: patch.label.description)
-        case .bundle: try await bundle(patch, faults)
+        case .script:
+            examination.forget(patch.fingerprint.sha256)
+            let request = ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
+            return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
+        case .bundle:
+            let manifest = try await manifest(of: patch)
+            var missing: [ObjectRequest] = []
+            for asset in manifest.assets where try !isIntact(asset.fingerprint) {
+                let path = URLLayout.object(asset.fingerprint.sha256)
+                missing.append(ObjectRequest(asset.fingerprint, path: path, entry: "\(patch.label) \(asset.path)"))
+            }
+            return Task(wanted: wanted, manifest: manifest, missing: missing.uniqued())
         }
-        if !wanted.isNew { outcome.healed.append(patch.label) }
+    }
+
+    /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
+    private mutating func install(_ task: Task) throws(SyncError) {
+        let patch = task.wanted.patch
+        if let manifest = task.manifest {
+            var staging = BundleStaging(store: store)
+            staging.atCommitPoint = engine.atCommitPoint
+            let folderStands = try store.wrapped { () throws(FileError) in
+                try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
+            }
+            if folderStands {
+                // What stands may be served now: only what is wrong is replaced.
+                let wrong = try examination.faults(of: patch).compactMap(\.asset)
+                try staging.mend(wrong, of: patch.fingerprint.sha256, &examination)
+            } else {
+                try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
+            }
+        }
         if let fault = try examination.faults(of: patch).first { throw fault.error }
-        let installed: PatchInLaunch = wanted.isNew ? .notRunning : .running
-        let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: installed)
+        if !task.wanted.isNew { outcome.healed.append(patch.label) }
+        let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
+        let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)
         engine.report(.state(patch.patchID, patch.version, result, fault: nil))
     }
 
@@ -81,34 +141,6 @@ struct Download {
         return PatchState(
             wanted: wanted.patch.address, installed: wanted.current?.address, onDisk: onDisk,
             launch: wanted.isNew ? .notRunning : .running)
-    }
-
-    /// Manifest and column, every signature, then the assets that no installed object holds already.
-    private mutating func bundle(_ patch: InstalledPatch, _ faults: [FileFault]) async throws(SyncError) {
-        let manifest = try await manifest(of: patch)
-        var missing: [Asset] = []
-        var seen: Set<SHA256Digest> = []
-        let damaged = Set(faults.compactMap { $0.wrong == .missing ? nil : $0.asset?.fingerprint.sha256 })
-        for asset in manifest.assets where seen.insert(asset.fingerprint.sha256).inserted {
-            if damaged.contains(asset.fingerprint.sha256) { examination.forget(asset.fingerprint.sha256) }
-            if try !isIntact(asset.fingerprint) { missing.append(asset) }
-        }
-        if !missing.isEmpty {
-            engine.report(.downloading(files: missing.count, bytes: missing.reduce(0) { $0 + $1.fingerprint.size }))
-            try await objects(missing, of: patch)
-        }
-        var staging = BundleStaging(store: store)
-        staging.atCommitPoint = engine.atCommitPoint
-        let folderStands = try store.wrapped { () throws(FileError) in
-            try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
-        }
-        if folderStands {
-            // What stands may be served now: only what is wrong is replaced.
-            let wrong = try examination.faults(of: patch).compactMap(\.asset)
-            try staging.mend(wrong, of: patch.fingerprint.sha256, &examination)
-        } else {
-            try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
-        }
     }
 
     private mutating func manifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
@@ -174,72 +206,94 @@ struct Download {
         }
     }
 
-    private mutating func object(_ fingerprint: Fingerprint, path: String, entry: String) async throws(SyncError) {
-        examination.forget(fingerprint.sha256)
-        guard try !isIntact(fingerprint) else { return }
-        engine.report(.downloading(files: 1, bytes: fingerprint.size))
-        try removeDamaged(fingerprint.sha256)
-        outcome.bytesReceived += try await engine.receive(fingerprint, path: path, entry: entry).get()
-        outcome.filesReceived += 1
-    }
-
-    /// Six at a time; the first failure stops the rest of this bundle, what has come stays for the next sync.
-    private mutating func objects(_ assets: [Asset], of patch: InstalledPatch) async throws(SyncError) {
-        for asset in assets { try removeDamaged(asset.fingerprint.sha256) }
+    /// Six at a time. One that fails stops no other; what has come stays for the next sync.
+    ///
+    /// - Returns: by digest, why an object did not come.
+    private mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {
+        for request in requests { try removeDamaged(request.fingerprint.sha256) }
         let engine = engine
-        let results = await withTaskGroup(of: Result<Int, SyncError>.self) { group in
-            var waiting = assets[...]
-            var results: [Result<Int, SyncError>] = []
+        let results = await withTaskGroup(of: (ObjectRequest, SyncError?).self) { group in
+            var waiting = requests[...]
+            var results: [(ObjectRequest, SyncError?)] = []
             func start() {
-                guard let asset = waiting.popFirst() else { return }
-                group.addTask {
-                    await engine.receive(
-                        asset.fingerprint, path: URLLayout.object(asset.fingerprint.sha256),
-                        entry: "\(patch.label) \(asset.path)")
-                }
+                guard let request = waiting.popFirst() else { return }
+                group.addTask { (request, await engine.receive(request)) }
             }
             for _ in 0..<Self.parallel { start() }
             while let result = await group.next() {
                 results.append(result)
-                if case .failure = result { waiting = [] }
+                if result.1?.endsSync == true { waiting = [] }
                 if !waiting.isEmpty { engine.atCommitPoint(.duringObjects) }
                 start()
             }
             return results
         }
-        var failure: SyncError?
-        for result in results {
-            switch result {
-            case .success(let size):
+        var failures: [SHA256Digest: SyncError] = [:]
+        for (request, error) in results {
+            if let error {
+                if error.endsSync { throw error }
+                failures[request.fingerprint.sha256] = error
+            } else {
                 outcome.filesReceived += 1
-                outcome.bytesReceived += size
-            case .failure(let error): failure = failure ?? error
+                outcome.bytesReceived += request.fingerprint.size
             }
         }
-        if let failure { throw failure }
+        return failures
+    }
+}
+
+/// One object to fetch.
+private struct ObjectRequest: Sendable {
+    let fingerprint: Fingerprint
+    /// Below `/APP/`.
+    let path: String
+    /// The entry it is for, in words.
+    let entry: String
+
+    init(_ fingerprint: Fingerprint, path: String, entry: String) {
+        self.fingerprint = fingerprint
+        self.path = path
+        self.entry = entry
+    }
+}
+
+extension [ObjectRequest] {
+    /// Each digest once.
+    fileprivate func uniqued() -> [ObjectRequest] {
+        var seen: Set<SHA256Digest> = []
+        return filter { seen.insert($0.fingerprint.sha256).inserted }
     }
 }
 
 extension SyncEngine {
-    /// One object from the server into the store, digested as it comes.
-    fileprivate func receive(_ fingerprint: Fingerprint, path: String, entry: String) async -> Result<Int, SyncError> {
+    /// One object from the server into the store, digested as it comes. Nil when it is there.
+    fileprivate func receive(_ request: ObjectRequest) async -> SyncError? {
+        let (fingerprint, path) = (request.fingerprint, request.path)
         do throws(StoreError) {
             var receiver = try store.objects.receive(fingerprint)
-            let limit = fingerprint.size
             var fetchError: FetchError?
+            var storeError: StoreError?
             do throws(FetchError) {
-                try await fetcher.fetch(path, limit: limit, deadline: deadlines.object(of: limit)) { chunk throws(FetchError) in
+                try await fetcher.fetch(path, limit: fingerprint.size, deadline: deadlines.object(of: fingerprint.size)) {
+                    chunk throws(FetchError) in
                     do throws(StoreError) { try receiver.append(chunk) } catch {
+                        storeError = error
                         throw .notTaken(path, reason: error.description)
                     }
                     report(.received(bytes: chunk.count))
                 }
             } catch { fetchError = error }
-            if let fetchError { return .failure(.fetch(fetchError)) }
+            if let storeError { throw storeError }
+            switch fetchError {
+            case nil: break
+            // The answer is not the object: named by its entry, as any other wrong bytes are.
+            case .tooLarge: return .object(entry: request.entry, field: "size")
+            case let error?: return .fetch(error)
+            }
             try receiver.finish()
-            report(.fileDone(entry))
-            return .success(fingerprint.size)
-        } catch { return .failure(SyncError(error, entry: entry)) }
+            report(.fileDone(request.entry))
+            return nil
+        } catch { return SyncError(error, entry: request.entry) }
     }
 }
 

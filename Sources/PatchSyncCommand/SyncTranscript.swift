@@ -45,10 +45,14 @@ final class SyncTranscript: Sendable {
                     state.patches.append(PatchStates(patchID: id, version: version, states: [patchState], fault: fault))
                 }
             case .downloading(let files, let bytes):
-                state.progress?.finish()
                 guard let console else { return }
+                let wanted = state.patches.filter { $0.states.last?.work == .download }
+                guard !wanted.isEmpty else { return console.line("plan: every file is here") }
+                let names = wanted.map { "\($0.patchID) \($0.version) (\($0.states.last?.name ?? ""))" }
+                console.line("plan: \(names.joined(separator: ", ")); \(files) objects, \(ByteText(bytes))")
+                guard files > 0 else { return }
                 state.progress = ProgressReport(
-                    "downloading \(files) files", total: bytes, unit: .bytes, on: console)
+                    "downloading \(files) objects", total: bytes, unit: .bytes, on: console)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone: break
             case .failed(let failure):

@@ -86,6 +86,7 @@ struct ReleaseFactory {
 
     private func store(_ objects: [SHA256Digest: [UInt8]]) throws -> [SHA256Digest: FilePath] {
         try files.makeDirectory(folder)
+        defer { try? files.syncDirectory(folder) }
         return try Dictionary(
             uniqueKeysWithValues: objects.map { digest, bytes in
                 let path = folder.appending(digest.hex)

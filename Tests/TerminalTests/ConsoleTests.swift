@@ -49,6 +49,7 @@ struct ConsoleTests {
 
         async let received = pipe.readOnAnotherThread(count: text.utf8.count)
         Console(descriptor: pipe.write, isTerminal: false).write(text)
+        close(pipe)
         #expect(await received == Array(text.utf8))
     }
 

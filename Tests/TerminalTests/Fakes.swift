@@ -160,8 +160,9 @@ final class PseudoTerminal: Sendable {
         close(slave)
     }
 
-    /// A new terminal that is `/dev/tty` of this process: for processes made for one test.
+    /// A new terminal that is `/dev/tty` of this process: for processes made for one test, which end after a minute.
     static func controlling() throws -> PseudoTerminal {
+        alarm(60)
         let terminal = try PseudoTerminal(isControlling: true)
         guard setsid() > 0, ioctl(terminal.slave, UInt(TIOCSCTTY), 0) == 0 else { throw SystemError(errno) }
         return terminal

@@ -98,18 +98,18 @@ struct ProgressPainterTests {
     @Test func `counts every report of many threads, and writes each line whole`() {
         let written = Written()
         let report = ProgressReport(
-            ProgressLine("Work", total: 8000, unit: .items),
+            ProgressLine("Work", total: 80_000, unit: .items),
             on: plain,
             clock: StoppedClock(),
             write: { written.append($0) }
         )
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<1000 { report.advance(by: 1) }
+            for _ in 0..<10_000 { report.advance(by: 1) }
         }
         report.finish()
         #expect(
-            written.text == "Work: 0 %, 0 of 8000\n"
-                + (1...9).map { "Work: \($0)0 %, \($0 * 800) of 8000\n" }.joined() + "Work: done, 8000 in 0 ms\n"
+            written.text == "Work: 0 %, 0 of 80000\n"
+                + (1...9).map { "Work: \($0)0 %, \($0 * 8000) of 80000\n" }.joined() + "Work: done, 80000 in 0 ms\n"
         )
     }
 

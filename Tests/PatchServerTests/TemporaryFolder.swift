@@ -1,0 +1,18 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// A folder on the real disk, removed with everything in it.
+struct TemporaryFolder: ~Copyable {
+    let path: FilePath
+
+    init() throws {
+        path = FilePath("/tmp/patchsrv-tests-\(Hex.text(SecureRandom.bytes(8)))")
+        try DiskFiles().makeDirectory(path)
+    }
+
+    deinit {
+        try? DiskFiles().removeTree(path)
+    }
+}

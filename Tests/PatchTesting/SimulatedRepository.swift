@@ -1,0 +1,210 @@
+import NIOConcurrencyHelpers
+package import PatchFormat
+package import PatchSync
+import PatchTrust
+
+/// A server in memory and the pipeline that feeds it, with every way in which a network and a server go wrong.
+///
+/// It keeps to the promise of ``Fetcher``, as the real one does: nothing beyond `limit` is handed over.
+package final class SimulatedRepository: Fetcher, Sendable {
+    /// What becomes of one path until it is ``repair(_:)``ed.
+    package enum Fault: Sendable {
+        case notFound
+        case status(Int)
+        case timesOut
+        case connection
+        /// The connection ends after this many bytes of the announced ones.
+        case breaksOff(after: Int)
+        /// The answer is whole for HTTP, and holds only this many bytes.
+        case shortened(to: Int)
+        /// Goes on for ever, without a length.
+        case endless
+        /// One bit, in the byte at this part of the whole: 0 for the first, 0.5 for the middle.
+        case bitFlipped(at: Double)
+        case replaced([UInt8])
+    }
+
+    package static let production: ChannelName = simulated("production")
+    package static let beta: ChannelName = simulated("beta")
+    /// Of every answer; small, so that nothing comes in one piece.
+    private static let chunk = 700
+
+    private struct State {
+        var tree: SimulatedTree
+        var faults: [String: Fault] = [:]
+        var requests: [String] = []
+        var bytes = 0
+        var onRequest: (@Sendable (String) -> Void)?
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let clock: ManualClock
+
+    /// A root of trust and nothing published yet.
+    package init(clock: ManualClock, preparing prepare: (inout SimulatedTree) -> Void = { _ in }) {
+        var tree = SimulatedTree(at: clock.now())
+        prepare(&tree)
+        tree.publishRoot()
+        tree.publishTargets()
+        tree.publishSnapshot()
+        state = NIOLockedValueBox(State(tree: tree))
+        self.clock = clock
+    }
+
+    private init(_ state: State, clock: ManualClock) {
+        self.state = NIOLockedValueBox(state)
+        self.clock = clock
+    }
+
+    /// The same server once more: what becomes of the one does not reach the other.
+    package func copy() -> SimulatedRepository {
+        SimulatedRepository(state.withLockedValue(\.self), clock: clock)
+    }
+
+    // MARK: The pipeline
+
+    package var tree: SimulatedTree { state.withLockedValue(\.tree) }
+    package var app: AppID { tree.app }
+
+    /// The first root, which a device is made with.
+    package var root: [UInt8] { self[URLLayout.metadata("root", version: 1)] }
+
+    /// The bytes under a path that was published.
+    package subscript(path: String) -> [UInt8] {
+        guard let bytes = tree.files[path] else { preconditionFailure("\(path) was not published") }
+        return bytes
+    }
+
+    /// Changes what is published, signed at the clock's time.
+    package func edit<Result>(_ change: (inout SimulatedTree) throws -> Result) rethrows -> Result {
+        try state.withLockedValue { state in
+            state.tree.time = clock.now()
+            return try change(&state.tree)
+        }
+    }
+
+    /// Makes the channel offer exactly these, and nothing of what it offered before.
+    package func publish(
+        _ patches: [SimulatedPatch], to channel: ChannelName = production, editing edit: SimulatedTree.Edit = { _ in }
+    ) rethrows {
+        try self.edit { tree in
+            try tree.publishChannel(channel, patches, editing: edit)
+            tree.publishSnapshot()
+        }
+    }
+
+    package func withdraw(_ id: String, from channel: ChannelName = production) {
+        publish((tree.offers[channel] ?? []).filter { $0.id.text != id }, to: channel)
+    }
+
+    /// The server turns its dial.
+    package func setDial(_ rows: [Dial.Row], of channel: ChannelName = production) {
+        edit { tree in
+            tree.publishDial([Dial(app: tree.app, channel: channel, rows: rows)])
+            tree.publishSnapshot()
+        }
+    }
+
+    /// A new root, signed by the old keys and the new ones; then everything that new online keys sign.
+    package func rotateRoot(to root: SimulatedKey? = nil, online: SimulatedKey? = nil) {
+        edit { tree in
+            let old = tree.keys["root"] ?? []
+            if let root { tree.keys["root"] = [root] }
+            if let online { for role in ["snapshot", "timestamp", "dial"] { tree.keys[role] = [online] } }
+            tree.publishRoot(alsoSignedBy: old)
+            guard online != nil else { return }
+            tree.publishTargets()
+            tree.publishSnapshot()
+        }
+    }
+
+    /// Publishes a version of this role that has expired, and fresh ones of those that refer to it.
+    package func expire(_ role: String) {
+        edit { tree in
+            tree.lifetimes[role] = .seconds(-1)
+            switch role {
+            case "root": tree.publishRoot()
+            case "targets": tree.publishTargets()
+            case "dial": tree.publishDial([Dial(app: tree.app, channel: Self.production, rows: [])])
+            case "snapshot", "timestamp": break
+            default: tree.publishChannel(simulated(role), tree.offers[simulated(role)] ?? [])
+            }
+            tree.publishSnapshot()
+        }
+    }
+
+    // MARK: The server
+
+    package func fail(_ path: String, with fault: Fault) {
+        state.withLockedValue { $0.faults[path] = fault }
+    }
+
+    package func repair(_ path: String) {
+        state.withLockedValue { $0.faults[path] = nil }
+    }
+
+    /// Runs at every request, before it is answered: to look, or to pull the plug.
+    package func onRequest(_ body: (@Sendable (String) -> Void)?) {
+        state.withLockedValue { $0.onRequest = body }
+    }
+
+    /// The access log: every path that was asked for, in the order in which they came, and empties it.
+    package func takeRequests() -> [String] {
+        state.withLockedValue { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
+    }
+
+    /// Bytes of every answer so far.
+    package var bytesSent: Int { state.withLockedValue(\.bytes) }
+
+    package func fetch(
+        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        let (found, fault, onRequest) = state.withLockedValue { state in
+            state.requests.append(path)
+            return (state.tree.files[path], state.faults[path], state.onRequest)
+        }
+        onRequest?(path)
+        var answer = found ?? []
+        var isEndless = false
+        var breaksOff = false
+        switch fault {
+        case .notFound: throw .notFound(path)
+        case .status(let code): throw .status(path, code: code)
+        case .timesOut: throw .timedOut(path)
+        case .connection: throw .connection(path, reason: "unplugged")
+        case .replaced(let bytes): answer = bytes
+        case .endless: isEndless = true
+        case .shortened(let count): answer = Array(answer.prefix(count))
+        case .breaksOff(let count):
+            answer = Array(answer.prefix(count))
+            breaksOff = true
+        case .bitFlipped(let place):
+            let index = min(answer.count - 1, Int(Double(answer.count) * place))
+            answer[index] ^= 1
+        case nil: break
+        }
+        if found == nil, fault == nil { throw .notFound(path) }
+        if !isEndless, !breaksOff, answer.count > limit { throw .tooLarge(path, limit: limit) }
+        try await send(answer, isEndless: isEndless, path, limit: limit, receive)
+        if breaksOff { throw .short(path) }
+    }
+
+    private func send(
+        _ answer: [UInt8], isEndless: Bool, _ path: String, limit: Int,
+        _ receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        var rest = answer[...]
+        var sent = 0
+        while isEndless || !rest.isEmpty {
+            let chunk = isEndless ? [UInt8](repeating: 0x20, count: 65_536) : Array(rest.prefix(Self.chunk))
+            rest = rest.dropFirst(Self.chunk)
+            sent += chunk.count
+            guard sent <= limit else { throw .tooLarge(path, limit: limit) }
+            state.withLockedValue { $0.bytes += chunk.count }
+            try await receive(chunk)
+        }
+    }
+}

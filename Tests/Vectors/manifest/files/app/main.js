@@ -1,0 +1,2 @@
+document.getElementById("page").textContent = "one";
+//# sourceMappingURL=main.js.map

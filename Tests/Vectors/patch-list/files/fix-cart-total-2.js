@@ -1,0 +1,1 @@
+cart.total = 0;

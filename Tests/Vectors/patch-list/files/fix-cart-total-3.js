@@ -1,0 +1,3 @@
+cart.total = function (items) {
+  return items.reduce((sum, item) => sum + item.price, 0);
+};
