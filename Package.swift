@@ -107,7 +107,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline",
+                "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -115,25 +116,31 @@ let package = Package(
         .target(
             name: "PatchTesting",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "PatchServer", "PatchSync", nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "PatchServer", "PatchSync",
+                nioConcurrency,
                 subprocess, systemPackage,
             ],
             path: "Tests/PatchTesting"
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat", "PatchTesting"]),
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
-        .testTarget(name: "PatchStoreTests", dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]),
+        .testTarget(
+            name: "PatchStoreTests",
+            dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]
+        ),
         .testTarget(name: "HTTPFilesTests", dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, systemPackage]),
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                systemPackage,
             ]
         ),
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchStore",
                 "HTTPFiles", nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),

@@ -39,7 +39,9 @@ package final class AssetServer: FileSource {
     ///   - localFiles: a folder whose files answer `/local-filesystem/…`; nothing does without it.
     ///   - confirm: called with the launch token that a page sends back.
     package init(
-        www: FilePath? = nil, localFiles: FilePath? = nil, confirm: @escaping @Sendable (String) async -> Readiness
+        www: FilePath? = nil,
+        localFiles: FilePath? = nil,
+        confirm: @escaping @Sendable (String) async -> Readiness
     ) {
         self.www = www.map(FolderFiles.init(root:))
         self.localFiles = localFiles.map(FolderFiles.init(root:))
@@ -70,7 +72,10 @@ package final class AssetServer: FileSource {
         case .index(let asset): return .file(file(of: asset, table, isImmutable: false))
         case .damaged(let path):
             return .refused(
-                .serviceUnavailable, message: "\(path) is damaged on this device; the next sync heals it.", headers: ["Retry-After": "5"])
+                .serviceUnavailable,
+                message: "\(path) is damaged on this device; the next sync heals it.",
+                headers: ["Retry-After": "5"]
+            )
         case .nothing: return .notFound
         }
     }
@@ -82,16 +87,23 @@ package final class AssetServer: FileSource {
             headers.add(name: "X-SourceMap", value: "/\(map)")
         }
         return ServedFile(
-            path: table.file(of: asset), root: table.folder, entityTag: asset.fingerprint.sha256.hex,
+            path: table.file(of: asset),
+            root: table.folder,
+            entityTag: asset.fingerprint.sha256.hex,
             contentType: ContentType.of(path: asset.path.text),
-            cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache", headers: headers,
-            size: asset.fingerprint.size)
+            cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
+            headers: headers,
+            size: asset.fingerprint.size
+        )
     }
 
     /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
     private func file(at path: RequestPath) -> ServedFile? {
         if path.segments.first == "local-filesystem" {
-            guard let rest = try? RequestPath(parsing: "/" + path.segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/"))
+            guard
+                let rest = try? RequestPath(
+                    parsing: "/" + path.segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/")
+                )
             else { return nil }
             return (try? localFiles?.lookUp(rest)).flatMap { $0 }.map { ServedFile($0) }
         }

@@ -63,7 +63,8 @@ package struct AssetTable: Sendable {
                 out.append(byte)
                 continue
             }
-            guard let digits = String(validating: rest.prefix(2), as: UTF8.self)?.lowercased(), let value = Hex.bytes(digits)?.first
+            guard let digits = String(validating: rest.prefix(2), as: UTF8.self)?.lowercased(),
+                let value = Hex.bytes(digits)?.first
             else { return nil }
             out.append(value)
             rest = rest.dropFirst(2)

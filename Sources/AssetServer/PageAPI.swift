@@ -23,14 +23,23 @@ enum PageAPI {
 
             """
         return .bytes(
-            ServedBytes(bytes: Array(script.utf8), contentType: ContentType.of(path: "launch.js"), cacheControl: "no-store"))
+            ServedBytes(
+                bytes: Array(script.utf8),
+                contentType: ContentType.of(path: "launch.js"),
+                cacheControl: "no-store"
+            )
+        )
     }
 
     static func json(_ status: HTTPResponseStatus, _ key: String, _ value: String) -> FileAnswer {
         .bytes(
             ServedBytes(
-                status: status, bytes: JSON.fields([(key, .text(value))]).fileBytes, contentType: "application/json",
-                cacheControl: "no-store"))
+                status: status,
+                bytes: JSON.fields([(key, .text(value))]).fileBytes,
+                contentType: "application/json",
+                cacheControl: "no-store"
+            )
+        )
     }
 
     /// `launch=TOKEN` of a query.

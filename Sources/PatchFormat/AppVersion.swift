@@ -31,7 +31,9 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
 
     package static func < (left: AppVersion, right: AppVersion) -> Bool {
         for index in 0..<max(left.parts.count, right.parts.count) {
-            let (one, other) = (index < left.parts.count ? left.parts[index] : 0, index < right.parts.count ? right.parts[index] : 0)
+            let (one, other) = (
+                index < left.parts.count ? left.parts[index] : 0, index < right.parts.count ? right.parts[index] : 0
+            )
             if one != other { return one < other }
         }
         return false

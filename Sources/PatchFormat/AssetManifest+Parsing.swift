@@ -38,7 +38,9 @@ extension AssetManifest {
         var directories: Set<ExactString> = []
         for (index, asset) in assets.enumerated() {
             if index > 0, !(assets[index - 1].path < asset.path) {
-                let rule = assets[index - 1].path == asset.path ? "stands twice" : "must come after the row before it by UTF-8 bytes"
+                let rule =
+                    assets[index - 1].path == asset.path
+                    ? "stands twice" : "must come after the row before it by UTF-8 bytes"
                 return ("assets[\(index)].path", rule)
             }
             if let other = folded.updateValue(asset.path, forKey: asset.path.caseFolded) {
@@ -54,7 +56,9 @@ extension AssetManifest {
             if directories.contains(ExactString(asset.path.text)) {
                 return ("assets[\(index)].path", "is both a file and a folder")
             }
-            if let map = asset.sourceMap, !paths.contains(map) { return ("assets[\(index)].sourceMap", "is not an asset") }
+            if let map = asset.sourceMap, !paths.contains(map) {
+                return ("assets[\(index)].sourceMap", "is not an asset")
+            }
         }
         return paths.contains(index) ? nil : ("index", "is not an asset")
     }
@@ -87,9 +91,15 @@ extension Asset {
         }
         let url = try fields.string("url")
         guard url.utf8.first == UInt8(ascii: "/"), url.utf8.count <= 4_096, !url.hasPrefix("/__patchline/"),
-            url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "\\") })
+            url.utf8.allSatisfy({
+                (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+                    && $0 != UInt8(ascii: "\\")
+            })
         else {
-            throw fields.broken("url", "must be a percent-encoded URL path that starts with '/' and not with '/__patchline/'")
+            throw fields.broken(
+                "url",
+                "must be a percent-encoded URL path that starts with '/' and not with '/__patchline/'"
+            )
         }
         self.init(
             path: try fields.assetPath("path"),

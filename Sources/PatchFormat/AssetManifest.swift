@@ -17,8 +17,15 @@ package struct AssetManifest: Hashable, Sendable {
     package let assets: [Asset]
 
     package init(
-        app: AppID, patchID: PatchID, version: VersionLabel, commit: String?, created: UTCTime,
-        compatibility: [String: String], index: AssetPath, routes: [RoutePattern]?, assets: [Asset]
+        app: AppID,
+        patchID: PatchID,
+        version: VersionLabel,
+        commit: String?,
+        created: UTCTime,
+        compatibility: [String: String],
+        index: AssetPath,
+        routes: [RoutePattern]?,
+        assets: [Asset]
     ) {
         self.app = app
         self.patchID = patchID
@@ -55,7 +62,12 @@ package struct Asset: Hashable, Sendable {
     package let fingerprint: Fingerprint
 
     package init(
-        path: AssetPath, url: String, type: AssetType, cacheable: Bool, sourceMap: AssetPath?, fingerprint: Fingerprint
+        path: AssetPath,
+        url: String,
+        type: AssetType,
+        cacheable: Bool,
+        sourceMap: AssetPath?,
+        fingerprint: Fingerprint
     ) {
         self.path = path
         self.url = url
@@ -109,7 +121,9 @@ package struct RoutePattern: Hashable, Sendable {
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { return nil }
         let segments = text.split(separator: "/").map(String.init)
-        guard !segments.dropLast().contains("**"), !segments.contains(where: { $0 == "." || $0 == ".." }) else { return nil }
+        guard !segments.dropLast().contains("**"), !segments.contains(where: { $0 == "." || $0 == ".." }) else {
+            return nil
+        }
         self.text = text
         self.segments = segments
     }

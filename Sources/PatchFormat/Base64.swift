@@ -7,7 +7,9 @@ package enum Base64 {
     }
 
     package static func bytes(_ text: String) -> [UInt8]? {
-        guard let data = Data(base64Encoded: text), data.base64EncodedString().hasSameBytes(as: text) else { return nil }
+        guard let data = Data(base64Encoded: text), data.base64EncodedString().hasSameBytes(as: text) else {
+            return nil
+        }
         return Array(data)
     }
 }

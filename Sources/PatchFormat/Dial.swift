@@ -41,9 +41,13 @@ package struct Dial: Hashable, Sendable {
             let row = try Fields(value, of: document, at: "rows[\(index)]")
             rows.append(
                 Row(
-                    patchID: try row.name("patchId"), sha256: try row.digest("sha256"),
-                    rollout: try row.integer("rollout", in: 0...10_000), paused: try row.bool("paused", default: false),
-                    reason: try row.optionalString("reason")))
+                    patchID: try row.name("patchId"),
+                    sha256: try row.digest("sha256"),
+                    rollout: try row.integer("rollout", in: 0...10_000),
+                    paused: try row.bool("paused", default: false),
+                    reason: try row.optionalString("reason")
+                )
+            )
         }
         self.rows = rows
     }
@@ -60,7 +64,8 @@ package struct Dial: Hashable, Sendable {
                             ("rollout", .integer(row.rollout)), ("paused", .bool(row.paused)),
                             ("reason", row.reason.map { .text($0) }),
                         ])
-                    })
+                    }
+                )
             ),
         ])
     }

@@ -96,7 +96,8 @@ package struct Fields: Sendable {
     }
 
     package func digest<Algorithm>(
-        _ key: String, as type: Digest<Algorithm>.Type = Digest<Algorithm>.self
+        _ key: String,
+        as type: Digest<Algorithm>.Type = Digest<Algorithm>.self
     ) throws(FormatError) -> Digest<Algorithm> {
         guard let digest = Digest<Algorithm>(hex: try string(key)) else {
             throw broken(key, "must be \(Algorithm.byteCount * 2) lowercase hex digits")

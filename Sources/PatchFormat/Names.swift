@@ -57,7 +57,8 @@ package struct VersionLabel: ParsedName {
 
 /// `production`, `beta`; also the name of a TUF role, so never one that TUF or Patchline uses itself.
 package struct ChannelName: ParsedName {
-    package static let rule = "must be 1 to 32 of a-z 0-9 and not the name of a role (root, targets, snapshot, timestamp, mirrors, dial)"
+    package static let rule =
+        "must be 1 to 32 of a-z 0-9 and not the name of a role (root, targets, snapshot, timestamp, mirrors, dial)"
     package static let reserved: Set<String> = ["root", "targets", "snapshot", "timestamp", "mirrors", "dial"]
     package let text: String
 

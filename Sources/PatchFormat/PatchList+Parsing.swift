@@ -34,10 +34,15 @@ package struct ParsedPatchList: Sendable {
         var contents: [Label: SHA256Digest] = [:]
         for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
             do throws(FormatError) {
-                let entry = try PatchEntry(try Fields(value, of: document, at: "patches[\(index)]"), app: app, channel: channel)
+                let entry = try PatchEntry(
+                    try Fields(value, of: document, at: "patches[\(index)]"),
+                    app: app,
+                    channel: channel
+                )
                 let label = Label(patchID: entry.patchID, version: entry.version)
                 guard contents[label] == nil else {
-                    let rule = contents[label] == entry.fingerprint.sha256 ? "is listed twice" : "has two contents in one list"
+                    let rule =
+                        contents[label] == entry.fingerprint.sha256 ? "is listed twice" : "has two contents in one list"
                     throw FormatError(document, field: "patches[\(index)].version", rule: rule)
                 }
                 contents[label] = entry.fingerprint.sha256
@@ -83,7 +88,13 @@ extension PatchEntry {
         }
         let fingerprint = try fields.fingerprint()
         let url = try fields.string("url")
-        let expected = URLLayout.entry(kind: kind, channel: channel, patchID: patchID, version: version, sha256: fingerprint.sha256)
+        let expected = URLLayout.entry(
+            kind: kind,
+            channel: channel,
+            patchID: patchID,
+            version: version,
+            sha256: fingerprint.sha256
+        )
         guard url.hasSameBytes(as: expected) else { throw fields.broken("url", "must be \(expected)") }
         let signature = try EntrySignature(try fields.fields("signature"))
         guard let salt = Hex.bytes(try fields.string("salt")), salt.count == 16 else {
@@ -106,7 +117,15 @@ extension PatchEntry {
         }
         let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
         self.init(
-            patchID: patchID, kind: kind, version: version, url: url, fingerprint: fingerprint, signature: signature,
-            salt: salt, requires: requires, rules: rules)
+            patchID: patchID,
+            kind: kind,
+            version: version,
+            url: url,
+            fingerprint: fingerprint,
+            signature: signature,
+            salt: salt,
+            requires: requires,
+            rules: rules
+        )
     }
 }

@@ -43,8 +43,15 @@ package struct PatchEntry: Hashable, Sendable {
     package let rules: PatchRules
 
     package init(
-        patchID: PatchID, kind: PatchKind, version: VersionLabel, url: String, fingerprint: Fingerprint,
-        signature: EntrySignature, salt: [UInt8], requires: [PatchID: [SHA256Digest]] = [:], rules: PatchRules
+        patchID: PatchID,
+        kind: PatchKind,
+        version: VersionLabel,
+        url: String,
+        fingerprint: Fingerprint,
+        signature: EntrySignature,
+        salt: [UInt8],
+        requires: [PatchID: [SHA256Digest]] = [:],
+        rules: PatchRules
     ) {
         self.patchID = patchID
         self.kind = kind
@@ -73,7 +80,13 @@ package struct PatchEntry: Hashable, Sendable {
 
     package func statement(app: AppID, channel: ChannelName) -> [UInt8] {
         Statement.patch(
-            app: app, channel: channel, patchID: patchID, kind: kind, version: version, fingerprint: fingerprint)
+            app: app,
+            channel: channel,
+            patchID: patchID,
+            kind: kind,
+            version: version,
+            fingerprint: fingerprint
+        )
     }
 }
 

@@ -22,8 +22,14 @@ package struct PatchRules: Hashable, Sendable {
     package static let everyone = PatchRules()
 
     package init(
-        rollout: Int = 10_000, appVersion: AppVersionRange? = nil, dial: DialUse = .optional, condition: String? = nil,
-        users: [SHA256Digest]? = nil, mandatory: Bool = false, runAtNextLaunch: Bool = false, unknown: [String] = []
+        rollout: Int = 10_000,
+        appVersion: AppVersionRange? = nil,
+        dial: DialUse = .optional,
+        condition: String? = nil,
+        users: [SHA256Digest]? = nil,
+        mandatory: Bool = false,
+        runAtNextLaunch: Bool = false,
+        unknown: [String] = []
     ) {
         self.rollout = rollout
         self.appVersion = appVersion

@@ -37,7 +37,9 @@ package struct ReleaseHeader: Hashable, Sendable {
         } else {
             let base = try fields.fields("base")
             self.base = Base(
-                roleVersion: try base.integer("roleVersion", in: 1...(1 << 53 - 2)), sha256: try base.digest("sha256"))
+                roleVersion: try base.integer("roleVersion", in: 1...(1 << 53 - 2)),
+                sha256: try base.digest("sha256")
+            )
         }
     }
 

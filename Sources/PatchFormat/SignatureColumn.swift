@@ -27,7 +27,11 @@ package struct SignatureColumn: Hashable, Sendable {
             throw FormatError(document, field: "count", rule: "is \(count) for a manifest of \(assets) assets")
         }
         guard (256...1_024).contains(length) || count == 0, bytes.count == Self.headerBytes + length * count else {
-            throw FormatError(document, field: "length", rule: "is \(length) for \(count) signatures in \(bytes.count) bytes")
+            throw FormatError(
+                document,
+                field: "length",
+                rule: "is \(length) for \(count) signatures in \(bytes.count) bytes"
+            )
         }
         self.keyID = keyID
         signatures = (0..<count).map { index in

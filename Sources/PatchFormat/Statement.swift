@@ -8,7 +8,11 @@ package enum Statement {
 
     /// A list entry's: `patchline-patch-v1\n` + canonical JSON of {app, channel, patchId, kind, version, size, md5, sha1, sha256}.
     package static func patch(
-        app: AppID, channel: ChannelName, patchID: PatchID, kind: PatchKind, version: VersionLabel,
+        app: AppID,
+        channel: ChannelName,
+        patchID: PatchID,
+        kind: PatchKind,
+        version: VersionLabel,
         fingerprint: Fingerprint
     ) -> [UInt8] {
         let members: [(String, JSON?)] = [

@@ -12,7 +12,8 @@ package enum URLLayout {
         var out: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "-"):
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "~"),
+                UInt8(ascii: "-"):
                 out.append(byte)
             default:
                 out.append(UInt8(ascii: "%"))
@@ -34,7 +35,11 @@ package enum URLLayout {
 
     /// The `url` of a list entry.
     package static func entry(
-        kind: PatchKind, channel: ChannelName, patchID: PatchID, version: VersionLabel, sha256: SHA256Digest
+        kind: PatchKind,
+        channel: ChannelName,
+        patchID: PatchID,
+        version: VersionLabel,
+        sha256: SHA256Digest
     ) -> String {
         switch kind {
         case .script: object(sha256)

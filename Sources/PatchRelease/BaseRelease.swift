@@ -22,7 +22,7 @@ package struct BaseRelease: Sendable {
                 needed: verified.quorum.needed
             )
         }
-        contents = try ReleaseContents(of: verified, in: folder)
+        contents = ReleaseContents(verified)
         release = verified.release
         self.folder = folder
     }
@@ -53,12 +53,6 @@ extension VerifiedRelease {
             }
             self = try VerifiedRelease(release, delegation: delegation, files: files)
         } catch { throw .release(folder, error) }
-    }
-}
-
-extension ReleaseContents {
-    package init(of verified: VerifiedRelease, in folder: FilePath) throws(SigningError) {
-        do throws(ReleaseError) { self = try ReleaseContents(verified.release) } catch { throw .release(folder, error) }
     }
 }
 

@@ -44,6 +44,18 @@ package struct ReleaseContents: Sendable {
         } catch { throw .format(error) }
     }
 
+    /// What was verified, without reading it again.
+    package init(_ verified: VerifiedRelease) {
+        app = verified.release.header.app
+        channel = verified.release.header.channel
+        base = verified.release.header.base
+        roleVersion = verified.role.header.version
+        expires = verified.role.header.expires
+        entryKeys = Set(verified.role.entryKeys.keys.keys)
+        list = verified.list.list
+        manifests = verified.manifests.mapValues(\.manifest)
+    }
+
     /// The entries of one patch in list order.
     package func versions(of id: PatchID) -> [PatchEntry] {
         list.entries.filter { $0.patchID == id }

@@ -14,7 +14,7 @@ package struct Verification: Sendable {
     /// - Throws: the first thing that does not hold, by name.
     package init(_ folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
         let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
-        contents = try ReleaseContents(of: verified, in: folder)
+        contents = ReleaseContents(verified)
         quorum = verified.quorum
         counts = verified.counts
     }

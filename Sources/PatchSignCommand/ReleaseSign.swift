@@ -44,7 +44,7 @@ struct ReleaseSign: AsyncParsableCommand {
             let verified = try signing { () throws(SigningError) in
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
             }
-            let contents = try signing { () throws(SigningError) in try ReleaseContents(of: verified, in: folder) }
+            let contents = ReleaseContents(verified)
             try show(contents, trust: trust)
             let signer = try keys.open(absolute(key))
             var signed = verified.release

@@ -65,7 +65,7 @@ struct ReleaseWork {
         let verified = try signing { () throws(SigningError) in
             try writer.write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)
         }
-        let contents = try signing { () throws(SigningError) in try ReleaseContents(of: verified, in: writer.output) }
+        let contents = ReleaseContents(verified)
         let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
         ReleaseReport(
             contents: contents,

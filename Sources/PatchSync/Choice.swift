@@ -75,8 +75,13 @@ package struct Decision: Equatable, Sendable {
     ///   - hasRefused: whether an entry of this id was refused; then nothing is concluded from its absence.
     ///   - dial: nil without a valid one.
     package init(
-        _ patchID: PatchID, versions: [PatchEntry], hasRefused: Bool, current: InstalledPatch?, dial: Dial?,
-        blocks: TrialBlocks, device: DeviceFacts
+        _ patchID: PatchID,
+        versions: [PatchEntry],
+        hasRefused: Bool,
+        current: InstalledPatch?,
+        dial: Dial?,
+        blocks: TrialBlocks,
+        device: DeviceFacts
     ) {
         self.patchID = patchID
         let place = current.flatMap { current in
@@ -86,13 +91,12 @@ package struct Decision: Equatable, Sendable {
         }
         var passedOver: [PassedOver] = []
         for entry in versions[..<(place ?? versions.endIndex)] {
-            if let why = entry.obstacle(current: current, dial: dial, blocks: blocks, device: device) {
-                passedOver.append(PassedOver(version: entry.version, why: why))
-            } else {
+            guard let why = entry.obstacle(current: current, dial: dial, blocks: blocks, device: device) else {
                 choice = .take(entry, over: current)
                 self.passedOver = passedOver
                 return
             }
+            passedOver.append(PassedOver(version: entry.version, why: why))
         }
         self.passedOver = passedOver
         switch current {
@@ -115,9 +119,14 @@ extension PatchRules {
 extension PatchEntry {
     /// The first rule that keeps this version from a device that does not have it.
     func obstacle(
-        current: InstalledPatch?, dial: Dial?, blocks: TrialBlocks, device: DeviceFacts
+        current: InstalledPatch?,
+        dial: Dial?,
+        blocks: TrialBlocks,
+        device: DeviceFacts
     ) -> NotEligible? {
-        if let current, current.version == version, current.fingerprint.sha256 != fingerprint.sha256 { return .republished }
+        if let current, current.version == version, current.fingerprint.sha256 != fingerprint.sha256 {
+            return .republished
+        }
         guard rules.appVersionFits(device.appVersion) else {
             return .appVersion(needs: rules.appVersion?.text ?? "", has: device.appVersion?.text)
         }
@@ -125,7 +134,11 @@ extension PatchEntry {
         if rules.condition != nil { return .unknownRule("condition") }
         if rules.users != nil { return .unknownRule("users") }
         if !requires.isEmpty { return .unknownRule("requires") }
-        switch blocks.standing(of: PatchContent(patchID: patchID, sha256: fingerprint.sha256), at: device.time, retryNow: device.retryNow) {
+        switch blocks.standing(
+            of: PatchContent(patchID: patchID, sha256: fingerprint.sha256),
+            at: device.time,
+            retryNow: device.retryNow
+        ) {
         case .free: break
         case .waiting(let until): return .waiting(until: until)
         case .blocked(let until): return .blocked(until: until)
@@ -142,7 +155,8 @@ extension PatchEntry {
 extension NotEligible: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .rollout(let cohort, let effective): "rolled out to \(effective) of 10,000; this device is number \(cohort)"
+        case .rollout(let cohort, let effective):
+            "rolled out to \(effective) of 10,000; this device is number \(cohort)"
         case .paused(let reason): "paused" + (reason.map { ": \($0)" } ?? "")
         case .dialMissing: "needs a valid dial, and there is none"
         case .appVersion(let needs, let has): "for app versions \(needs); this is \(has ?? "unknown")"

@@ -21,14 +21,22 @@ package struct Device: Sendable {
     ///
     /// - Parameter root: must be signed by itself and name its app.
     package static func create(
-        _ store: DeviceStore, server: ServerURL, channel: ChannelName, appVersion: AppVersion?, root: [UInt8],
-        allowsTestingKeys: Bool, deviceID: [UInt8] = SecureRandom.bytes(16)
+        _ store: DeviceStore,
+        server: ServerURL,
+        channel: ChannelName,
+        appVersion: AppVersion?,
+        root: [UInt8],
+        allowsTestingKeys: Bool,
+        deviceID: [UInt8] = SecureRandom.bytes(16)
     ) throws(SyncError) {
         let trusted: TrustedMetadata
         // Whether it has expired is looked at when something new is taken.
-        do throws(TrustError) { trusted = try TrustedMetadata(trustedRoot: root, at: UTCTime(seconds: 0)) } catch { throw .trust(error) }
+        do throws(TrustError) { trusted = try TrustedMetadata(trustedRoot: root, at: UTCTime(seconds: 0)) } catch {
+            throw .trust(error)
+        }
         guard let app = trusted.root.app else { throw .rootNamesNoApp }
-        if !allowsTestingKeys, let role = RootRole.roleNames.first(where: { trusted.root.keys(of: $0).holdsTestingKey }) {
+        if !allowsTestingKeys, let role = RootRole.roleNames.first(where: { trusted.root.keys(of: $0).holdsTestingKey })
+        {
             throw .testingKeys(role: role)
         }
         let configuration = DeviceConfiguration(app: app, server: server, channel: channel, appVersion: appVersion)
@@ -42,7 +50,9 @@ package struct Device: Sendable {
     // MARK: Launch, confirm, roll back
 
     /// The app starts: decides what runs, and saves that before anything is served.
-    package func launch(limit: Int = SelectionMachine.defaultLaunchLimit) async throws(SyncError) -> SelectionMachine.Activation {
+    package func launch(limit: Int = SelectionMachine.defaultLaunchLimit) async throws(SyncError)
+        -> SelectionMachine.Activation
+    {
         let activation = try await changing { state throws(SyncError) in
             state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
         }

@@ -38,12 +38,16 @@ package struct DeviceState: Equatable, Sendable {
         lastSelection = try fields.integer("lastSelection", in: 0...(1 << 53 - 1))
         if fields.has("lastSync") {
             let last = try fields.fields("lastSync")
-            lastSync = LastSync(at: try last.time("at"), roleVersion: try last.integer("roleVersion", in: 1...(1 << 53 - 1)))
+            lastSync = LastSync(
+                at: try last.time("at"),
+                roleVersion: try last.integer("roleVersion", in: 1...(1 << 53 - 1))
+            )
         }
         machine = SelectionMachine(
             state: try SelectionState(try fields.fields("state")),
             previous: fields.has("previous") ? try Selection(try fields.fields("previous")) : nil,
-            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document))
+            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document)
+        )
     }
 }
 
@@ -74,8 +78,10 @@ extension SelectionState {
                 throw fields.broken("launch", "must be 32 lowercase hex digits")
             }
             self = .trying(
-                good: good, trial: try selection("trial"),
-                launch: .init(token: token, launches: try fields.integer("launches", in: 0...1_000)))
+                good: good,
+                trial: try selection("trial"),
+                launch: .init(token: token, launches: try fields.integer("launches", in: 0...1_000))
+            )
         default: throw fields.broken("is", "must be empty, settled, pending or trying")
         }
     }

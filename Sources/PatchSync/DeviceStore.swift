@@ -22,14 +22,17 @@ package struct DeviceStore: Sendable {
     package let files: any FileOperations
     package let objects: ObjectStore
     /// False for a disk in memory, which one process alone can see.
-    private let isShared: Bool
+    let isShared: Bool
 
     package init(root: FilePath, files: any FileOperations, isShared: Bool = true) {
         self.root = root
         self.files = files
         self.isShared = isShared
         objects = ObjectStore(
-            root: root.appending("objects"), incoming: root.appending("PartialDownload"), files: files)
+            root: root.appending("objects"),
+            incoming: root.appending("PartialDownload"),
+            files: files
+        )
     }
 
     package var bundles: FilePath { root.appending("bundles") }
@@ -95,38 +98,6 @@ package struct DeviceStore: Sendable {
         } catch { throw .file(error) }
     }
 
-    /// Reads the state, changes it and saves it, under the writer lock. Held for that long only, so that a page can
-    /// confirm while a sync downloads.
-    package func changingState<Result>(
-        of channel: ChannelName, _ change: (inout DeviceState) throws(SyncError) -> Result
-    ) async throws(SyncError) -> Result {
-        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
-            var state = try state(of: channel)
-            let before = state
-            let result = try change(&state)
-            if state != before { try save(state, of: channel) }
-            return result
-        }
-    }
-
-    /// For the one sync that runs: others are told who runs it.
-    package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
-        try await holding(syncLock, waitingUpTo: .zero, body)
-    }
-
-    private func holding<Result>(
-        _ path: FilePath, waitingUpTo deadline: Duration, _ body: () async throws(SyncError) -> Result
-    ) async throws(SyncError) -> Result {
-        guard isShared else { return try await body() }
-        let lock: StoreLock
-        do throws(StoreLockError) {
-            lock = try await StoreLock(path, waitingUpTo: deadline, clock: ContinuousClock())
-        } catch { throw .lock(error) }
-        let result = try await body()
-        extendLifetime(lock)
-        return result
-    }
-
     func patchList(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
         try optional(directory(of: channel).appending("patchlist.json"), limit: Limits.patchList)
     }
@@ -150,7 +121,10 @@ package struct DeviceStore: Sendable {
 
     /// Makes a store from a root of trust that came by another way than the network.
     package static func create(
-        _ store: DeviceStore, configuration: DeviceConfiguration, rootBytes: [UInt8], deviceID: [UInt8]
+        _ store: DeviceStore,
+        configuration: DeviceConfiguration,
+        rootBytes: [UInt8],
+        deviceID: [UInt8]
     ) throws(SyncError) {
         let files = store.files
         let config = store.root.appending("config.json")
@@ -171,7 +145,9 @@ package struct DeviceStore: Sendable {
     }
 
     package func configuration() throws(SyncError) -> DeviceConfiguration {
-        guard let bytes = try optional(root.appending("config.json"), limit: Limits.stateFile) else { throw .noStore(root) }
+        guard let bytes = try optional(root.appending("config.json"), limit: Limits.stateFile) else {
+            throw .noStore(root)
+        }
         do throws(FormatError) {
             return try DeviceConfiguration(bytes, named: root.appending("config.json").string)
         } catch { throw .format(error) }
@@ -187,7 +163,10 @@ package struct DeviceStore: Sendable {
         let path = root.appending("device.json")
         guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .noStore(root) }
         do throws(FormatError) {
-            let fields = try Fields(try JSON.document(bytes, named: path.string, limit: Limits.stateFile), of: path.string)
+            let fields = try Fields(
+                try JSON.document(bytes, named: path.string, limit: Limits.stateFile),
+                of: path.string
+            )
             guard let id = Hex.bytes(try fields.string("deviceId")), id.count == 16 else {
                 throw fields.broken("deviceId", "must be 32 lowercase hex digits")
             }

@@ -18,12 +18,12 @@ struct Download {
         var bytesReceived = 0
     }
 
-    private let engine: SyncEngine
+    let engine: SyncEngine
     private let plan: SyncPlan
-    private let list: VerifiedList
-    private let store: DeviceStore
-    private var examination: Examination
-    private var outcome = Outcome()
+    let list: VerifiedList
+    let store: DeviceStore
+    var examination: Examination
+    var outcome = Outcome()
 
     init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList) {
         self.engine = engine
@@ -47,7 +47,8 @@ struct Download {
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads() }
         var tasks: [Task] = []
         for wanted in plan.wanted {
-            let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted) }
+            let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
+            }
             if let task { tasks.append(task) }
         }
         let requests = tasks.flatMap(\.missing).uniqued()
@@ -56,7 +57,9 @@ struct Download {
         engine.atCommitPoint(.afterObjects)
         for task in tasks {
             _ = try await isolating(task.wanted) { (download) throws(SyncError) in
-                if let failure = task.missing.lazy.compactMap({ failures[$0.fingerprint.sha256] }).first { throw failure }
+                if let failure = task.missing.lazy.compactMap({ failures[$0.fingerprint.sha256] }).first {
+                    throw failure
+                }
                 try download.install(task)
             }
         }
@@ -69,7 +72,8 @@ struct Download {
 
     /// One patch that fails stays what it was; what ends the whole sync is passed on.
     private mutating func isolating<Result>(
-        _ wanted: SyncPlan.Wanted, _ body: (inout Download) async throws(SyncError) -> Result?
+        _ wanted: SyncPlan.Wanted,
+        _ body: (inout Download) async throws(SyncError) -> Result?
     ) async throws(SyncError) -> Result? {
         do throws(SyncError) {
             return try await body(&self)
@@ -88,7 +92,8 @@ struct Download {
         let faults = try examination.faults(of: patch)
         let state = state(of: wanted, faults)
         engine.report(
-            .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault))
+            .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault)
+        )
         guard state.work == .download else { return nil }
         for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
         switch patch.kind {
@@ -139,70 +144,30 @@ struct Download {
             case (let fault?, false): fault.onDisk
             }
         return PatchState(
-            wanted: wanted.patch.address, installed: wanted.current?.address, onDisk: onDisk,
-            launch: wanted.isNew ? .notRunning : .running)
+            wanted: wanted.patch.address,
+            installed: wanted.current?.address,
+            onDisk: onDisk,
+            launch: wanted.isNew ? .notRunning : .running
+        )
     }
 
-    private mutating func manifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
-        guard let entry = list.entries.first(where: { $0.fingerprint.sha256 == patch.fingerprint.sha256 && $0.patchID == patch.patchID }),
-            let column = patch.column
-        else {
-            throw .trust(.noTarget(role: list.list.channel.text, target: "\(patch.label) manifest.sigs"))
-        }
-        let columnPath = TargetPath.signatureColumn(channel: list.list.channel, patchID: patch.patchID, version: patch.version)
-        let manifestBytes = try await document(patch.fingerprint.sha256, path: patch.url, limit: patch.fingerprint.size)
-        let columnBytes = try await document(
-            column, path: URLLayout.target(columnPath, sha256: column), limit: Limits.signatureColumn)
-        let verified: VerifiedManifest
-        do throws(TrustError) {
-            verified = try VerifiedManifest(
-                manifestBytes, column: columnBytes, of: entry, app: list.list.app, keys: list.entryKeys)
-        } catch { throw .trust(error) }
-        guard verified.column == column else {
-            throw .trust(.wrongDigest(name: columnPath.text, algorithm: "sha256"))
-        }
-        try keep(manifestBytes)
-        try keep(columnBytes)
-        return verified.manifest
-    }
-
-    /// A manifest or column from the objects, or from the server.
-    private mutating func document(_ digest: SHA256Digest, path: String, limit: Int) async throws(SyncError) -> [UInt8] {
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(of: digest, records: VerifiedRecords())
-        }
-        if case .intact = condition {
-            return try store.wrapped { () throws(FileError) in try store.objects.read(digest, limit: limit) }
-        }
-        do throws(FetchError) {
-            let bytes = try await engine.fetcher.bytes(path, limit: limit, deadline: engine.deadlines.document)
-            outcome.filesReceived += 1
-            outcome.bytesReceived += bytes.count
-            return bytes
-        } catch { throw .fetch(error) }
-    }
-
-    private func keep(_ bytes: [UInt8]) throws(SyncError) {
-        let fingerprint = Fingerprint(of: bytes)
-        if try !isIntact(fingerprint, unrecorded: true) {
-            try removeDamaged(fingerprint.sha256)
-            do throws(StoreError) { try store.objects.put(bytes, as: fingerprint) } catch { throw SyncError(error, entry: "") }
-        }
-    }
-
-    private func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
+    func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
         let condition = try store.wrapped { () throws(FileError) in
             try store.objects.condition(
-                of: fingerprint.sha256, expected: fingerprint,
-                records: unrecorded ? VerifiedRecords() : examination.records)
+                of: fingerprint.sha256,
+                expected: fingerprint,
+                records: unrecorded ? VerifiedRecords() : examination.records
+            )
         }
         if case .intact = condition { return true }
         return false
     }
 
-    private func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {
+    func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {
         try store.wrapped { () throws(FileError) in
-            if try store.files.status(of: store.objects.path(of: digest)) != nil { try store.objects.quarantine(digest) }
+            if try store.files.status(of: store.objects.path(of: digest)) != nil {
+                try store.objects.quarantine(digest)
+            }
         }
     }
 
@@ -239,80 +204,6 @@ struct Download {
             }
         }
         return failures
-    }
-}
-
-/// One object to fetch.
-private struct ObjectRequest: Sendable {
-    let fingerprint: Fingerprint
-    /// Below `/APP/`.
-    let path: String
-    /// The entry it is for, in words.
-    let entry: String
-
-    init(_ fingerprint: Fingerprint, path: String, entry: String) {
-        self.fingerprint = fingerprint
-        self.path = path
-        self.entry = entry
-    }
-}
-
-extension [ObjectRequest] {
-    /// Each digest once.
-    fileprivate func uniqued() -> [ObjectRequest] {
-        var seen: Set<SHA256Digest> = []
-        return filter { seen.insert($0.fingerprint.sha256).inserted }
-    }
-}
-
-extension SyncEngine {
-    /// One object from the server into the store, digested as it comes. Nil when it is there.
-    fileprivate func receive(_ request: ObjectRequest) async -> SyncError? {
-        let (fingerprint, path) = (request.fingerprint, request.path)
-        do throws(StoreError) {
-            var receiver = try store.objects.receive(fingerprint)
-            var fetchError: FetchError?
-            var storeError: StoreError?
-            do throws(FetchError) {
-                try await fetcher.fetch(path, limit: fingerprint.size, deadline: deadlines.object(of: fingerprint.size)) {
-                    chunk throws(FetchError) in
-                    do throws(StoreError) { try receiver.append(chunk) } catch {
-                        storeError = error
-                        throw .notTaken(path, reason: error.description)
-                    }
-                    report(.received(bytes: chunk.count))
-                }
-            } catch { fetchError = error }
-            if let storeError { throw storeError }
-            switch fetchError {
-            case nil: break
-            // The answer is not the object: named by its entry, as any other wrong bytes are.
-            case .tooLarge: return .object(entry: request.entry, field: "size")
-            case let error?: return .fetch(error)
-            }
-            try receiver.finish()
-            report(.fileDone(request.entry))
-            return nil
-        } catch { return SyncError(error, entry: request.entry) }
-    }
-}
-
-extension SyncError {
-    fileprivate init(_ error: StoreError, entry: String) {
-        switch error {
-        case .mismatch(_, let field): self = .object(entry: entry, field: field)
-        case .file(let error): self = .file(error)
-        }
-    }
-
-    /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
-    fileprivate var endsSync: Bool {
-        switch self {
-        case .file, .lock, .cancelled, .fetch(.cancelled), .fetch(.connection): true
-        case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .rootForOtherApp, .testingKeys,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled:
-            false
-        }
     }
 }
 

@@ -37,7 +37,9 @@ package struct Examination {
         case .script:
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
-            if let fault = try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false) { return [fault] }
+            if let fault = try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false) {
+                return [fault]
+            }
             guard let manifest = try manifest(of: patch) else {
                 return [FileFault(file: "\(patch.label) manifest", wrong: .unreadable, asset: nil)]
             }
@@ -71,7 +73,9 @@ package struct Examination {
     }
 
     private mutating func object(
-        _ fingerprint: Fingerprint, named name: String, mustBeText: Bool
+        _ fingerprint: Fingerprint,
+        named name: String,
+        mustBeText: Bool
     ) throws(SyncError) -> FileFault? {
         let digest = fingerprint.sha256
         let condition = try store.wrapped { () throws(FileError) in
@@ -83,7 +87,9 @@ package struct Examination {
         case .intact(let identity):
             if records[digest] == identity { return nil }
             if mustBeText {
-                let bytes = try store.wrapped { () throws(FileError) in try store.objects.read(digest, limit: Limits.object) }
+                let bytes = try store.wrapped { () throws(FileError) in
+                    try store.objects.read(digest, limit: Limits.object)
+                }
                 guard String(validating: bytes, as: UTF8.self) != nil else {
                     return FileFault(file: name, wrong: .unreadable, asset: nil)
                 }
@@ -116,7 +122,8 @@ package struct Examination {
 
     /// For changes of links, which change what a record says.
     mutating func carrying(
-        _ digests: [SHA256Digest], over change: () throws(FileError) -> Void
+        _ digests: [SHA256Digest],
+        over change: () throws(FileError) -> Void
     ) throws(SyncError) {
         do throws(FileError) {
             try store.objects.carrying(&records, of: digests, over: change)

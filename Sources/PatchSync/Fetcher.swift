@@ -49,7 +49,10 @@ package protocol Fetcher: Sendable {
     ///   - path: `metadata/timestamp.json`; made by ``URLLayout`` only.
     ///   - deadline: for the whole of it.
     func fetch(
-        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError)
 }
 

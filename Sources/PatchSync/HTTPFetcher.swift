@@ -12,7 +12,13 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
 
     package init?(_ text: String) {
         let rest: Substring
-        if text.hasPrefix("http://") { rest = text.dropFirst(7) } else if text.hasPrefix("https://") { rest = text.dropFirst(8) } else { return nil }
+        if text.hasPrefix("http://") {
+            rest = text.dropFirst(7)
+        } else if text.hasPrefix("https://") {
+            rest = text.dropFirst(8)
+        } else {
+            return nil
+        }
         let host = rest.prefix { $0 != "/" }
         let forbidden = Set("?#@\\\"<>^`{|}".utf8)
         guard !host.isEmpty, text.utf8.count <= 2_048,
@@ -31,7 +37,9 @@ package struct HTTPFetcher: Fetcher {
 
     /// Runs `body` with a client that is gone when it returns.
     package static func with<Result: Sendable, Failure: Error>(
-        _ server: ServerURL, app: AppID, _ body: (HTTPFetcher) async throws(Failure) -> Result
+        _ server: ServerURL,
+        app: AppID,
+        _ body: (HTTPFetcher) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
@@ -51,7 +59,10 @@ package struct HTTPFetcher: Fetcher {
     }
 
     package func fetch(
-        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError) {
         do {
             try await get(path, limit: limit, deadline: deadline, receive: receive)
@@ -63,7 +74,10 @@ package struct HTTPFetcher: Fetcher {
     }
 
     private func get(
-        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws {
         var request = HTTPClientRequest(url: base + path)
         request.headers.add(name: "accept-encoding", value: "identity")

@@ -31,7 +31,10 @@ struct MetadataRefresh {
         do throws(SyncError) {
             try await targets("dial", by: "targets", &trusted)
             let file = try judged { [trusted] () throws(TrustError) in try trusted.target(path, of: "dial") }
-            let bytes = try await fetch(URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.dial))
+            let bytes = try await fetch(
+                URLLayout.target(path, sha256: file.sha256),
+                limit: min(file.length, Limits.dial)
+            )
             try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
             let dial: Dial
             do throws(FormatError) { dial = try Dial(bytes) } catch { throw .format(error) }
@@ -48,7 +51,10 @@ struct MetadataRefresh {
             let bytes: [UInt8]
             do throws(FetchError) {
                 bytes = try await fetcher.bytes(
-                    URLLayout.metadata("root", version: next), limit: Limits.root, deadline: deadlines.document)
+                    URLLayout.metadata("root", version: next),
+                    limit: Limits.root,
+                    deadline: deadlines.document
+                )
             } catch .notFound {
                 break
             } catch { throw .fetch(error) }
@@ -74,12 +80,16 @@ struct MetadataRefresh {
         guard let file = trusted.timestamp?.snapshot else { preconditionFailure("the timestamp comes first") }
         if let stored = try store.metadata("snapshot") {
             try? trusted.updateSnapshot(stored, stored: true)
-            if let sha256 = file.sha256, SHA256Digest(of: stored) == sha256, trusted.snapshot?.header.version == file.version {
+            if let sha256 = file.sha256, SHA256Digest(of: stored) == sha256,
+                trusted.snapshot?.header.version == file.version
+            {
                 return try judged { [trusted] () throws(TrustError) in try trusted.checkSnapshotIsCurrent() }
             }
         }
         let bytes = try await fetch(
-            URLLayout.metadata("snapshot", version: file.version), limit: min(file.length ?? Limits.snapshot, Limits.snapshot))
+            URLLayout.metadata("snapshot", version: file.version),
+            limit: min(file.length ?? Limits.snapshot, Limits.snapshot)
+        )
         try judged { () throws(TrustError) in
             try trusted.updateSnapshot(bytes)
             try trusted.checkSnapshotIsCurrent()
@@ -87,13 +97,18 @@ struct MetadataRefresh {
         try store.saveMetadata(bytes, role: "snapshot")
     }
 
-    private func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError) {
+    private func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError)
+    {
         let file = try judged { [trusted] () throws(TrustError) in try trusted.file(of: role) }
-        if let stored = try store.metadata(role), (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil {
+        if let stored = try store.metadata(role),
+            (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil
+        {
             return
         }
         let bytes = try await fetch(
-            URLLayout.metadata(role, version: file.version), limit: min(file.length ?? Limits.targetsRole, Limits.targetsRole))
+            URLLayout.metadata(role, version: file.version),
+            limit: min(file.length ?? Limits.targetsRole, Limits.targetsRole)
+        )
         try judged { () throws(TrustError) in try trusted.updateTargets(bytes, role: role, delegator: delegator) }
         try store.saveMetadata(bytes, role: role)
     }

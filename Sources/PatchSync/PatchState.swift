@@ -66,7 +66,10 @@ extension PatchState {
     ///   - wanted: the (sha256, url) that this device is to have, from the list or, offline, from its selection.
     ///   - installed: the (sha256, url) that it has; nil when the id is new to it.
     package init(
-        wanted: ContentAddress, installed: ContentAddress?, onDisk: PatchOnDisk, launch: PatchInLaunch
+        wanted: ContentAddress,
+        installed: ContentAddress?,
+        onDisk: PatchOnDisk,
+        launch: PatchInLaunch
     ) {
         switch onDisk {
         case .absent:

@@ -14,13 +14,24 @@ package struct InstalledPatch: Hashable, Sendable {
 
     package init(_ entry: PatchEntry, column: SHA256Digest?) {
         self.init(
-            patchID: entry.patchID, kind: entry.kind, version: entry.version, url: entry.url,
-            fingerprint: entry.fingerprint, signature: entry.signature, column: column)
+            patchID: entry.patchID,
+            kind: entry.kind,
+            version: entry.version,
+            url: entry.url,
+            fingerprint: entry.fingerprint,
+            signature: entry.signature,
+            column: column
+        )
     }
 
     private init(
-        patchID: PatchID, kind: PatchKind, version: VersionLabel, url: String, fingerprint: Fingerprint,
-        signature: EntrySignature, column: SHA256Digest?
+        patchID: PatchID,
+        kind: PatchKind,
+        version: VersionLabel,
+        url: String,
+        fingerprint: Fingerprint,
+        signature: EntrySignature,
+        column: SHA256Digest?
     ) {
         self.patchID = patchID
         self.kind = kind
@@ -48,10 +59,14 @@ package struct InstalledPatch: Hashable, Sendable {
             throw fields.broken("kind", "must be script or bundle")
         }
         self.init(
-            patchID: try fields.name("patchId"), kind: kind, version: try fields.name("version"),
-            url: try fields.string("url"), fingerprint: try fields.fingerprint(),
+            patchID: try fields.name("patchId"),
+            kind: kind,
+            version: try fields.name("version"),
+            url: try fields.string("url"),
+            fingerprint: try fields.fingerprint(),
             signature: try EntrySignature(try fields.fields("signature")),
-            column: fields.has("column") ? try fields.digest("column") : nil)
+            column: fields.has("column") ? try fields.digest("column") : nil
+        )
     }
 }
 
@@ -112,11 +127,15 @@ package struct Selection: Hashable, Sendable {
     init(_ fields: Fields) throws(FormatError) {
         var patches: [InstalledPatch] = []
         for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
-            patches.append(try InstalledPatch(try Fields(value, of: fields.document, at: "\(fields.at("patches"))[\(index)]")))
+            patches.append(
+                try InstalledPatch(try Fields(value, of: fields.document, at: "\(fields.at("patches"))[\(index)]"))
+            )
         }
         self.init(
             number: try fields.integer("number", in: 1...(1 << 53 - 1)),
             roleVersion: try fields.integer("roleVersion", in: 1...(1 << 53 - 1)),
-            patches: patches, entryKeys: try EntryKeys(fields))
+            patches: patches,
+            entryKeys: try EntryKeys(fields)
+        )
     }
 }

@@ -69,7 +69,9 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// The app starts.
-    package mutating func launch(token: LaunchToken, at time: UTCTime, launchLimit: Int = defaultLaunchLimit) -> Activation {
+    package mutating func launch(token: LaunchToken, at time: UTCTime, launchLimit: Int = defaultLaunchLimit)
+        -> Activation
+    {
         switch state {
         case .empty: return .nothing
         case .settled(let selection): return .run(selection, removed: [])

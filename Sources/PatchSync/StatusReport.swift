@@ -33,11 +33,21 @@ extension Device {
         func add(_ patch: InstalledPatch, isPending: Bool) throws(SyncError) {
             let onDisk = try examination.onDisk(patch)
             let stateNow = PatchState(
-                wanted: patch.address, installed: patch.address, onDisk: onDisk, launch: isPending ? .notRunning : .running)
+                wanted: patch.address,
+                installed: patch.address,
+                onDisk: onDisk,
+                launch: isPending ? .notRunning : .running
+            )
             rows.append(
                 .init(
-                    patchID: patch.patchID, kind: patch.kind, version: patch.version, state: stateNow,
-                    fault: onDisk.fault, isPending: isPending))
+                    patchID: patch.patchID,
+                    kind: patch.kind,
+                    version: patch.version,
+                    state: stateNow,
+                    fault: onDisk.fault,
+                    isPending: isPending
+                )
+            )
         }
         let running = state.machine.state.running
         for patch in running?.patches ?? [] { try add(patch, isPending: false) }
@@ -47,8 +57,11 @@ extension Device {
             }
         }
         return StatusReport(
-            phase: state.machine.state.phase, rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
-            machine: state.machine, lastSync: state.lastSync)
+            phase: state.machine.state.phase,
+            rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
+            machine: state.machine,
+            lastSync: state.lastSync
+        )
     }
 }
 

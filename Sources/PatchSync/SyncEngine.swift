@@ -15,7 +15,10 @@ package struct SyncEngine: Sendable {
     package var retryNow = false
 
     package init(
-        store: DeviceStore, configuration: DeviceConfiguration, fetcher: any Fetcher, now: @escaping @Sendable () -> UTCTime
+        store: DeviceStore,
+        configuration: DeviceConfiguration,
+        fetcher: any Fetcher,
+        now: @escaping @Sendable () -> UTCTime
     ) {
         self.store = store
         self.configuration = configuration
@@ -29,15 +32,25 @@ package struct SyncEngine: Sendable {
         let (list, role, dial) = try await offer(at: time)
         let before = try store.state(of: configuration.channel)
         let device = DeviceFacts(
-            deviceID: try store.deviceID(), appVersion: configuration.appVersion, time: time, retryNow: retryNow)
+            deviceID: try store.deviceID(),
+            appVersion: configuration.appVersion,
+            time: time,
+            retryNow: retryNow
+        )
         let plan = SyncPlan(list: list, dial: dial, machine: before.machine, device: device, role: role)
         var download = Download(engine: self, plan: plan, list: list)
         let outcome = try await download.run()
         let staging = try await commit(outcome, plan: plan, list: list, at: time)
         return SyncReport(
-            roleVersion: list.roleVersion, decisions: plan.decisions, refused: list.refused, failures: outcome.failures,
-            filesReceived: outcome.filesReceived, bytesReceived: outcome.bytesReceived, healed: outcome.healed,
-            staging: staging)
+            roleVersion: list.roleVersion,
+            decisions: plan.decisions,
+            refused: list.refused,
+            failures: outcome.failures,
+            filesReceived: outcome.filesReceived,
+            bytesReceived: outcome.bytesReceived,
+            healed: outcome.healed,
+            staging: staging
+        )
     }
 
     /// What the channel offers now, verified.
@@ -46,7 +59,9 @@ package struct SyncEngine: Sendable {
         var refresh = MetadataRefresh(store: store, fetcher: fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
         var trusted = try await refresh.refresh(channel: channel, at: time)
-        guard let role = trusted.targets[ExactString(channel.text)] else { preconditionFailure("refreshed without its role") }
+        guard let role = trusted.targets[ExactString(channel.text)] else {
+            preconditionFailure("refreshed without its role")
+        }
         let path = TargetPath.patchList(channel)
         let file: TargetFile
         do throws(TrustError) { file = try trusted.target(path, of: channel.text) } catch { throw .trust(error) }
@@ -56,16 +71,23 @@ package struct SyncEngine: Sendable {
         return (list, role, await refresh.dial(app: configuration.app, channel: channel, &trusted))
     }
 
-    private func verifiedList(_ path: TargetPath, _ file: TargetFile, _ role: TargetsRole) async throws(SyncError) -> VerifiedList {
+    private func verifiedList(_ path: TargetPath, _ file: TargetFile, _ role: TargetsRole) async throws(SyncError)
+        -> VerifiedList
+    {
         let (app, channel) = (configuration.app, configuration.channel)
         func verify(_ bytes: [UInt8]) throws(TrustError) -> VerifiedList {
             try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
         }
-        if let known = try store.patchList(of: channel), file.matches(known), let list = try? verify(known) { return list }
+        if let known = try store.patchList(of: channel), file.matches(known), let list = try? verify(known) {
+            return list
+        }
         let bytes: [UInt8]
         do throws(FetchError) {
             bytes = try await fetcher.bytes(
-                URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.patchList), deadline: deadlines.document)
+                URLLayout.target(path, sha256: file.sha256),
+                limit: min(file.length, Limits.patchList),
+                deadline: deadlines.document
+            )
         } catch { throw .fetch(error) }
         let list: VerifiedList
         do throws(TrustError) { list = try verify(bytes) } catch { throw .trust(error) }
@@ -75,7 +97,10 @@ package struct SyncEngine: Sendable {
 
     /// Writes down what was staged, against the state as it is now.
     private func commit(
-        _ outcome: Download.Outcome, plan: SyncPlan, list: VerifiedList, at time: UTCTime
+        _ outcome: Download.Outcome,
+        plan: SyncPlan,
+        list: VerifiedList,
+        at time: UTCTime
     ) async throws(SyncError) -> SelectionMachine.Staging {
         atCommitPoint(.beforeState)
         let staging = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
@@ -83,8 +108,11 @@ package struct SyncEngine: Sendable {
             // Something was confirmed, switched or rolled back meanwhile: the next sync chooses again.
             guard state.machine.state.choiceBase == plan.base else { return SelectionMachine.Staging.superseded }
             let next = Selection(
-                number: state.lastSelection + 1, roleVersion: list.roleVersion, patches: outcome.patches,
-                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys))
+                number: state.lastSelection + 1,
+                roleVersion: list.roleVersion,
+                patches: outcome.patches,
+                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys)
+            )
             let staging = state.machine.stage(next)
             if staging == .staged { state.lastSelection = next.number }
             return staging

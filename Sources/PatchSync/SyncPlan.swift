@@ -26,8 +26,14 @@ package struct SyncPlan: Sendable {
         let channel = list.list.channel
         decisions = ids.map { id in
             Decision(
-                id, versions: versions[id] ?? [], hasRefused: refused.contains(id), current: base?[id], dial: dial,
-                blocks: machine.blocks, device: device)
+                id,
+                versions: versions[id] ?? [],
+                hasRefused: refused.contains(id),
+                current: base?[id],
+                dial: dial,
+                blocks: machine.blocks,
+                device: device
+            )
         }
         self.base = base
         // During a trial nothing new is taken: it could not be staged before the trial ends.

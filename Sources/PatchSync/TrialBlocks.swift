@@ -46,7 +46,11 @@ package struct TrialBlocks: Equatable, Sendable {
             let failures = reason == .person ? 2 : (blocks[patch.content]?.failures ?? 0) + 1
             let wait = failures == 1 ? Self.firstWait : Self.blockTime
             blocks[patch.content] = Block(
-                version: patch.version, failures: failures, until: time.adding(wait), reason: reason)
+                version: patch.version,
+                failures: failures,
+                until: time.adding(wait),
+                reason: reason
+            )
         }
     }
 
@@ -68,17 +72,23 @@ package struct TrialBlocks: Equatable, Sendable {
                     ("version", .text(block.version.text)), ("failures", .integer(block.failures)),
                     ("until", .text(block.until.description)), ("reason", .text(block.reason.rawValue)),
                 ])
-            })
+            }
+        )
     }
 
     init(_ rows: [JSON], of document: String) throws(FormatError) {
         blocks = [:]
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "blocks[\(index)]")
-            guard let reason = Reason(rawValue: try row.string("reason")) else { throw row.broken("reason", "is unknown") }
+            guard let reason = Reason(rawValue: try row.string("reason")) else {
+                throw row.broken("reason", "is unknown")
+            }
             blocks[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = Block(
-                version: try row.name("version"), failures: try row.integer("failures", in: 1...1_000_000),
-                until: try row.time("until"), reason: reason)
+                version: try row.name("version"),
+                failures: try row.integer("failures", in: 1...1_000_000),
+                until: try row.time("until"),
+                reason: reason
+            )
         }
     }
 }

@@ -27,7 +27,10 @@ extension Device {
     }
 
     private func verify(
-        _ patch: InstalledPatch, of selection: Selection, signatures: Bool, into report: inout VerificationReport
+        _ patch: InstalledPatch,
+        of selection: Selection,
+        signatures: Bool,
+        into report: inout VerificationReport
     ) throws(SyncError) {
         var examination = Examination(store: store, records: VerifiedRecords())
         report.patches += 1
@@ -39,13 +42,19 @@ extension Device {
             case .unreadable: "\(fault.file): cannot be read"
             }
         }
-        let manifest = patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil
+        let manifest =
+            patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil
         report.files += 1 + (manifest?.assets.count ?? 0)
         guard signatures else { return }
         do throws(EntryFault) {
             let statement = Statement.patch(
-                app: configuration.app, channel: configuration.channel, patchID: patch.patchID, kind: patch.kind,
-                version: patch.version, fingerprint: patch.fingerprint)
+                app: configuration.app,
+                channel: configuration.channel,
+                patchID: patch.patchID,
+                kind: patch.kind,
+                version: patch.version,
+                fingerprint: patch.fingerprint
+            )
             try selection.entryKeys.check(patch.signature, over: statement, entry: patch.label.description)
             report.signatures += 1
         } catch { report.faults.append(error.description) }
@@ -62,7 +71,8 @@ extension Device {
                     try selection.entryKeys.check(
                         EntrySignature(keyID: parsed.keyID, bytes: signature),
                         over: asset.statement(app: configuration.app, patchID: patch.patchID),
-                        entry: "\(patch.label) \(asset.path)")
+                        entry: "\(patch.label) \(asset.path)"
+                    )
                     report.signatures += 1
                 } catch { report.faults.append(error.description) }
             }

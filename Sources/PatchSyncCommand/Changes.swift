@@ -36,7 +36,11 @@ struct Confirm: AsyncParsableCommand {
 
     func run() async throws {
         guard let token = LaunchToken(launch) else {
-            throw Failure("--launch must be 32 lowercase hex digits", hint: "`patchsync serve` prints it.", exitCode: .malformed)
+            throw Failure(
+                "--launch must be 32 lowercase hex digits",
+                hint: "`patchsync serve` prints it.",
+                exitCode: .malformed
+            )
         }
         let device = try options.device
         let confirmation = try await reporting { () throws(SyncError) in try await device.confirm(token) }
@@ -87,10 +91,13 @@ struct Verify: AsyncParsableCommand {
                 JSON.fields([
                     ("patches", .integer(report.patches)), ("files", .integer(report.files)),
                     ("signatures", .integer(report.signatures)), ("faults", .array(report.faults.map { .text($0) })),
-                ]).text)
+                ]).text
+            )
         } else {
             for fault in report.faults { out.line(printable(fault)) }
-            out.line("\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults")
+            out.line(
+                "\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults"
+            )
         }
         if !report.faults.isEmpty { throw ExitCode.refused }
     }
@@ -106,12 +113,19 @@ extension SelectionMachine.Activation {
             switch self {
             case .nothing: ("nothing", "nothing is installed", nil)
             case .run(let selection, let removed):
-                ("run", "active: \(selection.words)" + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil)
+                (
+                    "run",
+                    "active: \(selection.words)"
+                        + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil
+                )
             case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
-            case .rolledBack(let good, let bad): ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+            case .rolledBack(let good, let bad):
+                ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
             }
         if options.json {
-            Console.standardOutput.line(JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).text)
+            Console.standardOutput.line(
+                JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).text
+            )
         } else {
             Console.standardOutput.line(words)
             if let launch { Console.standardOutput.line("confirm: patchsync confirm --launch \(launch)") }

@@ -30,13 +30,17 @@ extension SyncError {
             "Is the server running, and is --server right? What is installed keeps running."
         case .fetch(.notFound("metadata/timestamp.json")):
             "The server has nothing for this app: check --server, and that `patchsrv init` ran."
-        case .fetch(.notFound): "The published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
+        case .fetch(.notFound):
+            "The published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
         case .trust(.expired(let role, _, _)) where role == "timestamp" || role == "snapshot":
             "The server must run `patchsrv refresh`; or this device's clock is ahead. What is installed keeps running."
         case .trust(.expired): "The role must be signed again. What is installed keeps running."
-        case .trust(.rolledBack): "A mirror or server is behind, or someone replays old metadata. What is installed keeps running."
-        case .trust(.notInSnapshot(let role)): "Publish a release of channel \(role) first, or choose another with `init --channel`."
-        case .trust(.threshold): "Somebody changed it after it was signed, or it was signed by other keys than this app trusts."
+        case .trust(.rolledBack):
+            "A mirror or server is behind, or someone replays old metadata. What is installed keeps running."
+        case .trust(.notInSnapshot(let role)):
+            "Publish a release of channel \(role) first, or choose another with `init --channel`."
+        case .trust(.threshold):
+            "Somebody changed it after it was signed, or it was signed by other keys than this app trusts."
         case .trust, .object, .fetch: "Nothing was installed; what is installed keeps running."
         case .noStore: "Make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "Choose another folder; a store is made once."

@@ -19,7 +19,10 @@ struct Init: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Option(name: .long, help: ArgumentHelp("The app's root of trust, root.json of `patchsign init`.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The app's root of trust, root.json of `patchsign init`.", valueName: "file")
+    )
     var root: String
 
     @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
@@ -46,18 +49,27 @@ struct Init: AsyncParsableCommand {
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             try Device.create(
-                store, server: server, channel: channel, appVersion: appVersion.flatMap { AppVersion($0) }, root: bytes,
-                allowsTestingKeys: Environment.allowsTestingKeys)
+                store,
+                server: server,
+                channel: channel,
+                appVersion: appVersion.flatMap { AppVersion($0) },
+                root: bytes,
+                allowsTestingKeys: Environment.allowsTestingKeys
+            )
             return try Device(store, now: SystemTime.now)
         }
         let app = device.configuration.app
         if options.json {
-            Console.standardOutput.line(JSON.fields([
-                ("app", .text(app.text)), ("channel", .text(channel.text)), ("server", .text(server.text)),
-                ("store", .text(device.store.root.string)),
-            ]).text)
+            Console.standardOutput.line(
+                JSON.fields([
+                    ("app", .text(app.text)), ("channel", .text(channel.text)), ("server", .text(server.text)),
+                    ("store", .text(device.store.root.string)),
+                ]).text
+            )
         } else {
-            Console.standardOutput.line("\(app), channel \(channel), from \(server): store made in \(device.store.root)")
+            Console.standardOutput.line(
+                "\(app), channel \(channel), from \(server): store made in \(device.store.root)"
+            )
         }
     }
 }

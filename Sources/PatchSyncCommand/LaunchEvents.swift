@@ -27,23 +27,33 @@ struct LaunchEvents: Sendable {
         case .serving(let selection, let trial):
             let how = trial.map { "on trial; confirm: patchsync confirm --launch \($0)" } ?? "confirmed"
             say(
-                "serving", "serving \(selection.words) (\(how))",
+                "serving",
+                "serving \(selection.words) (\(how))",
                 [
                     ("patches", .array(selection.patches.map(\.words))), ("launch", trial.map { .text($0.text) }),
                     ("selection", .integer(selection.number)),
-                ])
+                ]
+            )
         case .withdrawn(let ids):
-            say("withdrawn", "withdrawn: \(ids.map(\.text).joined(separator: ", "))", [("patches", .array(ids.map { .text($0.text) }))])
+            say(
+                "withdrawn",
+                "withdrawn: \(ids.map(\.text).joined(separator: ", "))",
+                [("patches", .array(ids.map { .text($0.text) }))]
+            )
         case .damaged(let files):
             say(
-                "damaged", "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))",
-                [("files", .array(files.map { .text($0) }))])
+                "damaged",
+                "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))",
+                [("files", .array(files.map { .text($0) }))]
+            )
         case .confirmed(let selection):
             say("confirmed", "confirmed: \(selection.words)", [("patches", .array(selection.patches.map(\.words)))])
         case .rolledBack(let good, let bad):
             say(
-                "rolledBack", "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
-                [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))])
+                "rolledBack",
+                "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
+                [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))]
+            )
         case .trouble(let error):
             trouble(error.description)
         }

@@ -13,7 +13,8 @@ import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
+        abstract:
+            "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
             timeout to say that it works: the page by window.patchline.confirm() of /__patchline/launch.js, or a program by
@@ -32,7 +33,10 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: "Another port than the app's own; 0 takes any free one.")
     var port: Int?
 
-    @Flag(name: .long, help: "When the port is taken, take the next free one. The origin changes: pages lose cookies and storage.")
+    @Flag(
+        name: .long,
+        help: "When the port is taken, take the next free one. The origin changes: pages lose cookies and storage."
+    )
     var nextFreePort = false
 
     @Option(name: .long, help: ArgumentHelp("How long a new version has to confirm.", valueName: "ms"))
@@ -44,7 +48,10 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The app's own folder, asked after the bundle.", valueName: "dir"))
     var www: String?
 
-    @Option(name: .long, help: ArgumentHelp("A folder served under /local-filesystem/; none without it.", valueName: "dir"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A folder served under /local-filesystem/; none without it.", valueName: "dir")
+    )
     var localFiles: String?
 
     func validate() throws {
@@ -65,20 +72,26 @@ struct Serve: AsyncParsableCommand {
                 return try await serve(device, port: port, records: self.port == nil)
             } catch .portInUse where nextFreePort && port < 65_535 && port != 0 {
                 Console.standardError.line(
-                    "warning: port \(port) is taken; trying \(port + 1). The origin changes: pages lose cookies and storage.")
+                    "warning: port \(port) is taken; trying \(port + 1). The origin changes: pages lose cookies and storage."
+                )
                 port += 1
             } catch .portInUse(_, let taken) {
                 throw Failure(
                     "port \(taken) is taken by another program",
-                    hint: "Stop it, or choose another with --port; --next-free-port changes the origin, so pages lose their storage.",
-                    exitCode: .busy)
+                    hint:
+                        "Stop it, or choose another with --port; --next-free-port changes the origin, so pages lose their storage.",
+                    exitCode: .busy
+                )
             } catch { throw Failure("\(error)") }
         }
     }
 
     private func serve(_ device: Device, port: Int, records: Bool) async throws(FileServerError) {
         let events = LaunchEvents(options.json)
-        let source = AssetServer(www: www.map { FilePath(argument: $0) }, localFiles: localFiles.map { FilePath(argument: $0) }) { text in
+        let source = AssetServer(
+            www: www.map { FilePath(argument: $0) },
+            localFiles: localFiles.map { FilePath(argument: $0) }
+        ) { text in
             guard let token = LaunchToken(text) else { return .otherLaunch }
             do throws(SyncError) {
                 switch try await device.confirm(token) {
@@ -94,15 +107,20 @@ struct Serve: AsyncParsableCommand {
         let app = RunningApp(device: device, server: source, settings: settings) { events.take($0) }
         let (listening, whenListening) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
-            configuration: .init(host: "127.0.0.1", port: port), source: source,
+            configuration: .init(host: "127.0.0.1", port: port),
+            source: source,
             errorLog: { Console.standardError.line($0) },
             onListening: { address in
                 whenListening.yield(address.port ?? port)
                 whenListening.finish()
-            })
+            }
+        )
         let launch = Launch(app: app, device: device, listening: listening, recordsPort: records, events: events)
         let group = ServiceGroup(
-            services: [server, launch], gracefulShutdownSignals: [.sigint, .sigterm], logger: Logger(label: "patchsync") { _ in SwiftLogNoOpLogHandler() })
+            services: [server, launch],
+            gracefulShutdownSignals: [.sigint, .sigterm],
+            logger: Logger(label: "patchsync") { _ in SwiftLogNoOpLogHandler() }
+        )
         do {
             try await group.run()
         } catch let error as FileServerError {

@@ -41,7 +41,8 @@ extension StatusReport {
                             ("version", .text(row.version.text)), ("state", .text(row.state.name)),
                             ("fault", row.fault.map { .text($0) }), ("pending", .bool(row.isPending)),
                         ])
-                    })
+                    }
+                )
             ),
             (
                 "blocks",
@@ -52,7 +53,8 @@ extension StatusReport {
                             ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
                             ("reason", .text(block.reason.rawValue)),
                         ])
-                    })
+                    }
+                )
             ),
         ])
     }
@@ -85,7 +87,8 @@ extension StatusReport {
         case .settled: return "settled" + sync
         case .pending: return "a new selection waits" + sync
         case .trying(_, _, let launch):
-            return "a trial is running, launch \(launch.launches) (confirm: patchsync confirm --launch \(launch.token))" + sync
+            return "a trial is running, launch \(launch.launches) (confirm: patchsync confirm --launch \(launch.token))"
+                + sync
         }
     }
 }

@@ -38,9 +38,14 @@ struct Sync: AsyncParsableCommand {
         let report = try await reporting { [configuration] () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
                 if configuration != device.configuration { try device.store.save(configuration) }
-                return try await HTTPFetcher.with(configuration.server, app: configuration.app) { fetcher throws(SyncError) in
+                return try await HTTPFetcher.with(configuration.server, app: configuration.app) {
+                    fetcher throws(SyncError) in
                     var engine = SyncEngine(
-                        store: device.store, configuration: configuration, fetcher: fetcher, now: SystemTime.now)
+                        store: device.store,
+                        configuration: configuration,
+                        fetcher: fetcher,
+                        now: SystemTime.now
+                    )
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
                     engine.atCommitPoint = CommitPoint.pullingThePlug

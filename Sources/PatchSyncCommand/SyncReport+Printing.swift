@@ -20,9 +20,11 @@ extension SyncReport {
                     patches.map { patch in
                         .fields([
                             ("patchId", .text(patch.patchID.text)), ("version", .text(patch.version.text)),
-                            ("states", .array(patch.states.map { .text($0.name) })), ("fault", patch.fault.map { .text($0) }),
+                            ("states", .array(patch.states.map { .text($0.name) })),
+                            ("fault", patch.fault.map { .text($0) }),
                         ])
-                    })
+                    }
+                )
             ),
             ("healed", .array(healed.map { .text($0.description) })),
             ("refused", .array(refused.map { .text($0.fault.description) })),
@@ -34,7 +36,8 @@ extension SyncReport {
                             ("patchId", .text(failure.patchID.text)), ("version", .text(failure.version.text)),
                             ("error", .text(failure.error.description)),
                         ])
-                    })
+                    }
+                )
             ),
             ("decisions", .array(decisions.map(\.json))),
         ])
@@ -91,7 +94,11 @@ extension Decision {
             ("patchId", .text(patchID.text)), ("choice", .text(choice.0)), ("version", choice.1.map { .text($0.text) }),
             (
                 "passedOver",
-                .array(passedOver.map { .fields([("version", .text($0.version.text)), ("why", .text($0.why.description))]) })
+                .array(
+                    passedOver.map {
+                        .fields([("version", .text($0.version.text)), ("why", .text($0.why.description))])
+                    }
+                )
             ),
         ])
     }

@@ -52,7 +52,11 @@ final class SyncTranscript: Sendable {
                 console.line("plan: \(names.joined(separator: ", ")); \(files) objects, \(ByteText(bytes))")
                 guard files > 0 else { return }
                 state.progress = ProgressReport(
-                    "downloading \(files) objects", total: bytes, unit: .bytes, on: console)
+                    "downloading \(files) objects",
+                    total: bytes,
+                    unit: .bytes,
+                    on: console
+                )
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone: break
             case .failed(let failure):

@@ -48,9 +48,12 @@ package struct EntryKeys: Hashable, Sendable {
     package var json: JSON {
         .fields(
             keys.sorted { $0.key < $1.key }.map { id, key in
-                let bare = TUFKey(rsa: key, scheme: .rsaPKCS1v15).json.object?.members.map { ($0.key.text, Optional($0.value)) }
+                let bare = TUFKey(rsa: key, scheme: .rsaPKCS1v15).json.object?.members.map {
+                    ($0.key.text, Optional($0.value))
+                }
                 return (id.hex, .fields((bare ?? []) + [("usage", .text("entry"))]))
-            })
+            }
+        )
     }
 
     /// These keys and older ones that installed entries still rest on.

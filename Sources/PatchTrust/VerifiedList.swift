@@ -16,7 +16,11 @@ package struct VerifiedList: Sendable {
     ///   - bytes: the target `CHANNEL/patchlist.json`.
     ///   - file: what the channel's role says of it.
     package init(
-        _ bytes: [UInt8], for app: AppID, channel: ChannelName, file: TargetFile, role: TargetsRole
+        _ bytes: [UInt8],
+        for app: AppID,
+        channel: ChannelName,
+        file: TargetFile,
+        role: TargetsRole
     ) throws(TrustError) {
         let name = TargetPath.patchList(channel).text
         try file.check(bytes, name: name)
@@ -30,15 +34,23 @@ package struct VerifiedList: Sendable {
         }
         var entries: [PatchEntry] = []
         var refused = parsed.problems.map { problem in
-            let name = problem.patchID.map { id in problem.version.map { "\(id) \($0)" } ?? id.text } ?? "entry \(problem.index)"
+            let name =
+                problem.patchID.map { id in problem.version.map { "\(id) \($0)" } ?? id.text }
+                ?? "entry \(problem.index)"
             return RefusedEntry(
-                patchID: problem.patchID, version: problem.version,
-                fault: EntryFault(entry: name, rule: .unreadable(problem.error)))
+                patchID: problem.patchID,
+                version: problem.version,
+                fault: EntryFault(entry: name, rule: .unreadable(problem.error))
+            )
         }
         for entry in parsed.list.entries {
             do throws(EntryFault) {
                 let label = "\(entry.patchID) \(entry.version)"
-                try role.entryKeys.check(entry.signature, over: entry.statement(app: app, channel: channel), entry: label)
+                try role.entryKeys.check(
+                    entry.signature,
+                    over: entry.statement(app: app, channel: channel),
+                    entry: label
+                )
                 entries.append(entry)
             } catch {
                 refused.append(RefusedEntry(patchID: entry.patchID, version: entry.version, fault: error))

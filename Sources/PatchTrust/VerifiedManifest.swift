@@ -11,7 +11,11 @@ package struct VerifiedManifest: Sendable {
     ///   - column: `manifest.sigs`.
     /// - Throws: the first row that does not hold, by name.
     package init(
-        _ bytes: [UInt8], column columnBytes: [UInt8], of entry: PatchEntry, app: AppID, keys: EntryKeys
+        _ bytes: [UInt8],
+        column columnBytes: [UInt8],
+        of entry: PatchEntry,
+        app: AppID,
+        keys: EntryKeys
     ) throws(TrustError) {
         let label = "\(entry.patchID) \(entry.version)"
         let found = Fingerprint(of: bytes)
@@ -34,7 +38,9 @@ package struct VerifiedManifest: Sendable {
             do throws(EntryFault) {
                 try keys.check(
                     EntrySignature(keyID: column.keyID, bytes: signature),
-                    over: asset.statement(app: app, patchID: entry.patchID), entry: "\(label) \(asset.path)")
+                    over: asset.statement(app: app, patchID: entry.patchID),
+                    entry: "\(label) \(asset.path)"
+                )
             } catch { throw .entry(error) }
         }
         self.manifest = manifest

@@ -21,8 +21,10 @@ extension Device {
         let faults = try examination.faults(of: patch)
         guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch),
             let table = AssetTable(
-                manifest: manifest, folder: store.bundle(patch.fingerprint.sha256),
-                damaged: Set(faults.compactMap { $0.asset?.path }))
+                manifest: manifest,
+                folder: store.bundle(patch.fingerprint.sha256),
+                damaged: Set(faults.compactMap { $0.asset?.path })
+            )
         else { return nil }
         return OpenedBundle(table: table, faults: faults.map(\.file))
     }

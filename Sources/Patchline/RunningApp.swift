@@ -47,7 +47,10 @@ package actor RunningApp: Service {
     private var trial: (token: LaunchToken, deadline: ContinuousClock.Instant)?
 
     package init(
-        device: Device, server: AssetServer, settings: Settings, report: @escaping @Sendable (Event) -> Void
+        device: Device,
+        server: AssetServer,
+        settings: Settings,
+        report: @escaping @Sendable (Event) -> Void
     ) {
         self.device = device
         self.server = server

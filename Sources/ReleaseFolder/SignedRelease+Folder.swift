@@ -57,17 +57,23 @@ extension SignedRelease {
     /// - Parameter linking: directories whose files never change, such as an older signed release.
     package func write(to folder: FilePath, files: any FileOperations, linking: [FilePath] = []) throws(FileError) {
         try files.makeDirectory(folder)
+        // Once each: making sure of a directory syncs it.
+        let parts = Set(objects.keys.map { folder.appending(URLLayout.object($0)).removingLastComponent() })
+        for part in parts { try files.makeDirectory(part) }
         for (digest, source) in objects.sorted(by: { $0.key < $1.key }) {
             let destination = folder.appending(URLLayout.object(digest))
-            try files.makeDirectory(destination.removingLastComponent())
             if try files.identity(of: destination) != nil { continue }
-            if linking.contains(where: { source.starts(with: $0) }), (try? files.link(source, to: destination)) != nil { continue }
+            if linking.contains(where: { source.starts(with: $0) }), (try? files.link(source, to: destination)) != nil {
+                continue
+            }
             try files.copy(source, to: destination)
         }
+        for part in parts { try files.syncDirectory(part) }
         for (path, bytes) in targets.sorted(by: { $0.key < $1.key }) {
             let destination = folder.appending("targets/\(path)")
             try files.makeDirectory(destination.removingLastComponent())
             try files.write(bytes, to: destination)
+            try files.syncDirectory(destination.removingLastComponent())
         }
         try writeRole(to: folder, files: files)
         try files.replace(Self.headerFile, in: folder, with: header.json.fileBytes)

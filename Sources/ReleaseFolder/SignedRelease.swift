@@ -22,7 +22,10 @@ package struct SignedRelease: Sendable {
     package let objects: [SHA256Digest: FilePath]
 
     package init(
-        header: ReleaseHeader, role: Envelope, targets: [TargetPath: [UInt8]], objects: [SHA256Digest: FilePath]
+        header: ReleaseHeader,
+        role: Envelope,
+        targets: [TargetPath: [UInt8]],
+        objects: [SHA256Digest: FilePath]
     ) {
         self.header = header
         self.role = role

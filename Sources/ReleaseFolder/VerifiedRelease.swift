@@ -33,7 +33,9 @@ package struct VerifiedRelease: Sendable {
     ///   - delegation: what the top targets role says of the channel.
     ///   - elsewhere: where an object may lie that the release leaves out: the published tree's copy.
     package init(
-        _ release: SignedRelease, delegation: Delegation, files: any FileOperations,
+        _ release: SignedRelease,
+        delegation: Delegation,
+        files: any FileOperations,
         elsewhere: (SHA256Digest) -> FilePath? = { _ in nil }
     ) throws(ReleaseError) {
         let header = release.header
@@ -71,7 +73,9 @@ package struct VerifiedRelease: Sendable {
                 throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
             }
             let found: Fingerprint
-            do throws(FileError) { found = try files.fingerprint(of: path, limit: Limits.object) } catch { throw .file(error) }
+            do throws(FileError) { found = try files.fingerprint(of: path, limit: Limits.object) } catch {
+                throw .file(error)
+            }
             if let field = found.firstDifference(from: fingerprint) {
                 throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
             }
@@ -85,10 +89,18 @@ package struct VerifiedRelease: Sendable {
             case .script: try object(entry.fingerprint, entry: label.description)
             case .bundle:
                 let (_, bytes) = try target(.manifest(channel: channel, patchID: entry.patchID, version: entry.version))
-                let (_, column) = try target(.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version))
+                let (_, column) = try target(
+                    .signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
+                )
                 let manifest: VerifiedManifest
                 do throws(TrustError) {
-                    manifest = try VerifiedManifest(bytes, column: column, of: entry, app: header.app, keys: role.entryKeys)
+                    manifest = try VerifiedManifest(
+                        bytes,
+                        column: column,
+                        of: entry,
+                        app: header.app,
+                        keys: role.entryKeys
+                    )
                 } catch { throw .trust(error) }
                 for asset in manifest.manifest.assets {
                     counts.assets += 1

@@ -11,7 +11,7 @@ package struct SimulatedDevice: Sendable {
         guard let url = ServerURL("http://patches.test") else { preconditionFailure("this is a URL") }
         return url
     }()
-    /// Number 3,418 of 10,000 under the salt of ``SimulatedPatch``.
+    /// Number 4,274 of 10,000 under the salt of ``SimulatedPatch``.
     package static let id = [UInt8](0..<16)
 
     package let store: DeviceStore

@@ -103,9 +103,14 @@ struct ProgressPainterTests {
             clock: StoppedClock(),
             write: { written.append($0) }
         )
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<10_000 { report.advance(by: 1) }
+        let threads = DispatchGroup()
+        for number in 1...8 {
+            // A queue each, because one for all gets no more threads than there are free cores.
+            DispatchQueue(label: "worker \(number)").async(group: threads) {
+                for _ in 0..<10_000 { report.advance(by: 1) }
+            }
         }
+        threads.wait()
         report.finish()
         #expect(
             written.text == "Work: 0 %, 0 of 80000\n"

@@ -22,7 +22,7 @@ package struct Digester: ~Copyable {
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        for unsafe context in unsafe [md5, sha1, sha256] {
+        for unsafecontext in unsafe [md5, sha1, sha256] {
             let done = unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
             precondition(done == 1, "libcrypto could not digest")
         }

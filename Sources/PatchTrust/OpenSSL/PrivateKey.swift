@@ -28,15 +28,23 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
     /// Reads PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
     package init(pem: [UInt8], passphrase: String?) throws(KeyError) {
         guard pem.count <= Limits.keyFile, let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
-        let encrypted = text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
+        let encrypted =
+            text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
         guard !encrypted || passphrase != nil else { throw .needsPassphrase }
         let bio = MemoryBIO(pem)
         // A callback always: libcrypto's own would ask at the terminal.
-        let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = { _, _, _, _ in -1 }
+        let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
+            _,
+            _,
+            _,
+            _ in -1
+        }
         let found: OpaquePointer?
         if let passphrase, encrypted {
             var secret = Array(passphrase.utf8CString)
-            unsafe found = secret.withUnsafeMutableBytes { unsafe PEM_read_bio_PrivateKey(bio.pointer, nil, nil, $0.baseAddress) }
+            unsafe found = secret.withUnsafeMutableBytes {
+                unsafe PEM_read_bio_PrivateKey(bio.pointer, nil, nil, $0.baseAddress)
+            }
             unsafe secret.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
         } else {
             unsafe found = PEM_read_bio_PrivateKey(bio.pointer, nil, refuse, nil)
@@ -54,7 +62,14 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         let bio = MemoryBIO()
         let done = unsafe secret.withUnsafeBufferPointer { buffer in
             unsafe PEM_write_bio_PKCS8PrivateKey(
-                bio.pointer, handle.pointer, EVP_aes_256_cbc(), buffer.baseAddress, Int32(buffer.count - 1), nil, nil)
+                bio.pointer,
+                handle.pointer,
+                EVP_aes_256_cbc(),
+                buffer.baseAddress,
+                Int32(buffer.count - 1),
+                nil,
+                nil
+            )
         }
         guard done == 1 else { throw .failed(lastOpenSSLError()) }
         return bio.bytes()

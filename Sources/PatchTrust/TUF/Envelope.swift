@@ -40,7 +40,9 @@ package struct Envelope: Sendable {
     }
 
     /// Adds one signature, in place of an older one by the same key.
-    package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme = .rsaPSS) throws(KeyError) {
+    package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme = .rsaPSS)
+        throws(KeyError)
+    {
         add(Signature(keyID: id.hex, bytes: try key.sign(signed.canonicalBytes, scheme: scheme)))
     }
 

@@ -46,7 +46,10 @@ package enum RoleDocument {
 
     /// - Parameter roles: signers of root, targets, snapshot and timestamp.
     package static func root(
-        app: AppID, version: Int, expires: UTCTime, roles: [String: Signers]
+        app: AppID,
+        version: Int,
+        expires: UTCTime,
+        roles: [String: Signers]
     ) -> Envelope {
         precondition(Set(roles.keys) == Set(RootRole.roleNames), "a root names exactly the four top roles")
         return Envelope(
@@ -59,7 +62,9 @@ package enum RoleDocument {
                         "roles",
                         .fields(roles.sorted { $0.key < $1.key }.map { ($0.key, .fields($0.value.members)) })
                     ),
-                ]))
+                ]
+            )
+        )
     }
 
     /// The top targets role: delegations only.
@@ -69,7 +74,8 @@ package enum RoleDocument {
                 draft.signers.members + [
                     ("name", .text(draft.name)), ("terminating", .bool(true)),
                     ("paths", .array(draft.paths.map { .text($0) })),
-                ])
+                ]
+            )
         }
         return Envelope(
             role: "targets",
@@ -80,12 +86,18 @@ package enum RoleDocument {
                         "delegations",
                         .fields([("keys", table(of: delegations.flatMap(\.signers.keys))), ("roles", .array(roles))])
                     ),
-                ]))
+                ]
+            )
+        )
     }
 
     /// A channel's role, or the dial's (which has no entry keys).
     package static func delegated(
-        _ name: String, version: Int, expires: UTCTime, targets: [TargetPath: TargetFile], entryKeys: EntryKeys? = nil
+        _ name: String,
+        version: Int,
+        expires: UTCTime,
+        targets: [TargetPath: TargetFile],
+        entryKeys: EntryKeys? = nil
     ) -> Envelope {
         let rows = targets.sorted { $0.key < $1.key }.map { path, file in
             (
@@ -93,7 +105,8 @@ package enum RoleDocument {
                 Optional(
                     JSON.fields([
                         ("length", .integer(file.length)), ("hashes", .fields([("sha256", .text(file.sha256.hex))])),
-                    ]))
+                    ])
+                )
             )
         }
         return Envelope(
@@ -101,7 +114,9 @@ package enum RoleDocument {
             signing: .fields(
                 header("targets", version, expires) + [
                     ("targets", .fields(rows)), (EntryKeys.member, entryKeys?.json),
-                ]))
+                ]
+            )
+        )
     }
 
     /// - Parameter files: by role name, without `.json`.
@@ -111,7 +126,9 @@ package enum RoleDocument {
             signing: .fields(
                 header("snapshot", version, expires) + [
                     ("meta", .fields(files.sorted { $0.key < $1.key }.map { ("\($0.key).json", $0.value.json) }))
-                ]))
+                ]
+            )
+        )
     }
 
     package static func timestamp(version: Int, expires: UTCTime, snapshot: RoleFile, signedAt: UTCTime) -> Envelope {
@@ -120,7 +137,9 @@ package enum RoleDocument {
             signing: .fields(
                 header("timestamp", version, expires) + [
                     ("meta", .fields([("snapshot.json", snapshot.json)])), ("x-signed-at", .text(signedAt.description)),
-                ]))
+                ]
+            )
+        )
     }
 
     private static func header(_ type: String, _ version: Int, _ expires: UTCTime) -> [(String, JSON?)] {

@@ -81,7 +81,9 @@ package struct TimestampRole: Sendable {
         let fields = try Fields(envelope.signed, of: "timestamp")
         header = try RoleHeader(fields, type: "timestamp")
         let meta = try fields.fields("meta")
-        guard meta.object.members.count == 1 else { throw fields.broken("meta", "must hold snapshot.json and nothing else") }
+        guard meta.object.members.count == 1 else {
+            throw fields.broken("meta", "must hold snapshot.json and nothing else")
+        }
         snapshot = try RoleFile(try meta.fields("snapshot.json"))
         signedAt = fields.has("x-signed-at") ? try fields.time("x-signed-at") : nil
     }
@@ -147,7 +149,9 @@ package struct TargetsRole: Sendable {
         for member in table.object.members {
             let row = try table.fields(member.key.text)
             targets[member.key] = TargetFile(
-                length: try row.integer("length", in: 0...Limits.object), sha256: try row.sha256InHashes())
+                length: try row.integer("length", in: 0...Limits.object),
+                sha256: try row.sha256InHashes()
+            )
         }
         self.targets = targets
         var delegations: [Delegation] = []
@@ -158,7 +162,9 @@ package struct TargetsRole: Sendable {
             for (index, value) in try part.array("roles", limit: 1_000).enumerated() {
                 let row = try Fields(value, of: name, at: "\(part.at("roles"))[\(index)]")
                 let delegation = try Delegation(row, keys: keys)
-                guard names.insert(ExactString(delegation.name)).inserted else { throw row.broken("name", "stands twice") }
+                guard names.insert(ExactString(delegation.name)).inserted else {
+                    throw row.broken("name", "stands twice")
+                }
                 delegations.append(delegation)
             }
         }

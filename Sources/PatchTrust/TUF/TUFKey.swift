@@ -32,7 +32,8 @@ package struct TUFKey: Hashable, Sendable {
             .fields([
                 ("keytype", .text("rsa")), ("scheme", .text(scheme.rawValue)),
                 ("keyval", .fields([("public", .text(key.pem))])),
-            ]))
+            ])
+        )
     }
 
     /// SHA-256 of the canonical JSON of the whole key object (TUF 4.2 KEYID).
@@ -92,7 +93,9 @@ extension Fields {
     /// `keyids` and `threshold` of a role, against the keys listed beside them.
     func roleKeys(among keys: [SHA256Digest: TUFKey]) throws(FormatError) -> RoleKeys {
         let ids = try strings("keyids", limit: 1_000)
-        guard Set(ids.map { ExactString($0) }).count == ids.count else { throw broken("keyids", "must not name a key twice") }
+        guard Set(ids.map { ExactString($0) }).count == ids.count else {
+            throw broken("keyids", "must not name a key twice")
+        }
         var found: [SHA256Digest: TUFKey] = [:]
         for id in ids.compactMap({ SHA256Digest(hex: $0) }) { found[id] = keys[id] }
         return RoleKeys(threshold: try integer("threshold", in: 1...1_000), keys: found)

@@ -72,7 +72,8 @@ extension TrustError: CustomStringConvertible {
         case .threshold(let role, let valid, let needed): "\(role): \(valid) valid signatures of \(needed) needed"
         case .rolledBack(let role, let offered, let trusted):
             "\(role): version \(offered) is older than version \(trusted), which is already trusted"
-        case .wrongVersion(let role, let offered, let expected): "\(role): version \(offered) where \(expected) is expected"
+        case .wrongVersion(let role, let offered, let expected):
+            "\(role): version \(offered) where \(expected) is expected"
         case .expired(let role, let expires, let time): "\(role): expired at \(expires) (now \(time))"
         case .wrongLength(let name, let found, let expected): "\(name): \(found) bytes where \(expected) are signed"
         case .wrongDigest(let name, let algorithm): "\(name): its \(algorithm) is not the signed one"

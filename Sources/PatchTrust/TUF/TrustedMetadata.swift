@@ -127,7 +127,9 @@ package struct TrustedMetadata: Sendable {
         if delegator == "root" {
             keys = root.keys(of: name)
         } else {
-            guard let delegation = targets[ExactString(delegator)]?.delegation(to: name) else { throw .notDelegated(role: name) }
+            guard let delegation = targets[ExactString(delegator)]?.delegation(to: name) else {
+                throw .notDelegated(role: name)
+            }
             keys = delegation.keys
         }
         try file.check(bytes, name: name)

@@ -1,0 +1,40 @@
+package import PatchFormat
+import PatchStore
+import SystemPackage
+
+extension DeviceStore {
+    /// Reads the state, changes it and saves it, under the writer lock. Held for that long only, so that a page can
+    /// confirm while a sync downloads.
+    package func changingState<Result>(
+        of channel: ChannelName,
+        _ change: (inout DeviceState) throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
+            var state = try state(of: channel)
+            let before = state
+            let result = try change(&state)
+            if state != before { try save(state, of: channel) }
+            return result
+        }
+    }
+
+    /// For the one sync that runs: others are told who runs it.
+    package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
+        try await holding(syncLock, waitingUpTo: .zero, body)
+    }
+
+    private func holding<Result>(
+        _ path: FilePath,
+        waitingUpTo deadline: Duration,
+        _ body: () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        guard isShared else { return try await body() }
+        let lock: StoreLock
+        do throws(StoreLockError) {
+            lock = try await StoreLock(path, waitingUpTo: deadline, clock: ContinuousClock())
+        } catch { throw .lock(error) }
+        let result = try await body()
+        extendLifetime(lock)
+        return result
+    }
+}

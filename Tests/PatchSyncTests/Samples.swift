@@ -1,0 +1,70 @@
+import PatchFormat
+import PatchSync
+import PatchTesting
+import PatchTrust
+import Testing
+
+/// A name that a test wrote itself.
+func name<Name: ParsedName>(_ text: String) -> Name {
+    guard let name = Name(text) else { preconditionFailure("\(text): \(Name.rule)") }
+    return name
+}
+
+/// A list entry whose signature nobody looks at: for decisions, which come after verification.
+func entry(
+    _ id: String, _ version: String, bytes: String? = nil, rules: PatchRules = .everyone, salt: UInt8 = 7,
+    requires: [PatchID: [SHA256Digest]] = [:]
+) -> PatchEntry {
+    let fingerprint = Fingerprint(of: Array((bytes ?? "\(id) \(version)").utf8))
+    return PatchEntry(
+        patchID: name(id), kind: .script, version: name(version), url: URLLayout.object(fingerprint.sha256),
+        fingerprint: fingerprint,
+        signature: EntrySignature(keyID: SHA256Digest(of: [1]), bytes: [UInt8](repeating: 5, count: 256)),
+        salt: [UInt8](repeating: salt, count: 16), requires: requires, rules: rules)
+}
+
+/// One version of one patch as it is installed: `fix 1`.
+func installed(_ label: String) -> InstalledPatch {
+    let parts = label.split(separator: " ").map(String.init)
+    return InstalledPatch(entry(parts[0], parts[1]), column: nil)
+}
+
+/// A selection of labels: `["fix 1", "web 2"]`.
+func selection(_ labels: [String], number: Int = 1) -> Selection {
+    Selection(
+        number: number, roleVersion: number, patches: labels.map(installed), entryKeys: .none)
+}
+
+extension Selection {
+    /// `fix 1, web 2`.
+    var labels: String { patches.map(\.label.description).joined(separator: ", ") }
+}
+
+/// The same numbers on every run: Steele's SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
+
+enum SampleApp {
+    static let fix1 = SimulatedPatch.script("fix-cart-total", "1", "cart.total = 1;")
+    static let fix2 = SimulatedPatch.script("fix-cart-total", "2", "cart.total = 2;")
+    static let banner1 = SimulatedPatch.script("banner", "1", "show('one');")
+    static let files1 = [
+        "index.html": "<p>one</p>", "app/main.js": "console.log(1);", "app/lib.js": "export const lib = 1;", "style.css": "p {}",
+    ]
+    static let web1 = SimulatedPatch.bundle("web", "1.0.0", files1)
+    /// One file changed, one new; the rest is that of 1.0.0.
+    static let files2 = files1.merging(["app/main.js": "console.log(2);", "app/new.js": "new;"]) { $1 }
+    static let web2 = SimulatedPatch.bundle("web", "2.0.0", files2)
+
+    static let first = [fix1, banner1, web1]
+    static let second = [fix2, banner1, web2]
+}
