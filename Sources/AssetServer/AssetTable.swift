@@ -1,7 +1,9 @@
 package import PatchFormat
 package import SystemPackage
 
-/// Which file of a bundle answers which URL path. Pure; made once for each bundle that is served.
+/// Which file of a bundle answers which URL path.
+///
+/// Pure; made once for each bundle that is served.
 package struct AssetTable: Sendable {
     /// What a path leads to.
     package enum Entry: Equatable, Sendable {
@@ -42,8 +44,10 @@ package struct AssetTable: Sendable {
         return damaged.contains(asset.path) ? .damaged(asset.path) : .asset(asset)
     }
 
-    /// The index for `/` and for a client-side route. A bundle that lists no routes has its index everywhere but under
-    /// `/favicon.ico`, which browsers ask for by themselves.
+    /// The index for `/` and for a client-side route.
+    ///
+    /// A bundle that lists no routes has its index everywhere but under `/favicon.ico`, which browsers ask for by
+    /// themselves.
     package func route(_ segments: [String]) -> Entry {
         guard segments != ["favicon.ico"] else { return .nothing }
         guard segments.isEmpty || (routes.map { $0.contains { $0.matches(segments) } } ?? true) else { return .nothing }

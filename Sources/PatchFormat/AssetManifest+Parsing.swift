@@ -31,7 +31,9 @@ extension AssetManifest {
         }
     }
 
-    /// What its rows break together: order, uniqueness, the index. Checked by whoever makes or reads a manifest.
+    /// What its rows break together: order, uniqueness, the index.
+    ///
+    /// Checked by whoever makes or reads a manifest.
     package func problem() -> (field: String, rule: String)? {
         var folded: [ExactString: AssetPath] = [:]
         var urls: Set<ExactString> = []

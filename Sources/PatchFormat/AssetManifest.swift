@@ -9,7 +9,9 @@ package struct AssetManifest: Hashable, Sendable {
     package let version: VersionLabel
     package let commit: String?
     package let created: UTCTime
-    /// By platform: the hash a device's native part must have. Read by devices that know it.
+    /// By platform: the hash a device's native part must have.
+    ///
+    /// Read by devices that know it.
     package let compatibility: [String: String]
     package let index: AssetPath
     /// Paths answered with `index`; nil when every unknown path is.

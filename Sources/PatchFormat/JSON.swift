@@ -8,7 +8,9 @@ package enum JSON: Hashable, Sendable {
     case object(JSONObject)
 }
 
-/// The members of a JSON object. No key stands twice: the parser refuses it and the initialiser traps.
+/// The members of a JSON object.
+///
+/// No key stands twice: the parser refuses it and the initialiser traps.
 package struct JSONObject: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let key: ExactString

@@ -1,4 +1,6 @@
-/// How much of anything from outside is read, in one place. Sizes are in bytes.
+/// How much of anything from outside is read, in one place.
+///
+/// Sizes are in bytes.
 package enum Limits {
     /// TUF reference clients use these four where a referrer names no length.
     package static let root = 512_000

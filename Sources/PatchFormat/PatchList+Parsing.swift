@@ -1,4 +1,6 @@
-/// A list entry that could not be read. It is refused alone; the rest of the list stands.
+/// A list entry that could not be read.
+///
+/// It is refused alone; the rest of the list stands.
 package struct EntryProblem: Hashable, Sendable {
     /// Its place in `patches`, from 0.
     package let index: Int

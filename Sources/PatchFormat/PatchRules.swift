@@ -1,4 +1,6 @@
-/// Who may take a list entry. Rules gate new installs only; nothing here ever takes a version back.
+/// Who may take a list entry.
+///
+/// Rules gate new installs only; nothing here ever takes a version back.
 package struct PatchRules: Hashable, Sendable {
     /// Whether an entry may be taken without a valid dial.
     package enum DialUse: String, Sendable {
@@ -16,7 +18,9 @@ package struct PatchRules: Hashable, Sendable {
     package var users: [SHA256Digest]?
     package var mandatory: Bool
     package var runAtNextLaunch: Bool
-    /// Members that this reader does not know. A device does not take an entry with a rule it cannot judge.
+    /// Members that this reader does not know.
+    ///
+    /// A device does not take an entry with a rule it cannot judge.
     package var unknown: [String]
 
     package static let everyone = PatchRules()

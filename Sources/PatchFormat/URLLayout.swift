@@ -1,4 +1,6 @@
-/// Where everything stands below `/APP/`. All of it is static; any file server can serve it.
+/// Where everything stands below `/APP/`.
+///
+/// All of it is static; any file server can serve it.
 package enum URLLayout {
     package static let timestamp = "metadata/timestamp.json"
 
@@ -48,7 +50,9 @@ package enum URLLayout {
     }
 }
 
-/// The name of a TUF target, `production/patchlist.json`. Not re-encoded in URLs, so its characters are few.
+/// The name of a TUF target, `production/patchlist.json`.
+///
+/// Not re-encoded in URLs, so its characters are few.
 package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be segments of A-Z a-z 0-9 . _ ~ + - joined by '/', none of them '.' or '..'"
 

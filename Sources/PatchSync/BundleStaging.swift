@@ -9,7 +9,9 @@ struct BundleStaging {
     let store: DeviceStore
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
-    /// Afterwards: the folder is complete and durable. Every object must be there.
+    /// Afterwards: the folder is complete and durable.
+    ///
+    /// Every object must be there.
     func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
         let files = store.files
         let growing = store.downloading.appending(digest.hex)

@@ -2,7 +2,9 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Removes what no kept selection needs. Nothing that a selection names is ever touched.
+/// Removes what no kept selection needs.
+///
+/// Nothing that a selection names is ever touched.
 struct CleanUp {
     let store: DeviceStore
 

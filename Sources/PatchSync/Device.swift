@@ -17,7 +17,9 @@ package struct Device: Sendable {
         configuration = try store.configuration()
     }
 
-    /// Makes a store. The root of trust comes from a file that the app carries: there is no trust on first use.
+    /// Makes a store.
+    ///
+    /// The root of trust comes from a file that the app carries: there is no trust on first use.
     ///
     /// - Parameter root: must be signed by itself and name its app.
     package static func create(
@@ -105,8 +107,10 @@ package struct Device: Sendable {
         if case .run(_, let removed) = activation, !removed.isEmpty { try await removeUnused() }
     }
 
-    /// Removes every bundle and object that no kept selection of any channel needs: the present one and the one confirmed
-    /// before stay (M15). Not while a sync runs: its objects belong to no selection yet.
+    /// Removes every bundle and object that no kept selection of any channel needs: the present one and the one
+    /// confirmed before stay (M15).
+    ///
+    /// Not while a sync runs: its objects belong to no selection yet.
     package func removeUnused() async throws(SyncError) {
         do throws(SyncError) {
             try await store.syncing { () throws(SyncError) in try CleanUp(store: store).run() }

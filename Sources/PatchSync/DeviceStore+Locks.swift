@@ -3,8 +3,9 @@ import PatchStore
 import SystemPackage
 
 extension DeviceStore {
-    /// Reads the state, changes it and saves it, under the writer lock. Held for that long only, so that a page can
-    /// confirm while a sync downloads.
+    /// Reads the state, changes it and saves it, under the writer lock.
+    ///
+    /// Held for that long only, so that a page can confirm while a sync downloads.
     package func changingState<Result>(
         of channel: ChannelName,
         _ change: (inout DeviceState) throws(SyncError) -> Result

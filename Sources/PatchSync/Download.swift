@@ -86,7 +86,9 @@ struct Download {
         }
     }
 
-    /// Looks at what is there, and at the manifest of a bundle that is not complete. Nil when nothing is to be done.
+    /// Looks at what is there, and at the manifest of a bundle that is not complete.
+    ///
+    /// Nil when nothing is to be done.
     private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> Task? {
         let patch = wanted.patch
         let faults = try examination.faults(of: patch)
@@ -171,7 +173,9 @@ struct Download {
         }
     }
 
-    /// Six at a time. One that fails stops no other; what has come stays for the next sync.
+    /// Six at a time.
+    ///
+    /// One that fails stops no other; what has come stays for the next sync.
     ///
     /// - Returns: by digest, why an object did not come.
     private mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {

@@ -21,7 +21,9 @@ package struct FileFault: Equatable, Sendable {
     package let asset: Asset?
 }
 
-/// Looks at what stands on disk of installed patches. What was verified and has not changed since is not hashed again.
+/// Looks at what stands on disk of installed patches.
+///
+/// What was verified and has not changed since is not hashed again.
 package struct Examination {
     private let store: DeviceStore
     package private(set) var records: VerifiedRecords

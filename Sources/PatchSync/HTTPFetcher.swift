@@ -30,7 +30,9 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Fetches over HTTP. No redirect is followed, nothing is cached, nothing is asked for twice.
+/// Fetches over HTTP.
+///
+/// No redirect is followed, nothing is cached, nothing is asked for twice.
 package struct HTTPFetcher: Fetcher {
     private let client: HTTPClient
     private let base: String

@@ -11,8 +11,9 @@ struct MetadataRefresh {
     let deadlines: Deadlines
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
-    /// Everything that a sync of `channel` rests on, unexpired. The dial is there if the channel's server keeps one that
-    /// holds.
+    /// Everything that a sync of `channel` rests on, unexpired.
+    ///
+    /// The dial is there if the channel's server keeps one that holds.
     func refresh(channel: ChannelName, at time: UTCTime) async throws(SyncError) -> TrustedMetadata {
         guard let root = try store.metadata("root") else { throw .noStore(store.root) }
         var trusted = try judged { () throws(TrustError) in try TrustedMetadata(trustedRoot: root, at: time) }

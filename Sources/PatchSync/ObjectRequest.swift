@@ -25,7 +25,9 @@ extension [ObjectRequest] {
 }
 
 extension SyncEngine {
-    /// One object from the server into the store, digested as it comes. Nil when it is there.
+    /// One object from the server into the store, digested as it comes.
+    ///
+    /// Nil when it is there.
     func receive(_ request: ObjectRequest) async -> SyncError? {
         let (fingerprint, path) = (request.fingerprint, request.path)
         do throws(StoreError) {

@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// What a patch is to this device now. Raw values and names are those of the first sample of this field.
+/// What a patch is to this device now.
+///
+/// Raw values and names are those of the first sample of this field.
 package enum PatchState: Int, Sendable, CaseIterable {
     /// The bytes are there and cannot be installed: a script that is not UTF-8, a manifest that cannot be read.
     case unknownError = 0
@@ -89,8 +91,9 @@ extension PatchState {
         }
     }
 
-    /// The other pure function: from the state to the work of a sync. Everything that is not on disk as it should be is
-    /// fetched (P6).
+    /// The other pure function: from the state to the work of a sync.
+    ///
+    /// Everything that is not on disk as it should be is fetched (P6).
     package var work: PatchWork {
         switch self {
         case .success: .none

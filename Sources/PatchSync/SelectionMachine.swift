@@ -1,7 +1,8 @@
 package import PatchFormat
 
-/// The selections of one channel on one device, and every event that changes them. Pure: the caller saves the new value
-/// first and carries the action out then.
+/// The selections of one channel on one device, and every event that changes them.
+///
+/// Pure: the caller saves the new value first and carries the action out then.
 package struct SelectionMachine: Equatable, Sendable {
     /// How many launches a trial has before it counts as failed: a power cut during the first is no false rollback.
     package static let defaultLaunchLimit = 2
@@ -133,7 +134,9 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// The startup timer of the launch that goes by `token` ended. Nil when that launch is no trial any more.
+    /// The startup timer of the launch that goes by `token` ended.
+    ///
+    /// Nil when that launch is no trial any more.
     package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
@@ -146,7 +149,9 @@ package struct SelectionMachine: Equatable, Sendable {
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
-    /// A person rolls back: to the last confirmed selection but the present one. Nil when there is none.
+    /// A person rolls back: to the last confirmed selection but the present one.
+    ///
+    /// Nil when there is none.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
         switch state {
         case .empty, .pending(nil, _): return nil

@@ -25,7 +25,9 @@ package struct StatusReport: Equatable, Sendable {
 }
 
 extension Device {
-    /// Looks at state and disk, no network. What has not changed since it was verified is not hashed again.
+    /// Looks at state and disk, no network.
+    ///
+    /// What has not changed since it was verified is not hashed again.
     package func status() throws(SyncError) -> StatusReport {
         let state = try state()
         var examination = Examination(store: store, records: store.records())

@@ -2,7 +2,9 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// Fetch → verify → choose → download → stage. It never touches what runs.
+/// Fetch → verify → choose → download → stage.
+///
+/// It never touches what runs.
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
@@ -26,7 +28,9 @@ package struct SyncEngine: Sendable {
         self.now = now
     }
 
-    /// One sync. The caller holds the store's sync lock.
+    /// One sync.
+    ///
+    /// The caller holds the store's sync lock.
     package func sync() async throws(SyncError) -> SyncReport {
         let time = try now(noEarlierThan: store.metadata("timestamp"))
         let (list, role, dial) = try await offer(at: time)

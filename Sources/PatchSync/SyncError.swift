@@ -3,7 +3,9 @@ package import PatchStore
 package import PatchTrust
 package import SystemPackage
 
-/// Why an operation of the device did not happen. What runs is untouched by all of them.
+/// Why an operation of the device did not happen.
+///
+/// What runs is untouched by all of them.
 package enum SyncError: Error, Equatable, Sendable {
     case fetch(FetchError)
     case trust(TrustError)

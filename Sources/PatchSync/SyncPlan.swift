@@ -1,7 +1,9 @@
 import PatchFormat
 import PatchTrust
 
-/// What a sync is to bring about, decided before anything is fetched. Pure.
+/// What a sync is to bring about, decided before anything is fetched.
+///
+/// Pure.
 package struct SyncPlan: Sendable {
     /// One patch of the selection to be.
     package struct Wanted: Sendable {

@@ -12,8 +12,9 @@ package struct VerificationReport: Equatable, Sendable {
 }
 
 extension Device {
-    /// Hashes every file of every kept selection and checks each entry's and asset's signature again, offline. Neither
-    /// records nor expiry count here.
+    /// Hashes every file of every kept selection and checks each entry's and asset's signature again, offline.
+    ///
+    /// Neither records nor expiry count here.
     package func verifyInstalled(signatures: Bool) throws(SyncError) -> VerificationReport {
         let state = try state()
         var report = VerificationReport()

@@ -20,7 +20,9 @@ package struct EntryKeys: Hashable, Sendable {
         TUFKey(rsa: key, scheme: .rsaPKCS1v15).id
     }
 
-    /// Reads the member of that name in `parent`. A key for another use is passed over.
+    /// Reads the member of that name in `parent`.
+    ///
+    /// A key for another use is passed over.
     package init(_ parent: Fields) throws(FormatError) {
         let fields = try parent.fields(Self.member)
         var keys: [SHA256Digest: PublicKey] = [:]

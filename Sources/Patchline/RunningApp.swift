@@ -58,7 +58,9 @@ package actor RunningApp: Service {
         self.report = report
     }
 
-    /// Launches; afterwards the server has what it serves. Call once, before ``run()`` and before the server listens.
+    /// Launches; afterwards the server has what it serves.
+    ///
+    /// Call once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
         try show(try await device.launch(limit: settings.launchLimit))
     }

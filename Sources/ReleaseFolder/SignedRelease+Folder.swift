@@ -35,8 +35,9 @@ extension SignedRelease {
         self.init(header: header, role: role, targets: targets, objects: objects)
     }
 
-    /// Digests of the scripts and assets that the list and its manifests name. What cannot be read names none; verifying
-    /// the release says why.
+    /// Digests of the scripts and assets that the list and its manifests name.
+    ///
+    /// What cannot be read names none; verifying the release says why.
     private static func objectsNamed(in targets: [TargetPath: [UInt8]], channel: ChannelName) -> Set<SHA256Digest> {
         guard let list = targets[.patchList(channel)].flatMap({ try? ParsedPatchList($0) })?.list else { return [] }
         var digests: Set<SHA256Digest> = []
@@ -52,7 +53,9 @@ extension SignedRelease {
         return digests
     }
 
-    /// Writes the release as a new folder. Objects are linked where they can be (`linking`) and copied otherwise.
+    /// Writes the release as a new folder.
+    ///
+    /// Objects are linked where they can be (`linking`) and copied otherwise.
     ///
     /// - Parameter linking: directories whose files never change, such as an older signed release.
     package func write(to folder: FilePath, files: any FileOperations, linking: [FilePath] = []) throws(FileError) {

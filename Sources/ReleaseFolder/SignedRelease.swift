@@ -18,7 +18,9 @@ package struct SignedRelease: Sendable {
     package private(set) var role: Envelope
     /// Every target that the role names.
     package let targets: [TargetPath: [UInt8]]
-    /// Where each object's bytes lie now. An object that the channel already has may be left out.
+    /// Where each object's bytes lie now.
+    ///
+    /// An object that the channel already has may be left out.
     package let objects: [SHA256Digest: FilePath]
 
     package init(

@@ -1,7 +1,9 @@
 import COpenSSL
 import PatchFormat
 
-/// A private key in memory. It never prints itself.
+/// A private key in memory.
+///
+/// It never prints itself.
 package struct PrivateKey: Sendable, CustomStringConvertible {
     private let handle: KeyHandle
     package let publicKey: PublicKey

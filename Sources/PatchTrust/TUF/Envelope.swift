@@ -23,7 +23,9 @@ package struct Envelope: Sendable {
         signatures = []
     }
 
-    /// Reads a role file. A key id that stands twice refuses it; a signature that is no hex counts as none.
+    /// Reads a role file.
+    ///
+    /// A key id that stands twice refuses it; a signature that is no hex counts as none.
     package init(_ bytes: [UInt8], role: String, limit: Int) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: role, limit: limit), of: role)
         var signatures: [Signature] = []

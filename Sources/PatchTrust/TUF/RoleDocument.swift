@@ -34,7 +34,9 @@ package enum RoleDocument {
             self.paths = paths
         }
 
-        /// A channel's: its list, and the manifests and columns of its bundles. TUF's `*` does not cross `/`.
+        /// A channel's: its list, and the manifests and columns of its bundles.
+        ///
+        /// TUF's `*` does not cross `/`.
         package static func channel(_ channel: ChannelName, signers: Signers) -> DelegationDraft {
             DelegationDraft(name: channel.text, signers: signers, paths: ["\(channel)/*", "\(channel)/*/*/*"])
         }

@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// A key as TUF metadata writes it. A key of an unknown sort is kept and never verifies anything.
+/// A key as TUF metadata writes it.
+///
+/// A key of an unknown sort is kept and never verifies anything.
 package struct TUFKey: Hashable, Sendable {
     /// The whole object, unknown members included: the key id covers it.
     package let json: JSON
@@ -76,7 +78,9 @@ package struct RoleKeys: Hashable, Sendable {
 }
 
 extension Fields {
-    /// The `keys` of a root or of delegations. Each id must be the digest of its key.
+    /// The `keys` of a root or of delegations.
+    ///
+    /// Each id must be the digest of its key.
     func keys(_ name: String) throws(FormatError) -> [SHA256Digest: TUFKey] {
         let fields = try fields(name)
         var keys: [SHA256Digest: TUFKey] = [:]

@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// Why bytes are not trusted. Each case is one broken rule.
+/// Why bytes are not trusted.
+///
+/// Each case is one broken rule.
 package enum TrustError: Error, Equatable, Sendable {
     case malformed(FormatError)
     /// Fewer distinct keys signed than the threshold asks for (TUF 4.2.1).

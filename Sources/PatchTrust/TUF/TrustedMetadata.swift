@@ -55,7 +55,9 @@ package struct TrustedMetadata: Sendable {
         try root.header.checkExpiry(role: "root", at: referenceTime)
     }
 
-    /// A timestamp, stored or new. An expired stored one still guards against rollback (TUF 5.4.2 to 5.4.4).
+    /// A timestamp, stored or new.
+    ///
+    /// An expired stored one still guards against rollback (TUF 5.4.2 to 5.4.4).
     package mutating func updateTimestamp(_ bytes: [UInt8]) throws(TrustError) -> Update {
         let envelope: Envelope
         let role: TimestampRole
@@ -82,7 +84,9 @@ package struct TrustedMetadata: Sendable {
         try timestamp.header.checkExpiry(role: "timestamp", at: referenceTime)
     }
 
-    /// A snapshot. A stored one is taken for rollback checks even when it is no longer the current one (TUF 5.5.2 to 5.5.6).
+    /// A snapshot.
+    ///
+    /// A stored one is taken for rollback checks even when it is no longer the current one (TUF 5.5.2 to 5.5.6).
     package mutating func updateSnapshot(_ bytes: [UInt8], stored: Bool = false) throws(TrustError) {
         guard let file = timestamp?.snapshot else { preconditionFailure("the timestamp comes before the snapshot") }
         if !stored { try file.check(bytes, name: "snapshot") }
