@@ -23,10 +23,11 @@ package struct PublishedTree: FileSource {
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
+        guard !request.path.hasTrailingSlash else { return .notFound }
         if request.path.text == "/healthz" {
             return .bytes(ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store"))
         }
-        guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else { return .notFound }
+        guard let path = TreePath(segments: request.path.segments) else { return .notFound }
         do throws(FolderFilesError) {
             guard let found = try tree.lookUp(request.path) else { return Self.missing(path) }
             return Self.answer(path, found)

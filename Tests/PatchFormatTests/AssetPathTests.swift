@@ -19,11 +19,9 @@ struct AssetPathTests {
 
     @Test(arguments: [
         "index.html", "app/main.js", "caf\u{E9}.svg", "...", "..a", "a..", ".hidden", "a b", "a:b", "~", "%2e%2e", "a\"b", "*?",
-        "日本/語", "\u{D55C}", "\u{202E}", "a" * 255, "a/" + "é" * 127, ("a" * 255 + "/") * 3 + "b" * 256, "a/" * 511 + "bc",
+        "日本/語", "\u{D55C}", "\u{202E}", "a" * 255, "a/" + "é" * 127, "a/" * 511 + "bc",
     ])
     func `is taken as it stands`(_ text: String) throws {
-        // 1,024 bytes in all is fine; the row of 255 and 256 is cut to segments that are.
-        let text = text.utf8.count == 1_024 && text.hasSuffix("b" * 256) ? String(text.dropLast(256)) + "b" * 254 + "/c" : text
         #expect(try AssetPath(text).text.hasSameBytes(as: text))
     }
 
