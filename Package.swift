@@ -24,7 +24,6 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
-let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -41,7 +40,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -57,7 +55,7 @@ let package = Package(
         .target(name: "PatchStore", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency, systemPackage]),
         .target(
             name: "HTTPFiles",
-            dependencies: [lifecycle, nioCore, nioPosix, nioHTTP1, nioConcurrency, nioExtras, systemPackage]
+            dependencies: [lifecycle, nioCore, nioPosix, nioHTTP1, nioConcurrency, systemPackage]
         ),
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
         .target(
@@ -89,18 +87,24 @@ let package = Package(
             ]
         ),
         .target(name: "Terminal"),
+        .target(
+            name: "CommandSupport",
+            dependencies: ["PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
+        ),
 
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "Terminal", argumentParser,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "CommandSupport",
+                "Terminal", argumentParser,
                 systemPackage,
             ]
         ),
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles",
+                "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, systemPackage,
             ]
         ),
@@ -108,7 +112,7 @@ let package = Package(
             name: "PatchSyncCommand",
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline",
-                "Terminal",
+                "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -132,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", subprocess,
                 systemPackage,
             ]
         ),

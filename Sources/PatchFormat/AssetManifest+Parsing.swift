@@ -8,7 +8,11 @@ extension AssetManifest {
         if fields.has("compatibility") {
             let platforms = try fields.fields("compatibility")
             for member in platforms.object.members {
-                compatibility[member.key.text] = try platforms.string(member.key.text)
+                // Two keys may differ in Unicode normal form alone; a dictionary would keep one of them.
+                let hash = try platforms.string(member.key.text)
+                guard compatibility.updateValue(hash, forKey: member.key.text) == nil else {
+                    throw platforms.broken(member.key.text, "stands twice")
+                }
             }
         }
         var assets: [Asset] = []
@@ -31,7 +35,7 @@ extension AssetManifest {
         }
     }
 
-    /// What its rows break together: order, uniqueness, the index.
+    /// What its rows break together: order, uniqueness, URLs, the index.
     ///
     /// Checked by whoever makes or reads a manifest.
     package func problem() -> (field: String, rule: String)? {
@@ -48,14 +52,14 @@ extension AssetManifest {
             if let other = folded.updateValue(asset.path, forKey: asset.path.caseFolded) {
                 return ("assets[\(index)].path", "\(asset.path) equals \(other) after case folding")
             }
-            if !urls.insert(ExactString(asset.url)).inserted { return ("assets[\(index)].url", "stands twice") }
-            for length in 1..<max(1, asset.path.segments.count) {
-                directories.insert(ExactString(asset.path.segments.prefix(length).joined(separator: "/")))
-            }
+            guard let url = AssetURL.decoded(asset.url) else { return ("assets[\(index)].url", AssetURL.rule) }
+            if !urls.insert(ExactString(url)).inserted { return ("assets[\(index)].url", "stands twice") }
+            let folders = asset.path.caseFolded.text.piecesBetweenSlashes.dropLast()
+            for last in folders.indices { directories.insert(ExactString(folders[...last].joined(separator: "/"))) }
         }
         let paths = Set(assets.map(\.path))
         for (index, asset) in assets.enumerated() {
-            if directories.contains(ExactString(asset.path.text)) {
+            if directories.contains(asset.path.caseFolded) {
                 return ("assets[\(index)].path", "is both a file and a folder")
             }
             if let map = asset.sourceMap, !paths.contains(map) {
@@ -92,17 +96,7 @@ extension Asset {
             throw fields.broken("type", "must be js, css, html, json, map or asset")
         }
         let url = try fields.string("url")
-        guard url.utf8.first == UInt8(ascii: "/"), url.utf8.count <= 4_096, !url.hasPrefix("/__patchline/"),
-            url.utf8.allSatisfy({
-                (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
-                    && $0 != UInt8(ascii: "\\")
-            })
-        else {
-            throw fields.broken(
-                "url",
-                "must be a percent-encoded URL path that starts with '/' and not with '/__patchline/'"
-            )
-        }
+        guard AssetURL.decoded(url) != nil else { throw fields.broken("url", AssetURL.rule) }
         self.init(
             path: try fields.assetPath("path"),
             url: url,

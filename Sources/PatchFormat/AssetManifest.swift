@@ -97,7 +97,7 @@ package enum AssetType: String, Sendable {
     case js, css, html, json, map, asset
 
     package init(path: AssetPath) {
-        let name = path.text.split(separator: "/").last ?? ""
+        let name = path.segments.last ?? ""
         let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
         self =
             switch ending {
@@ -122,7 +122,7 @@ package struct RoutePattern: Hashable, Sendable {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= 1_024,
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { return nil }
-        let segments = text.split(separator: "/").map(String.init)
+        let segments = text.piecesBetweenSlashes.filter { !$0.isEmpty }
         guard !segments.dropLast().contains("**"), !segments.contains(where: { $0 == "." || $0 == ".." }) else {
             return nil
         }

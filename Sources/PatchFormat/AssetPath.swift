@@ -25,7 +25,7 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     package var text: String { exact.text }
     package var description: String { text }
-    package var segments: [String] { text.split(separator: "/").map(String.init) }
+    package var segments: [String] { text.piecesBetweenSlashes }
 
     package init(_ text: String) throws(Problem) {
         if let problem = Self.problem(of: text) { throw problem }
@@ -49,8 +49,10 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     /// Equal for two paths that a case-insensitive file system may hold as one.
+    ///
+    /// Lowercase first: `ẞ` has no uppercase, but its lowercase `ß` has one, `SS`.
     package var caseFolded: ExactString {
-        ExactString(text.uppercased().lowercased())
+        ExactString(text.lowercased().uppercased().lowercased())
     }
 
     package static func < (left: AssetPath, right: AssetPath) -> Bool {

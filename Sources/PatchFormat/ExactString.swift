@@ -35,4 +35,11 @@ extension String {
     package func hasSameBytes(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8)
     }
+
+    /// The pieces between the slashes, empty ones too.
+    ///
+    /// By bytes: to Swift a `/` and a combining mark behind it are one character, which is no `/`.
+    var piecesBetweenSlashes: [String] {
+        utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    }
 }

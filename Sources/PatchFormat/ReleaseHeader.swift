@@ -5,7 +5,7 @@ package struct ReleaseHeader: Hashable, Sendable {
     /// The channel role that was current when the release was described; publishing is compare-and-swap on it.
     package struct Base: Hashable, Sendable {
         package let roleVersion: Int
-        /// Of the role's file bytes.
+        /// Of the canonical JSON of the role's signed part: the same whatever signatures the role carries.
         package let sha256: SHA256Digest
 
         package init(roleVersion: Int, sha256: SHA256Digest) {

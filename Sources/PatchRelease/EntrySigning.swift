@@ -6,6 +6,11 @@ import ReleaseFolder
 package struct SignatureCounts: Equatable, Sendable {
     package var made = 0
     package var kept = 0
+
+    package init(made: Int = 0, kept: Int = 0) {
+        self.made = made
+        self.kept = kept
+    }
 }
 
 /// An entry key at work on many statements.

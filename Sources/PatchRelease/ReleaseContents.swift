@@ -13,6 +13,26 @@ package struct ReleaseContents: Sendable {
     package let list: PatchList
     package let manifests: [Label: AssetManifest]
 
+    package init(
+        app: AppID,
+        channel: ChannelName,
+        base: ReleaseHeader.Base?,
+        roleVersion: Int,
+        expires: UTCTime,
+        entryKeys: Set<SHA256Digest>,
+        list: PatchList,
+        manifests: [Label: AssetManifest]
+    ) {
+        self.app = app
+        self.channel = channel
+        self.base = base
+        self.roleVersion = roleVersion
+        self.expires = expires
+        self.entryKeys = entryKeys
+        self.list = list
+        self.manifests = manifests
+    }
+
     /// Reads a release as it says it is; nothing is verified.
     package init(_ release: SignedRelease) throws(ReleaseError) {
         do throws(FormatError) {

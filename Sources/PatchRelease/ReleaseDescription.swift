@@ -35,6 +35,22 @@ package struct DescribedPatch: Equatable, Sendable {
 
     package static let keepByDefault = 1
 
+    package init(
+        patchID: PatchID,
+        version: VersionLabel,
+        content: Content,
+        rules: PatchRules,
+        requires: [PatchID: [Requirement]],
+        keep: Int
+    ) {
+        self.patchID = patchID
+        self.version = version
+        self.content = content
+        self.rules = rules
+        self.requires = requires
+        self.keep = keep
+    }
+
     package var label: Label { Label(patchID: patchID, version: version) }
 
     package var kind: PatchKind {

@@ -59,7 +59,8 @@ extension AppListing {
                             ("role", .text($0.name)), ("version", .integer($0.version)),
                             ("expires", .text($0.expires.description)),
                         ])
-                    })
+                    }
+                )
             ),
             ("channels", .array(channels.map(\.json))), ("drafts", .array(drafts.map(\.json))),
         ])
@@ -69,7 +70,8 @@ extension AppListing {
 extension AppListing.Channel {
     fileprivate var json: JSON {
         .fields([
-            ("channel", .text(name.text)), ("roleVersion", .integer(version)), ("published", .text(published.description)),
+            ("channel", .text(name.text)), ("roleVersion", .integer(version)),
+            ("published", .text(published.description)),
             ("patches", .array(patches.map(\.json))),
         ])
     }

@@ -15,9 +15,14 @@ extension AppRepository {
             for draft in try self.drafts(of: channel) {
                 drafts.append(
                     AppListing.DraftRow(
-                        channel: channel, version: draft.version, identity: draft.identity,
-                        valid: draft.validSignatures(delegation), needed: delegation.keys.threshold,
-                        isCurrent: draft.version == state.version(of: channel) + 1))
+                        channel: channel,
+                        version: draft.version,
+                        identity: draft.identity,
+                        valid: draft.validSignatures(delegation),
+                        needed: delegation.keys.threshold,
+                        isCurrent: draft.version == state.version(of: channel) + 1
+                    )
+                )
             }
         }
         return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
@@ -34,7 +39,8 @@ extension AppRepository {
         }
     }
 
-    private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel {
+    private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel
+    {
         let (bytes, file) = try target(.patchList(name), of: role)
         let list: VerifiedList
         do throws(TrustError) {
@@ -47,15 +53,28 @@ extension AppRepository {
             let size = entry.kind == .bundle ? assets.reduce(0) { $0 + $1.fingerprint.size } : entry.fingerprint.size
             patches.append(
                 AppListing.Patch(
-                    patchID: entry.patchID, version: entry.version, kind: entry.kind, sha256: entry.fingerprint.sha256,
-                    rollout: entry.rules.rollout, dial: dial.row(entry.patchID, entry.fingerprint.sha256), size: size,
-                    assets: assets.count))
+                    patchID: entry.patchID,
+                    version: entry.version,
+                    kind: entry.kind,
+                    sha256: entry.fingerprint.sha256,
+                    rollout: entry.rules.rollout,
+                    dial: dial.row(entry.patchID, entry.fingerprint.sha256),
+                    size: size,
+                    assets: assets.count
+                )
+            )
         }
         return AppListing.Channel(
-            name: name, version: role.header.version, published: list.list.published, patches: patches)
+            name: name,
+            version: role.header.version,
+            published: list.list.published,
+            patches: patches
+        )
     }
 
-    private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> [Asset] {
+    private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
+        -> [Asset]
+    {
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
         let (bytes, _) = try target(path, of: role)
         do throws(FormatError) {

@@ -25,11 +25,13 @@ package struct Publication: Equatable, Sendable {
 }
 
 extension AppRepository {
-    /// Verifies a release and publishes it, or keeps it as a draft. The caller holds the lock.
+    /// Verifies a release and publishes it, or keeps it as a draft.
     ///
-    /// When it throws anything but `file`, nothing on disk has changed.
+    /// The caller holds the lock. When it throws anything but `file`, nothing on disk has changed.
     package func publish(
-        _ offered: SignedRelease, signing key: OnlineKey, at now: UTCTime
+        _ offered: SignedRelease,
+        signing key: OnlineKey,
+        at now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
@@ -53,20 +55,27 @@ extension AppRepository {
 
     /// The release with the signatures that count, its own and those of a draft of the same content.
     private func merged(
-        _ offered: SignedRelease, standing: Standing, in state: PublishedState
+        _ offered: SignedRelease,
+        standing: Standing,
+        in state: PublishedState
     ) throws(ServerError) -> SignedRelease {
         let keys = try delegation(of: offered.header.channel, in: state).keys
         var signatures = keys.countingSignatures(on: offered.role)
         let unsigned = Envelope(role: offered.role.role, signing: offered.role.signed)
         var release = SignedRelease(
-            header: offered.header, role: unsigned, targets: offered.targets, objects: offered.objects)
+            header: offered.header,
+            role: unsigned,
+            targets: offered.targets,
+            objects: offered.objects
+        )
         if standing == .next, let draft = try draft(of: offered.header.channel, version: offered.header.roleVersion) {
             let identity = SignedRelease.identity(of: unsigned)
             if draft.identity == identity {
                 signatures = keys.countingSignatures(on: draft.release.role) + signatures
             } else if signatures.count < keys.threshold {
                 throw .conflict(
-                    .otherDraft(channel: draft.channel, version: draft.version, kept: draft.identity, offered: identity))
+                    .otherDraft(channel: draft.channel, version: draft.version, kept: draft.identity, offered: identity)
+                )
             }
         }
         release.merge(signatures)
@@ -100,7 +109,11 @@ extension AppRepository {
     }
 
     private func carryOut(
-        _ decision: Publishing, _ verified: VerifiedRelease, _ state: PublishedState, _ key: OnlineKey, _ now: UTCTime
+        _ decision: Publishing,
+        _ verified: VerifiedRelease,
+        _ state: PublishedState,
+        _ key: OnlineKey,
+        _ now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
         switch decision {
@@ -118,12 +131,22 @@ extension AppRepository {
             let change = try carryOut(plan)
             let removed = try removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(
-                app: app, timestamp: versions.timestamp, snapshot: versions.snapshot, dial: versions.dial,
-                expires: now.adding(FreshRoles.lifetime))
+                app: app,
+                timestamp: versions.timestamp,
+                snapshot: versions.snapshot,
+                dial: versions.dial,
+                expires: now.adding(FreshRoles.lifetime)
+            )
             return .published(
                 Publication(
-                    channel: channel, version: version, counts: verified.counts, change: change, roles: roles,
-                    removedDrafts: removed))
+                    channel: channel,
+                    version: version,
+                    counts: verified.counts,
+                    change: change,
+                    roles: roles,
+                    removedDrafts: removed
+                )
+            )
         }
     }
 }

@@ -1,7 +1,9 @@
 package import PatchFormat
 
 extension AppRepository {
-    /// Signs dial, snapshot and timestamp again; what they say stays the same. The caller holds the lock.
+    /// Signs dial, snapshot and timestamp again; what they say stays the same.
+    ///
+    /// The caller holds the lock.
     @discardableResult
     package func refresh(signing key: OnlineKey, at now: UTCTime) throws(ServerError) -> RefreshedVersions {
         let state = try PublishedState(of: self)
@@ -12,8 +14,12 @@ extension AppRepository {
             .add(to: &plan, dials: try state.dials(), files: state.otherFiles)
         _ = try carryOut(plan)
         return RefreshedVersions(
-            app: app, timestamp: versions.timestamp, snapshot: versions.snapshot, dial: versions.dial,
-            expires: now.adding(FreshRoles.lifetime))
+            app: app,
+            timestamp: versions.timestamp,
+            snapshot: versions.snapshot,
+            dial: versions.dial,
+            expires: now.adding(FreshRoles.lifetime)
+        )
     }
 }
 

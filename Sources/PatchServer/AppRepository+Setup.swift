@@ -30,7 +30,9 @@ package struct RootOfTrust: Sendable {
         } catch { throw Self.refused("targets.json", error) }
         guard let app = root.app else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
         guard root.consistentSnapshot else { throw .setup(document: "root.json", rule: "must set consistent_snapshot") }
-        guard targets.targets.isEmpty else { throw .setup(document: "targets.json", rule: "must hold delegations only") }
+        guard targets.targets.isEmpty else {
+            throw .setup(document: "targets.json", rule: "must hold delegations only")
+        }
         guard targets.header.expires > now else {
             throw .setup(document: "targets.json", rule: "expired at \(targets.header.expires)")
         }
@@ -48,22 +50,32 @@ package struct RootOfTrust: Sendable {
 }
 
 extension AppRepository {
-    /// Starts an app on this server with an empty tree. The caller holds the lock.
+    /// Starts an app on this server with an empty tree.
     ///
-    /// Of keys it stores the online key alone. Started again after a crash, it continues.
+    /// The caller holds the lock. Of keys it stores the online key alone. Started again after a crash, it continues.
     package static func create(
-        _ trust: RootOfTrust, onlineKey key: OnlineKey, in folder: ServerFolder, files: any FileOperations,
-        allowsTestingKeys: Bool = false, at now: UTCTime
+        _ trust: RootOfTrust,
+        onlineKey key: OnlineKey,
+        in folder: ServerFolder,
+        files: any FileOperations,
+        allowsTestingKeys: Bool = false,
+        at now: UTCTime
     ) throws(ServerError) -> AppRepository {
         let repository = AppRepository(
-            unchecked: trust.app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+            unchecked: trust.app,
+            in: folder,
+            files: files,
+            allowsTestingKeys: allowsTestingKeys
+        )
         guard try !repository.exists(repository.path(of: .timestamp)) else { throw .appExists(trust.app) }
         try key.check(root: trust.root, targets: trust.targets)
         for role in RootRole.roleNames { try repository.refuseTestingKeys(of: role, trust.root.keys(of: role)) }
         for delegation in trust.targets.delegations {
             try repository.refuseTestingKeys(of: delegation.name, delegation.keys)
         }
-        guard let dial = trust.targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
+        guard let dial = trust.targets.delegation(to: "dial") else {
+            preconditionFailure("the key was checked against it")
+        }
 
         let (root, targets) = (trust.root.header.version, trust.targets.header.version)
         var plan = PublicationPlan()
@@ -74,7 +86,8 @@ extension AppRepository {
         plan.write(Labels().fileBytes, to: .record("labels.json"), in: .records)
         try FreshRoles(
             signers: FreshRoles.Signers(key: key, root: trust.root, dial: dial.keys),
-            versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1), now: now
+            versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
+            now: now
         ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])
         _ = try repository.carryOut(plan)
         return repository

@@ -47,7 +47,9 @@ extension AppRepository {
     }
 
     private func carryOut(
-        _ write: PublicationPlan.Write, at destination: FilePath, _ change: inout TreeChange
+        _ write: PublicationPlan.Write,
+        at destination: FilePath,
+        _ change: inout TreeChange
     ) throws(ServerError) {
         let standing = try standing(write, at: destination)
         if standing == .right { return }

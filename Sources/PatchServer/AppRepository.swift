@@ -16,7 +16,10 @@ package struct AppRepository: Sendable {
 
     /// - Throws: `unknownApp` unless `init` has finished for it.
     package init(
-        _ app: AppID, in folder: ServerFolder, files: any FileOperations, allowsTestingKeys: Bool = false
+        _ app: AppID,
+        in folder: ServerFolder,
+        files: any FileOperations,
+        allowsTestingKeys: Bool = false
     ) throws(ServerError) {
         self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
         guard try exists(tree.appending(URLLayout.timestamp)) else { throw .unknownApp(app) }

@@ -53,7 +53,9 @@ extension AppRepository {
         } catch { throw .release(error) }
     }
 
-    /// Keeps a release with the signatures it has. Afterwards: durable, whole, under its name.
+    /// Keeps a release with the signatures it has.
+    ///
+    /// Afterwards: durable, whole, under its name.
     func keep(_ release: SignedRelease) throws(ServerError) {
         let channel = folder.drafts(of: app, channel: release.header.channel)
         let kept = channel.appending("\(release.header.roleVersion)")
@@ -93,6 +95,8 @@ extension SignedRelease {
     /// Every directory that holds a file of the release.
     fileprivate func directories(below folder: FilePath) -> [FilePath] {
         let paths = objects.keys.map { URLLayout.object($0) } + targets.keys.map { "targets/\($0)" }
-        return Set(paths.map { folder.appending($0).removingLastComponent().string }).sorted().map { FilePath($0) } + [folder]
+        return Set(paths.map { folder.appending($0).removingLastComponent().string }).sorted().map { FilePath($0) } + [
+            folder
+        ]
     }
 }

@@ -29,10 +29,13 @@ struct FreshRoles: Sendable {
     /// - Parameters:
     ///   - dials: by target path, the dial of every published channel.
     ///   - files: what the snapshot says of every other role.
-    func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile]) throws(ServerError) {
+    func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile])
+        throws(ServerError)
+    {
         let expires = now.adding(Self.lifetime)
         let dial = try signers.key.sign(
-            RoleDocument.delegated("dial", version: versions.dial, expires: expires, targets: dials), for: signers.dial
+            RoleDocument.delegated("dial", version: versions.dial, expires: expires, targets: dials),
+            for: signers.dial
         ).fileBytes
         plan.write(dial, to: .tree(.role("dial", version: versions.dial)), in: .dial)
 
@@ -46,8 +49,11 @@ struct FreshRoles: Sendable {
 
         let timestamp = try signers.key.sign(
             RoleDocument.timestamp(
-                version: versions.timestamp, expires: expires, snapshot: RoleFile(of: snapshot, version: versions.snapshot),
-                signedAt: now),
+                version: versions.timestamp,
+                expires: expires,
+                snapshot: RoleFile(of: snapshot, version: versions.snapshot),
+                signedAt: now
+            ),
             for: signers.root.keys(of: "timestamp")
         ).fileBytes
         plan.write(timestamp, to: .tree(.timestamp), in: .timestamp)
@@ -60,7 +66,8 @@ extension PublishedState {
         FreshRoles.Versions(
             dial: max(dial.header.version + 1, free.dial),
             snapshot: max(snapshot.header.version + 1, free.snapshot),
-            timestamp: timestamp.header.version + 1)
+            timestamp: timestamp.header.version + 1
+        )
     }
 
     func signers(_ key: OnlineKey) -> FreshRoles.Signers {

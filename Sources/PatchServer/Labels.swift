@@ -48,8 +48,10 @@ extension Labels {
             let row = try Fields(value, of: Self.name, at: "labels[\(index)]")
             let label = Label(patchID: try row.name("patchId"), version: try row.name("version"))
             rows[label] = Row(
-                sha256: try row.digest("sha256"), channel: try row.name("channel"),
-                roleVersion: try row.integer("roleVersion", in: 1...(1 << 53 - 1)))
+                sha256: try row.digest("sha256"),
+                channel: try row.name("channel"),
+                roleVersion: try row.integer("roleVersion", in: 1...(1 << 53 - 1))
+            )
         }
     }
 
@@ -66,7 +68,8 @@ extension Labels {
                             ("sha256", .text(row.sha256.hex)), ("channel", .text(row.channel.text)),
                             ("roleVersion", .integer(row.roleVersion)),
                         ])
-                    })
+                    }
+                )
             ),
         ]).fileBytes
     }

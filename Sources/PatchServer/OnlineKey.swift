@@ -32,7 +32,9 @@ package struct OnlineKey: Sendable {
 
     /// The lines from BEGIN to END; nil when there is none, or more than one private key.
     private static func onlyBlock(of text: String) -> String? {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            $0.hasSuffix("\r") ? $0.dropLast() : $0
+        }
         let starts = lines.indices.filter { lines[$0].hasPrefix(begin) && lines[$0].hasSuffix(end) }
         guard let start = starts.first, starts.count == 1,
             let last = lines[start...].firstIndex(where: { $0.hasPrefix("-----END ") })

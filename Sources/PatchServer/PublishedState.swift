@@ -37,7 +37,9 @@ package struct PublishedState: Sendable {
         self.dialDelegation = dialDelegation
         var channels: [ChannelName: Channel] = [:]
         for delegation in targets.delegations {
-            guard let channel = ChannelName(delegation.name), snapshot.files[ExactString(channel.text)] != nil else { continue }
+            guard let channel = ChannelName(delegation.name), snapshot.files[ExactString(channel.text)] != nil else {
+                continue
+            }
             let (role, envelope) = try walk.role(channel.text, by: "targets")
             channels[channel] = Channel(role: role, identity: SignedRelease.identity(of: envelope))
         }
@@ -82,7 +84,10 @@ private struct Walk {
         let timestampBytes = try repository.read(.timestamp, limit: Limits.timestamp)
         try judge { trusted throws(TrustError) in _ = try trusted.updateTimestamp(timestampBytes) }
         guard let timestamp = trusted.timestamp else { preconditionFailure("the first timestamp is always taken") }
-        let snapshotBytes = try repository.read(.role("snapshot", version: timestamp.snapshot.version), limit: Limits.snapshot)
+        let snapshotBytes = try repository.read(
+            .role("snapshot", version: timestamp.snapshot.version),
+            limit: Limits.snapshot
+        )
         try judge { trusted throws(TrustError) in
             try trusted.updateSnapshot(snapshotBytes)
             try trusted.checkSnapshotIsCurrent()
@@ -91,7 +96,9 @@ private struct Walk {
         return (timestamp, snapshot)
     }
 
-    mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (role: TargetsRole, envelope: Envelope) {
+    mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (
+        role: TargetsRole, envelope: Envelope
+    ) {
         let version = try judge { trusted throws(TrustError) in try trusted.file(of: name).version }
         let bytes = try repository.read(.role(name, version: version), limit: Limits.targetsRole)
         try judge { trusted throws(TrustError) in try trusted.updateTargets(bytes, role: name, delegator: delegator) }
@@ -99,11 +106,15 @@ private struct Walk {
         do throws(FormatError) {
             envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
         } catch { throw .tree(repository.app, .malformed(error)) }
-        guard let role = trusted.targets[ExactString(name)] else { preconditionFailure("a role that is not taken throws") }
+        guard let role = trusted.targets[ExactString(name)] else {
+            preconditionFailure("a role that is not taken throws")
+        }
         return (role, envelope)
     }
 
-    private mutating func judge<Value>(_ rule: (inout TrustedMetadata) throws(TrustError) -> Value) throws(ServerError) -> Value {
+    private mutating func judge<Value>(_ rule: (inout TrustedMetadata) throws(TrustError) -> Value) throws(ServerError)
+        -> Value
+    {
         do throws(TrustError) { return try rule(&trusted) } catch { throw .tree(repository.app, error) }
     }
 }

@@ -56,8 +56,13 @@ package struct PublishedTree: FileSource {
             let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
             return .bytes(
                 ServedBytes(
-                    bytes: bytes, entityTag: SHA256Digest(of: bytes).hex, contentType: "application/json",
-                    cacheControl: cacheControl, headers: nosniff))
+                    bytes: bytes,
+                    entityTag: SHA256Digest(of: bytes).hex,
+                    contentType: "application/json",
+                    cacheControl: cacheControl,
+                    headers: nosniff
+                )
+            )
         } catch {
             return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
         }
@@ -65,8 +70,14 @@ package struct PublishedTree: FileSource {
 
     private static func file(_ found: FolderFiles.Found, _ digest: SHA256Digest, contentType: String) -> ServedFile {
         ServedFile(
-            path: found.path, root: found.root, entityTag: digest.hex, contentType: contentType, cacheControl: immutable,
-            headers: nosniff, size: found.size)
+            path: found.path,
+            root: found.root,
+            entityTag: digest.hex,
+            contentType: contentType,
+            cacheControl: immutable,
+            headers: nosniff,
+            size: found.size
+        )
     }
 
     /// A newer root that does not exist is asked for at every refresh, and exists one day.

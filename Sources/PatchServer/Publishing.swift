@@ -36,13 +36,17 @@ enum Publishing: Sendable {
     case repair
 
     /// - Throws: a label republished, or a release that no device would take any more.
-    init(_ verified: VerifiedRelease, standing: Standing, state: PublishedState, labels: Labels, now: UTCTime) throws(TrustError) {
+    init(_ verified: VerifiedRelease, standing: Standing, state: PublishedState, labels: Labels, now: UTCTime)
+        throws(TrustError)
+    {
         switch standing {
         case .current:
             self = .repair
         case .next:
             let channel = verified.role.name
-            for (role, header) in [("root", state.root.header), ("targets", state.targets.header), (channel, verified.role.header)]
+            for (role, header) in [
+                ("root", state.root.header), ("targets", state.targets.header), (channel, verified.role.header),
+            ]
             where header.expires <= now {
                 throw .expired(role: role, expires: header.expires, at: now)
             }
@@ -52,7 +56,10 @@ enum Publishing: Sendable {
             let grown: Labels
             do throws(EntryFault) {
                 grown = try labels.published(in: state).adding(
-                    verified.list.entries, channel: verified.release.header.channel, roleVersion: verified.role.header.version)
+                    verified.list.entries,
+                    channel: verified.release.header.channel,
+                    roleVersion: verified.role.header.version
+                )
             } catch { throw .entry(error) }
             self = verified.quorum.isComplete ? .publish(grown) : .keepDraft
         }
@@ -70,7 +77,10 @@ extension PublicationPlan {
 
     /// Everything that publishing a release writes.
     init(
-        publishing verified: VerifiedRelease, on state: PublishedState, labels: Labels, fresh: FreshRoles
+        publishing verified: VerifiedRelease,
+        on state: PublishedState,
+        labels: Labels,
+        fresh: FreshRoles
     ) throws(ServerError) {
         self.init(contentsOf: verified)
         let channel = verified.release.header.channel

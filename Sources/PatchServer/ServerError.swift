@@ -4,7 +4,9 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Why the server did not do what it was asked. Nothing that is served has changed then, except after `file`.
+/// Why the server did not do what it was asked.
+///
+/// Nothing that is served has changed then, except after `file`.
 package enum ServerError: Error, Equatable, Sendable {
     case file(FileError)
     case locked(StoreLockError)
@@ -57,9 +59,10 @@ extension ServerError: CustomStringConvertible {
         case .malformed(let error): error.description
         case .setup(let document, let rule): "\(document) \(rule)"
         case .key(let path, let error): "the online key \(path) \(error)"
-        case .notOnlineKey(let role, nil): "this key is not the online key: the root of trust does not list it for \(role)"
+        case .notOnlineKey(let role, nil):
+            "this key is not the online key: the root of trust does not list it for \(role)"
         case .notOnlineKey(let role, let owner?):
-            "this key is not the online key: it belongs to \(owner), and \(role) is signed on the server"
+            "this is a key of \(owner), not the online key, which \(role) is signed with"
         case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"

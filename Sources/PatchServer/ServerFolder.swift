@@ -32,9 +32,13 @@ package struct ServerFolder: Hashable, Sendable {
         root.appending("drafts").appending(app.text).appending(channel.text)
     }
 
-    /// Takes the lock now or not at all. Every function of this module that changes something asks its caller to hold it.
+    /// Takes the lock now or not at all.
+    ///
+    /// Every function of this module that changes something asks its caller to hold it.
     package func locked(files: any FileOperations) throws(ServerError) -> StoreLock {
-        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch { throw .file(error) }
+        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch {
+            throw .file(error)
+        }
         do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
     }
 

@@ -32,8 +32,9 @@ package struct TreePath: Hashable, Sendable {
 }
 
 extension TreePath {
-    /// Reads decoded URL segments: `[APP, "objects", "ab", SHA256]`. One spelling for each file: what is read is written
-    /// the same way again.
+    /// Reads the decoded segments of a URL, `[APP, "objects", "ab", SHA256]`.
+    ///
+    /// One spelling for each file: what is read is written the same way again.
     package init?(segments: [String]) {
         guard segments.count >= 3, let app = AppID(segments[0]) else { return nil }
         let rest = Array(segments[2...])
@@ -67,7 +68,8 @@ extension TreePath {
     }
 
     private static func target(_ segments: [String]) -> File? {
-        guard let last = segments.last, let dot = last.firstIndex(of: "."), let digest = SHA256Digest(hex: String(last[..<dot]))
+        guard let last = segments.last, let dot = last.firstIndex(of: "."),
+            let digest = SHA256Digest(hex: String(last[..<dot]))
         else { return nil }
         let name = String(last[last.index(after: dot)...])
         guard let path = targetPath(segments.dropLast() + [name]) else { return nil }
@@ -81,7 +83,8 @@ extension TreePath {
         case (2, "patchlist.json"):
             return ChannelName(segments[0]).map { .patchList($0) }
         case (4, let name):
-            guard let channel = ChannelName(segments[0]), let id = PatchID(segments[1]), let version = VersionLabel(segments[2])
+            guard let channel = ChannelName(segments[0]), let id = PatchID(segments[1]),
+                let version = VersionLabel(segments[2])
             else { return nil }
             switch name {
             case "manifest.json": return .manifest(channel: channel, patchID: id, version: version)

@@ -45,7 +45,8 @@ extension Failure {
             self.init(
                 "port \(port) of \(host) is in use",
                 hint: "stop the program that listens there, or name another with --port (0 takes any free one)",
-                exitCode: .busy)
+                exitCode: .busy
+            )
         case .cannotBind(let host, let port, let reason):
             self.init("cannot listen on port \(port) of \(host): \(reason)", exitCode: .network)
         case .listenerFailed(let reason):

@@ -5,7 +5,7 @@ import PatchStore
 import SystemPackage
 import Terminal
 
-/// `patchsrv init`
+/// `patchsrv init`: starts an app.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -16,7 +16,8 @@ struct InitCommand: AsyncParsableCommand {
 
             EXAMPLE
               patchsrv init --data /srv/patchline --trust Keys --online-key Keys/online.key --passphrase-file online.pass
-            """)
+            """
+    )
 
     @OptionGroup var folder: FolderOptions
 
@@ -35,13 +36,23 @@ struct InitCommand: AsyncParsableCommand {
             let trust = absolute(trust)
             let rootOfTrust = try RootOfTrust(
                 root: try files.read(trust.appending("root.json"), limit: Limits.root),
-                targets: try files.read(trust.appending("targets.json"), limit: Limits.targetsRole), at: now)
+                targets: try files.read(trust.appending("targets.json"), limit: Limits.targetsRole),
+                at: now
+            )
             let key = try passphrase.key(at: absolute(onlineKey))
             let lock = try folder.folder.locked(files: files)
             _ = try AppRepository.create(
-                rootOfTrust, onlineKey: key, in: folder.folder, files: files, allowsTestingKeys: allowsTestingKeys, at: now)
+                rootOfTrust,
+                onlineKey: key,
+                in: folder.folder,
+                files: files,
+                allowsTestingKeys: allowsTestingKeys,
+                at: now
+            )
             lock.release()
-            Console.standardOutput.line("serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet")
+            Console.standardOutput.line(
+                "serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet"
+            )
         }
     }
 }

@@ -4,7 +4,7 @@ import PatchServer
 import PatchStore
 import Terminal
 
-/// `patchsrv list`
+/// `patchsrv list`: shows what is published.
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -13,7 +13,8 @@ struct ListCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv list --data /srv/patchline
               patchsrv list --data /srv/patchline --json
-            """)
+            """
+    )
 
     @OptionGroup var folder: FolderOptions
 
@@ -40,19 +41,23 @@ extension AppListing {
     fileprivate func write(to console: Console, now: UTCTime) {
         console.line(console.styled(app.text, .bold))
         console.line()
-        var table = Table(["channel", Table.Column("role", .right), "patch", "version", "kind", "rollout", Table.Column("size", .right)])
+        var table = Table([
+            "channel", Table.Column("role", .right), "patch", "version", "kind", "rollout",
+            Table.Column("size", .right),
+        ])
         for channel in channels {
             if channel.patches.isEmpty { table.add(["\(channel.name)", "\(channel.version)", "nothing"]) }
             for patch in channel.patches {
                 table.add([
-                    "\(channel.name)", "\(channel.version)", "\(patch.patchID)", "\(patch.version)", "\(patch.kind.rawValue)",
+                    "\(channel.name)", "\(channel.version)", "\(patch.patchID)", "\(patch.version)",
+                    "\(patch.kind.rawValue)",
                     "\(patch.rolloutText)", "\(ByteText(patch.size))",
                 ])
             }
         }
         if channels.isEmpty { console.line("nothing published yet") } else { table.write(to: console) }
         console.line()
-        if !drafts.isEmpty { draftTable.write(to: console) ; console.line() }
+        if !drafts.isEmpty { draftTable.write(to: console); console.line() }
         roleTable(now: now).write(to: console)
         console.line()
     }
@@ -83,7 +88,9 @@ extension AppListing.Patch {
     /// Ten thousandths as percent; the dial where it says less.
     fileprivate var rolloutText: String {
         let effective = min(rollout, dial?.rollout ?? rollout)
-        let percent = effective.isMultiple(of: 100) ? "\(effective / 100)" : "\(effective / 100).\(effective % 100 / 10)\(effective % 10)"
+        let percent =
+            effective.isMultiple(of: 100)
+            ? "\(effective / 100)" : "\(effective / 100).\(effective % 100 / 10)\(effective % 10)"
         return dial?.paused == true ? "paused" : "\(percent) %"
     }
 }

@@ -20,13 +20,16 @@ struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
 
     @Option(
-        help: ArgumentHelp("A file whose first line is the online key's passphrase.", valueName: "file"))
+        help: ArgumentHelp("A file whose first line is the online key's passphrase.", valueName: "file")
+    )
     var passphraseFile: String?
 
     @Option(
         help: ArgumentHelp(
             "An environment variable that holds it (default: \(KeyOptions.variable) where it is set, else a prompt).",
-            valueName: "name"))
+            valueName: "name"
+        )
+    )
     var passphraseEnv: String?
 
     func validate() throws {
@@ -41,7 +44,8 @@ struct KeyOptions: ParsableArguments {
         guard OnlineKey.isEncrypted(file) else {
             let key = try OnlineKey(file, passphrase: nil, from: path)
             Console.standardError.line(
-                "warning: the online key \(printable(path.string)) is not encrypted: whoever reads the disk has it")
+                "warning: the online key \(printable(path.string)) is not encrypted: whoever reads the disk has it"
+            )
             return key
         }
         let passphrase = try passphrase(for: path)
@@ -54,7 +58,9 @@ struct KeyOptions: ParsableArguments {
     private func passphrase(for path: FilePath) throws(PassphraseError) -> Passphrase {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
-        if ProcessInfo.processInfo.environment[Self.variable] != nil { return try Passphrase.environment(Self.variable) }
+        if ProcessInfo.processInfo.environment[Self.variable] != nil {
+            return try Passphrase.environment(Self.variable)
+        }
         return try Passphrase.prompt("Passphrase for the online key \(path):", confirm: false)
     }
 }

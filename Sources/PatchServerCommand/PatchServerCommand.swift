@@ -25,5 +25,6 @@ struct PatchServerCommand: AsyncParsableCommand {
               8   conflict: somebody else published or drafted first
               64  the command line was not understood
             """,
-        subcommands: [InitCommand.self, PublishCommand.self, RefreshCommand.self, ServeCommand.self, ListCommand.self])
+        subcommands: [InitCommand.self, PublishCommand.self, RefreshCommand.self, ServeCommand.self, ListCommand.self]
+    )
 }

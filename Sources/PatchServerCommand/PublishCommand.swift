@@ -5,7 +5,7 @@ import PatchStore
 import ReleaseFolder
 import Terminal
 
-/// `patchsrv publish`
+/// `patchsrv publish`: makes a signed release the current one.
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
@@ -18,7 +18,8 @@ struct PublishCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv publish Release --data /srv/patchline
               patchsrv publish Release --data /srv/patchline --json
-            """)
+            """
+    )
 
     @Argument(help: ArgumentHelp("The folder that `patchsign release` wrote.", valueName: "release"))
     var release: String
@@ -79,7 +80,8 @@ extension PublishOutcome {
                 ("roleVersion", .integer(done.version)), ("patches", .integer(done.counts.entries)),
                 ("assets", .integer(done.counts.assets)), ("signatures", .integer(done.counts.signatures)),
                 ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
-                ("repaired", .array(done.change.repaired.map { .text($0) })), ("snapshot", .integer(done.roles.snapshot)),
+                ("repaired", .array(done.change.repaired.map { .text($0) })),
+                ("snapshot", .integer(done.roles.snapshot)),
                 ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
                 ("expires", .text(done.roles.expires.description)),
             ])

@@ -4,7 +4,7 @@ import PatchServer
 import PatchStore
 import Terminal
 
-/// `patchsrv refresh`
+/// `patchsrv refresh`: signs the online roles again.
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh",
@@ -14,7 +14,8 @@ struct RefreshCommand: AsyncParsableCommand {
 
             EXAMPLE
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
-            """)
+            """
+    )
 
     @OptionGroup var folder: FolderOptions
 
@@ -34,7 +35,8 @@ struct RefreshCommand: AsyncParsableCommand {
                 let done = try repository.refresh(signing: key, at: .now)
                 lock.release()
                 Console.standardOutput.line(
-                    "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)")
+                    "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"
+                )
             }
         }
     }

@@ -9,7 +9,7 @@ import SystemPackage
 import Terminal
 import UnixSignals
 
-/// `patchsrv serve`
+/// `patchsrv serve`: serves the published tree.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -21,7 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv serve --data /srv/patchline
               patchsrv serve --data /srv/patchline --host 0.0.0.0 --port 80 --access-log /var/log/patchline.log
-            """)
+            """
+    )
 
     @OptionGroup var folder: FolderOptions
 
@@ -51,14 +52,21 @@ struct ServeCommand: AsyncParsableCommand {
             log = { file.add($0) }
         }
         let server = FileServer(
-            configuration: FileServerConfiguration(host: host, port: port), source: PublishedTree(tree), accessLog: log,
+            configuration: FileServerConfiguration(host: host, port: port),
+            source: PublishedTree(tree),
+            accessLog: log,
             errorLog: { Console.standardError.line("patchsrv: \($0)") },
-            onListening: { Console.standardOutput.line("patchsrv: listening on http://\($0.authority)") })
+            onListening: { Console.standardOutput.line("patchsrv: listening on http://\($0.authority)") }
+        )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: Serving(server: server), successTerminationBehavior: .gracefullyShutdownGroup)],
+                services: [
+                    .init(service: Serving(server: server), successTerminationBehavior: .gracefullyShutdownGroup)
+                ],
                 gracefulShutdownSignals: [.sigint, .sigterm],
-                logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })))
+                logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
+            )
+        )
         try await group.run()
     }
 }
@@ -85,7 +93,11 @@ private struct AccessLog: Sendable {
         do {
             // Open for the life of the process.
             let descriptor = try FileDescriptor.open(
-                file, .writeOnly, options: [.create, .append], permissions: FilePermissions(rawValue: 0o644))
+                file,
+                .writeOnly,
+                options: [.create, .append],
+                permissions: FilePermissions(rawValue: 0o644)
+            )
             console = Console(descriptor: descriptor.rawValue, isTerminal: false)
         } catch {
             throw FileError(error as? Errno ?? .ioError, .append, file)

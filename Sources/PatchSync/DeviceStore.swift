@@ -10,7 +10,7 @@ package import SystemPackage
 ///   config.json                app, server, channel: what `init` was told
 ///   device.json                device id
 ///   trust/                     TUF metadata as received; root_history/N.root.json
-///   channels/CHANNEL/          state.json; patchlist.json as last verified
+///   channels/CHANNEL/          state.json; patchlist.json and dial.json as last verified
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
 ///   Downloading/ PartialDownload/ quarantine/    never served
@@ -102,12 +102,25 @@ package struct DeviceStore: Sendable {
         try optional(directory(of: channel).appending("patchlist.json"), limit: Limits.patchList)
     }
 
+    func dial(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
+        try optional(directory(of: channel).appending("dial.json"), limit: Limits.dial)
+    }
+
+    func saveDial(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
+        try save(bytes, as: "dial.json", of: channel)
+    }
+
     func savePatchList(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
+        try save(bytes, as: "patchlist.json", of: channel)
+    }
+
+    private func save(_ bytes: [UInt8], as name: String, of channel: ChannelName) throws(SyncError) {
         try wrapped { () throws(FileError) in
             try files.makeDirectory(directory(of: channel))
-            try files.replace("patchlist.json", in: directory(of: channel), with: bytes)
+            try files.replace(name, in: directory(of: channel), with: bytes)
         }
     }
+
 
     package func records() -> VerifiedRecords {
         VerifiedRecords.load(root.appending("verified"), from: files)

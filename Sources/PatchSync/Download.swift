@@ -96,7 +96,14 @@ struct Download {
         engine.report(
             .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault)
         )
-        guard state.work == .download else { return nil }
+        guard state.work == .download else {
+            if try !examination.hasColumn(of: patch) {
+                // Fetches and keeps what is missing, the column that is.
+                _ = try await manifest(of: patch)
+                outcome.healed.append(patch.label)
+            }
+            return nil
+        }
         for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
         switch patch.kind {
         case .script:
@@ -131,7 +138,16 @@ struct Download {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
             }
         }
-        if let fault = try examination.faults(of: patch).first { throw fault.error }
+        if let fault = try examination.faults(of: patch).first {
+            let state = PatchState(
+                wanted: patch.address,
+                installed: task.wanted.current?.address,
+                onDisk: fault.onDisk,
+                launch: .notRunning
+            )
+            engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
+            throw fault.error
+        }
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
         let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
         let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)

@@ -64,6 +64,19 @@ package struct Examination {
         return try? AssetManifest(bytes, named: "\(patch.label) manifest")
     }
 
+    /// Whether a bundle's signatures are there as they were verified.
+    ///
+    /// Nothing that runs needs them, so their absence is no fault.
+    mutating func hasColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
+        guard let column = patch.column else { return true }
+        let condition = try store.wrapped { () throws(FileError) in
+            try store.objects.condition(of: column, records: records)
+        }
+        guard case .intact(let identity) = condition else { return false }
+        records[column] = identity
+        return true
+    }
+
     /// The patch as one thing: its first fault, if any.
     package mutating func onDisk(_ patch: InstalledPatch) throws(SyncError) -> PatchOnDisk {
         guard let first = try faults(of: patch).first else { return .intact }

@@ -32,17 +32,26 @@ struct MetadataRefresh {
         do throws(SyncError) {
             try await targets("dial", by: "targets", &trusted)
             let file = try judged { [trusted] () throws(TrustError) in try trusted.target(path, of: "dial") }
-            let bytes = try await fetch(
-                URLLayout.target(path, sha256: file.sha256),
-                limit: min(file.length, Limits.dial)
-            )
-            try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
+            let bytes = try await document(of: channel, file, path)
             let dial: Dial
             do throws(FormatError) { dial = try Dial(bytes) } catch { throw .format(error) }
             return dial.app == app && dial.channel == channel ? dial : nil
         } catch {
             return nil
         }
+    }
+
+    /// The dial's bytes as stored while they are the ones that its role names, else from the server.
+    private func document(
+        of channel: ChannelName,
+        _ file: TargetFile,
+        _ path: TargetPath
+    ) async throws(SyncError) -> [UInt8] {
+        if let stored = try store.dial(of: channel), file.matches(stored) { return stored }
+        let bytes = try await fetch(URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.dial))
+        try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
+        try store.saveDial(bytes, of: channel)
+        return bytes
     }
 
     /// Asks for the next root until there is none, from the first day on (TUF 5.3.2 to 5.3.10).

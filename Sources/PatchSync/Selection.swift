@@ -111,8 +111,11 @@ package struct Selection: Hashable, Sendable {
     }
 
     /// The same selection without the patches that `other` does not have at all: they were withdrawn.
-    func withoutPatchesMissing(from other: Selection) -> Selection {
+    ///
+    /// Nil when nothing is left.
+    func withoutPatchesMissing(from other: Selection) -> Selection? {
         let kept = patches.filter { other[$0.patchID] != nil }
+        guard !kept.isEmpty else { return nil }
         return kept.count == patches.count
             ? self : Selection(number: number, roleVersion: roleVersion, patches: kept, entryKeys: entryKeys)
     }

@@ -97,9 +97,9 @@ package struct SelectionMachine: Equatable, Sendable {
     private mutating func activate(_ next: Selection, over good: Selection?, token: LaunchToken) -> Activation {
         let removed = (good?.patches ?? []).map(\.patchID).filter { next[$0] == nil }
         // What was withdrawn must not come back, whichever way this activation ends.
-        let rest = good?.withoutPatchesMissing(from: next)
-        previous = previous?.withoutPatchesMissing(from: next)
-        if let rest, rest.contents == next.contents {
+        let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
+        previous = previous.flatMap { $0.withoutPatchesMissing(from: next) }
+        if let good, good.contents.isSuperset(of: next.contents) {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
             if previous?.contents == next.contents { previous = nil }
@@ -145,7 +145,8 @@ package struct SelectionMachine: Equatable, Sendable {
     /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
     package mutating func stoppedCleanly(_ token: LaunchToken) {
         guard case .trying(let good, let trial, var launch) = state, launch.token == token else { return }
-        launch.launches -= 1
+        // It may say so several times.
+        launch.launches = max(0, launch.launches - 1)
         state = .trying(good: good, trial: trial, launch: launch)
     }
 

@@ -109,8 +109,10 @@ package struct SyncEngine: Sendable {
         atCommitPoint(.beforeState)
         let staging = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.lastSync = .init(at: time, roleVersion: list.roleVersion)
-            // Something was confirmed, switched or rolled back meanwhile: the next sync chooses again.
-            guard state.machine.state.choiceBase == plan.base else { return SelectionMachine.Staging.superseded }
+            // Something was confirmed, switched or rolled back meanwhile, or failed its trial: the next sync chooses again.
+            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.blocks else {
+                return SelectionMachine.Staging.superseded
+            }
             let next = Selection(
                 number: state.lastSelection + 1,
                 roleVersion: list.roleVersion,
@@ -135,7 +137,7 @@ package struct SyncEngine: Sendable {
 }
 
 extension TargetFile {
-    fileprivate func matches(_ bytes: [UInt8]) -> Bool {
+    func matches(_ bytes: [UInt8]) -> Bool {
         (try? check(bytes, name: "")) != nil
     }
 }

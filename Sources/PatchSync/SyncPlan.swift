@@ -16,6 +16,8 @@ package struct SyncPlan: Sendable {
 
     /// The selection that was the base of every choice.
     package let base: Selection?
+    /// What had failed here when the choices were made.
+    package let blocks: TrialBlocks
     package let decisions: [Decision]
     package let wanted: [Wanted]
 
@@ -38,6 +40,7 @@ package struct SyncPlan: Sendable {
             )
         }
         self.base = base
+        blocks = machine.blocks
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
         wanted = decisions.compactMap { decision in

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchSync
 import Terminal
@@ -12,6 +13,10 @@ struct Switch: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
         let device = try options.device
         let activation = try await reporting { () throws(SyncError) in try await device.switchToPending() }
         activation.print(options)
@@ -35,6 +40,10 @@ struct Confirm: AsyncParsableCommand {
     var launch: String
 
     func run() async throws {
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
         guard let token = LaunchToken(launch) else {
             throw Failure(
                 "--launch must be 32 lowercase hex digits",
@@ -52,7 +61,7 @@ struct Confirm: AsyncParsableCommand {
             throw Failure("this token is not the one of the running trial; nothing was confirmed", exitCode: .refused)
         case .nothingToConfirm: throw Failure(.nothingInstalled)
         }
-        Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).text : result.1)
+        Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).line : result.1)
     }
 }
 
@@ -65,6 +74,10 @@ struct Rollback: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
         let device = try options.device
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
         activation.print(options)
@@ -83,6 +96,11 @@ struct Verify: AsyncParsableCommand {
     var entries = false
 
     func run() async throws {
+        let code = try await ending(json: options.json, work)
+        if code != .done { throw code.ending }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
         let device = try options.device
         let report = try await reporting { () throws(SyncError) in try device.verifyInstalled(signatures: entries) }
         let out = Console.standardOutput
@@ -91,7 +109,7 @@ struct Verify: AsyncParsableCommand {
                 JSON.fields([
                     ("patches", .integer(report.patches)), ("files", .integer(report.files)),
                     ("signatures", .integer(report.signatures)), ("faults", .array(report.faults.map { .text($0) })),
-                ]).text
+                ]).line
             )
         } else {
             for fault in report.faults { out.line(printable(fault)) }
@@ -99,7 +117,7 @@ struct Verify: AsyncParsableCommand {
                 "\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults"
             )
         }
-        if !report.faults.isEmpty { throw ExitCode.refused }
+        return report.faults.isEmpty ? .done : .refused
     }
 }
 
@@ -124,7 +142,7 @@ extension SelectionMachine.Activation {
             }
         if options.json {
             Console.standardOutput.line(
-                JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).text
+                JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).line
             )
         } else {
             Console.standardOutput.line(words)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -41,7 +42,13 @@ struct Init: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let server = ServerURL(server), let channel = ChannelName(channel) else { throw ExitCode.usage }
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        guard let server = ServerURL(server), let channel = ChannelName(channel) else {
+            preconditionFailure("validated before")
+        }
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try DiskFiles().read(.init(argument: root), limit: Limits.root)
@@ -54,9 +61,9 @@ struct Init: AsyncParsableCommand {
                 channel: channel,
                 appVersion: appVersion.flatMap { AppVersion($0) },
                 root: bytes,
-                allowsTestingKeys: Environment.allowsTestingKeys
+                allowsTestingKeys: Surroundings.allowsTestingKeys
             )
-            return try Device(store, now: SystemTime.now)
+            return try Device(store, now: Surroundings.now)
         }
         let app = device.configuration.app
         if options.json {
@@ -64,7 +71,7 @@ struct Init: AsyncParsableCommand {
                 JSON.fields([
                     ("app", .text(app.text)), ("channel", .text(channel.text)), ("server", .text(server.text)),
                     ("store", .text(device.store.root.string)),
-                ]).text
+                ]).line
             )
         } else {
             Console.standardOutput.line(
@@ -72,9 +79,4 @@ struct Init: AsyncParsableCommand {
             )
         }
     }
-}
-
-extension JSON {
-    /// One line.
-    var text: String { String(decoding: fileBytes, as: UTF8.self) }
 }

@@ -1,3 +1,4 @@
+import CommandSupport
 import PatchFormat
 import PatchSync
 import Patchline
@@ -60,7 +61,7 @@ struct LaunchEvents: Sendable {
     }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        Console.standardOutput.line(json ? JSON.fields([("event", .text(event))] + members).text : text)
+        Console.standardOutput.line(json ? JSON.fields([("event", .text(event))] + members).line : text)
     }
 }
 

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Glibc
-import Terminal
 
 /// The program on every device.
 @main
@@ -24,24 +22,4 @@ struct Patchsync: AsyncParsableCommand {
             Init.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self, Verify.self,
         ]
     )
-
-    static func main() async {
-        do {
-            var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-        } catch let failure as Failure {
-            failure.report(to: .standardError)
-            Glibc.exit(failure.exitCode.rawValue)
-        } catch let code as Terminal.ExitCode {
-            Glibc.exit(code.rawValue)
-        } catch {
-            exit(withError: error)
-        }
-    }
 }
-
-extension Terminal.ExitCode: Error {}

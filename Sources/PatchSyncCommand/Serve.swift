@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import AssetServer
 import HTTPFiles
 import Logging
@@ -63,30 +64,40 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
         var device = try options.device
         device.atCommitPoint = CommitPoint.pullingThePlug
         let own = device.configuration.port ?? StablePort.port(for: device.configuration.app)
         var port = port ?? own
         while true {
-            do throws(FileServerError) {
+            do {
                 return try await serve(device, port: port, records: self.port == nil)
-            } catch .portInUse where nextFreePort && port < 65_535 && port != 0 {
+            } catch FileServerError.portInUse where nextFreePort && (1..<65_535).contains(port) {
                 Console.standardError.line(
                     "warning: port \(port) is taken; trying \(port + 1). The origin changes: pages lose cookies and storage."
                 )
                 port += 1
-            } catch .portInUse(_, let taken) {
+            } catch FileServerError.portInUse {
                 throw Failure(
-                    "port \(taken) is taken by another program",
-                    hint:
-                        "Stop it, or choose another with --port; --next-free-port changes the origin, so pages lose their storage.",
+                    "port \(port) is taken by another program",
+                    hint: """
+                        Stop it, or choose another with --port.
+                        --next-free-port takes the next one; the origin changes then, so pages lose their storage.
+                        """,
                     exitCode: .busy
                 )
-            } catch { throw Failure("\(error)") }
+            } catch let error as SyncError {
+                throw Failure(error)
+            } catch {
+                throw Failure("\(error)")
+            }
         }
     }
 
-    private func serve(_ device: Device, port: Int, records: Bool) async throws(FileServerError) {
+    private func serve(_ device: Device, port: Int, records: Bool) async throws {
         let events = LaunchEvents(options.json)
         let source = AssetServer(
             www: www.map { FilePath(argument: $0) },
@@ -121,13 +132,7 @@ struct Serve: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigint, .sigterm],
             logger: Logger(label: "patchsync") { _ in SwiftLogNoOpLogHandler() }
         )
-        do {
-            try await group.run()
-        } catch let error as FileServerError {
-            throw error
-        } catch {
-            events.trouble("\(error)")
-        }
+        try await group.run()
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchSync
 import Terminal
@@ -11,10 +12,14 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+        try await ending(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
         let device = try options.device
         let report = try await reporting { () throws(SyncError) in try device.status() }
         if options.json {
-            Console.standardOutput.line(report.json(device.configuration).text)
+            Console.standardOutput.line(report.json(device.configuration).line)
         } else {
             report.print(device.configuration)
         }

@@ -1,9 +1,7 @@
 import ArgumentParser
-import Glibc
-import PatchFormat
+import CommandSupport
 import PatchStore
 import PatchSync
-import PatchTrust
 import SystemPackage
 import Terminal
 
@@ -18,7 +16,7 @@ struct StoreOptions: ParsableArguments {
     var device: Device {
         get throws(Failure) {
             do throws(SyncError) {
-                return try Device(try deviceStore, now: SystemTime.now)
+                return try Device(try deviceStore, now: Surroundings.now)
             } catch { throw Failure(error) }
         }
     }
@@ -30,37 +28,6 @@ struct StoreOptions: ParsableArguments {
     }
 
     private var path: FilePath {
-        let text = store ?? Environment["PATCHSYNC_STORE"] ?? "patchline-store"
-        let path = FilePath(text)
-        return path.isAbsolute ? path : FilePath(Environment.workingDirectory).pushing(path)
-    }
-}
-
-/// What the process was given.
-enum Environment {
-    static subscript(name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
-
-    static var workingDirectory: String {
-        guard let buffer = unsafe getcwd(nil, 0) else { return "/" }
-        defer { unsafe free(buffer) }
-        return unsafe String(cString: buffer)
-    }
-
-    static var allowsTestingKeys: Bool { self[TestingKeys.permission] == "1" }
-}
-
-enum SystemTime {
-    @Sendable static func now() -> UTCTime {
-        UTCTime(seconds: Glibc.time(nil))
-    }
-}
-
-extension FilePath {
-    /// A path from the command line: absolute, or below the working directory.
-    init(argument: String) {
-        let path = FilePath(argument)
-        self = path.isAbsolute ? path : FilePath(Environment.workingDirectory).pushing(path)
+        FilePath(argument: store ?? Surroundings.environment("PATCHSYNC_STORE") ?? "patchline-store")
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchSync
 import Terminal
@@ -31,6 +32,11 @@ struct Sync: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let code = try await ending(json: options.json, work)
+        if code != .done { throw code.ending }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
         let device = try options.device
         var configuration = device.configuration
         if let appVersion { configuration.appVersion = AppVersion(appVersion) }
@@ -44,7 +50,7 @@ struct Sync: AsyncParsableCommand {
                         store: device.store,
                         configuration: configuration,
                         fetcher: fetcher,
-                        now: SystemTime.now
+                        now: Surroundings.now
                     )
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
@@ -55,11 +61,11 @@ struct Sync: AsyncParsableCommand {
         }
         transcript.finish()
         if options.json {
-            Console.standardOutput.line(report.json(transcript.states).text)
+            Console.standardOutput.line(report.json(transcript.states).line)
         } else {
             report.print(transcript.states)
         }
-        if !report.isComplete { throw report.exitCode }
+        return report.isComplete ? .done : report.exitCode
     }
 }
 
@@ -67,7 +73,7 @@ extension CommitPoint {
     /// In debug builds, `PATCHSYNC_DIE_AT=after-objects` ends the process there as a power cut would.
     @Sendable static func pullingThePlug(_ point: CommitPoint) {
         #if DEBUG
-        if Environment["PATCHSYNC_DIE_AT"] == point.rawValue { ProcessEnd.kill() }
+        if Surroundings.environment("PATCHSYNC_DIE_AT") == point.rawValue { ProcessEnd.kill() }
         #endif
     }
 }

@@ -36,15 +36,15 @@ struct Base64Tests {
 @Suite("A digest")
 struct DigestTests {
     @Test func `has the length of its algorithm`() {
-        #expect(MD5Digest(hex: "0" * 32) != nil && SHA1Digest(hex: "0" * 40) != nil && SHA256Digest(hex: "0" * 64) != nil)
-        #expect(MD5Digest(hex: "0" * 40) == nil && SHA1Digest(hex: "0" * 32) == nil)
-        #expect(SHA256Digest(hex: "0" * 62) == nil && SHA256Digest(hex: "0" * 66) == nil && SHA256Digest(hex: "") == nil)
-        #expect(SHA256Digest(hex: "A" * 64) == nil)
+        #expect(MD5Digest(hex: "0".times(32)) != nil && SHA1Digest(hex: "0".times(40)) != nil && SHA256Digest(hex: "0".times(64)) != nil)
+        #expect(MD5Digest(hex: "0".times(40)) == nil && SHA1Digest(hex: "0".times(32)) == nil)
+        #expect(SHA256Digest(hex: "0".times(62)) == nil && SHA256Digest(hex: "0".times(66)) == nil && SHA256Digest(hex: "") == nil)
+        #expect(SHA256Digest(hex: "A".times(64)) == nil)
         #expect(SHA256Digest(bytes: []) == nil)
     }
 
     @Test func `is written as lowercase hex and sorts by its bytes`() {
-        #expect(digest(of: 0xAB, MD5Digest.self).description == "ab" * 16)
+        #expect(digest(of: 0xAB, MD5Digest.self).description == "ab".times(16))
         #expect(digest(of: 0x09, SHA1Digest.self) < digest(of: 0x0A))
     }
 

@@ -33,9 +33,9 @@ struct JSONParserTests {
     }
 
     @Test func `reads 64 levels and refuses the 65th`() throws {
-        #expect(throws: Never.self) { try JSON(parsing: Array(("[" * 64 + "]" * 64).utf8)) }
-        #expect(throws: Never.self) { try JSON(parsing: Array((#"{"a":"# * 64 + "1" + "}" * 64).utf8)) }
-        #expect(throws: JSONError(.depth, at: 64)) { try JSON(parsing: Array(("[" * 65 + "]" * 65).utf8)) }
+        #expect(throws: Never.self) { try JSON(parsing: Array(("[".times(64) + "]".times(64)).utf8)) }
+        #expect(throws: Never.self) { try JSON(parsing: Array((#"{"a":"#.times(64) + "1" + "}".times(64)).utf8)) }
+        #expect(throws: JSONError(.depth, at: 64)) { try JSON(parsing: Array(("[".times(65) + "]".times(65)).utf8)) }
     }
 
     @Test func `counts depth by nesting, not by how many objects there are`() throws {

@@ -46,7 +46,8 @@ struct FileFormTests {
 
     @Test(arguments: CanonicalJSONTests.names.filter { !["control-characters", "pem"].contains($0) })
     func `is canonical JSON where there are no control characters`(_ name: String) throws {
-        #expect(try Vectors.json("canonical-json/\(name).json").fileBytes == Vectors.bytes("canonical-json/\(name).canonical"))
+        let json = try Vectors.json("canonical-json/\(name).json")
+        #expect(json.fileBytes == (try Vectors.bytes("canonical-json/\(name).canonical")))
     }
 
     @Test func `escapes control characters and nothing else`() {
@@ -61,7 +62,8 @@ struct FileFormTests {
         "store/state-blocked.json",
     ])
     func `is how every document is written`(_ name: String) throws {
-        #expect(try Vectors.json(name).fileBytes == Vectors.bytes(name))
+        let bytes = try Vectors.bytes(name)
+        #expect(try JSON(parsing: bytes).fileBytes == bytes)
     }
 }
 

@@ -17,31 +17,31 @@ struct NameTests {
         #expect(ChannelName(text) == nil)
     }
 
-    @Test(arguments: ["a", "com.example.storefront", "A-Z_0.9", "...", ".hidden", "-", "_", "a" * 128])
+    @Test(arguments: ["a", "com.example.storefront", "A-Z_0.9", "...", ".hidden", "-", "_", "a".times(128)])
     func `of an app or a patch holds letters, digits, dot, underscore and hyphen`(_ text: String) {
         #expect(AppID(text)?.text == text)
         #expect(PatchID(text)?.text == text)
     }
 
     @Test func `of an app or a patch ends at 128 bytes`() {
-        #expect(AppID("a" * 129) == nil)
-        #expect(PatchID("a" * 129) == nil)
+        #expect(AppID("a".times(129)) == nil)
+        #expect(PatchID("a".times(129)) == nil)
         #expect(AppID("a+b") == nil)
         #expect(PatchID("a+b") == nil)
     }
 
     @Test func `of a version may hold a plus too and ends at 64 bytes`() {
         #expect(VersionLabel("1.4.2-rc.1+build_7")?.description == "1.4.2-rc.1+build_7")
-        #expect(VersionLabel("1" * 64) != nil)
-        #expect(VersionLabel("1" * 65) == nil)
+        #expect(VersionLabel("1".times(64)) != nil)
+        #expect(VersionLabel("1".times(65)) == nil)
     }
 
-    @Test(arguments: ["production", "beta", "0", "a1", "express", "a" * 32])
+    @Test(arguments: ["production", "beta", "0", "a1", "express", "a".times(32)])
     func `of a channel holds lowercase letters and digits`(_ text: String) {
         #expect(ChannelName(text)?.text == text)
     }
 
-    @Test(arguments: ["root", "targets", "snapshot", "timestamp", "mirrors", "dial", "Beta", "a-b", "a.b", "a_b", "a+b", "a" * 33])
+    @Test(arguments: ["root", "targets", "snapshot", "timestamp", "mirrors", "dial", "Beta", "a-b", "a.b", "a_b", "a+b", "a".times(33)])
     func `of a channel is never a role's, nor longer than 32 bytes`(_ text: String) {
         #expect(ChannelName(text) == nil)
     }

@@ -25,7 +25,7 @@ struct PatchListTests {
     }
 
     @Test(arguments: [
-        ("format", JSON?.some(.text("patchline-list-v2")), "must be patchline-list-v1"), ("format", nil, "must be a string"),
+        ("format", .some(.text("patchline-list-v2")), "must be patchline-list-v1"), ("format", nil, "must be a string"),
         ("app", .some(.text("../a")), AppID.rule), ("app", .some(.integer(1)), "must be a string"), ("app", nil, "must be a string"),
         ("channel", .some(.text("dial")), ChannelName.rule), ("channel", nil, "must be a string"),
         ("serial", .some(.integer(-1)), "must be an integer from 0 to 9007199254740991"),
@@ -33,7 +33,7 @@ struct PatchListTests {
         ("published", .some(.text("2026-11-20")), "must be YYYY-MM-DDTHH:MM:SSZ"), ("published", nil, "must be a string"),
         ("patches", .some(.fields([])), "must be an array"), ("patches", nil, "must be an array"),
         ("patches", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
-    ])
+    ] as [(String, JSON?, String)])
     func `is refused as a whole when its header is broken`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Self.sample().setting(field, to: value)
         #expect(throws: FormatError("patch list", field: field, rule: rule)) { try Self.parse(json) }
@@ -50,27 +50,27 @@ struct PatchListTests {
     }
 
     @Test(arguments: [
-        ("patchId", JSON?.some(.text("a/b")), PatchID.rule), ("patchId", nil, "must be a string"),
+        ("patchId", .some(.text("a/b")), PatchID.rule), ("patchId", nil, "must be a string"),
         ("version", .some(.text("1 0")), VersionLabel.rule), ("version", .some(.integer(3)), "must be a string"),
         ("kind", .some(.text("page")), "must be script or bundle"), ("kind", nil, "must be a string"),
         ("size", .some(.integer(-1)), "must be an integer from 0 to 4000000000"),
         ("size", .some(.integer(4_000_000_001)), "must be an integer from 0 to 4000000000"), ("size", nil, "must be an integer from 0 to 4000000000"),
-        ("md5", .some(.text("ABCDEF" + "0" * 26)), "must be 32 lowercase hex digits"), ("md5", nil, "must be a string"),
-        ("sha1", .some(.text("0" * 39)), "must be 40 lowercase hex digits"), ("sha1", nil, "must be a string"),
-        ("sha256", .some(.text("0" * 66)), "must be 64 lowercase hex digits"), ("sha256", nil, "must be a string"),
-        ("salt", .some(.text("0" * 30)), "must be 32 lowercase hex digits"), ("salt", .some(.text("0" * 34)), "must be 32 lowercase hex digits"),
-        ("salt", .some(.text("A" * 32)), "must be 32 lowercase hex digits"), ("salt", nil, "must be a string"),
-        ("signature", nil, "must be an object"), ("signature.keyid", .some(.text("0" * 63)), "must be 64 lowercase hex digits"),
+        ("md5", .some(.text("ABCDEF00".times(4))), "must be 32 lowercase hex digits"), ("md5", nil, "must be a string"),
+        ("sha1", .some(.text("0".times(39))), "must be 40 lowercase hex digits"), ("sha1", nil, "must be a string"),
+        ("sha256", .some(.text("0".times(66))), "must be 64 lowercase hex digits"), ("sha256", nil, "must be a string"),
+        ("salt", .some(.text("0".times(30))), "must be 32 lowercase hex digits"), ("salt", .some(.text("0".times(34))), "must be 32 lowercase hex digits"),
+        ("salt", .some(.text("A".times(32))), "must be 32 lowercase hex digits"), ("salt", nil, "must be a string"),
+        ("signature", nil, "must be an object"), ("signature.keyid", .some(.text("0".times(63))), "must be 64 lowercase hex digits"),
         ("signature.scheme", .some(.text("rsassa-pss-sha256")), "must be rsa-pkcs1v15-sha256"), ("signature.scheme", nil, "must be a string"),
         ("signature.sig", .some(.text("")), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("A" * 340)), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("A" * 1_368)), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("A" * 511 + "\n")), "must be padded base64 of 256 to 1,024 bytes"),
+        ("signature.sig", .some(.text("A".times(340))), "must be padded base64 of 256 to 1,024 bytes"),
+        ("signature.sig", .some(.text("A".times(1_368))), "must be padded base64 of 256 to 1,024 bytes"),
+        ("signature.sig", .some(.text("\("A".times(511))\n")), "must be padded base64 of 256 to 1,024 bytes"),
         ("requires", .some(.array([])), "must be an object"), ("requires.a/b", .some(.array([])), PatchID.rule),
         ("requires.web", .some(.text("x")), "must be an array"), ("requires.web", .some(.array([.text("x")])), "must hold 64 lowercase hex digits each"),
         ("requires.web", .some(.array([.integer(1)])), "must hold strings only"),
         ("rules", .some(.null), "must be an object"), ("rules.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
-    ])
+    ] as [(String, JSON?, String)])
     func `refuses one entry alone when a field of it is broken`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Self.sample().setting("patches.0.\(field)", to: value)
         let parsed = try Self.parse(json)

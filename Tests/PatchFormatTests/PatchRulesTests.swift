@@ -40,7 +40,7 @@ struct PatchRulesTests {
         ("users", .array([.text("user-1")]), "must hold 64 lowercase hex digits each"),
         ("mandatory", .integer(1), "must be true or false"), ("mandatory", .null, "must be true or false"),
         ("runAtNextLaunch", .text("true"), "must be true or false"),
-    ])
+    ] as [(String, JSON, String)])
     func `name the rule that is broken`(_ key: String, value: JSON, rule: String) {
         #expect(throws: FormatError("list", field: "rules.\(key)", rule: rule)) { try Self.rules([(key, value)]) }
     }

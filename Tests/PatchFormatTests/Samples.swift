@@ -74,7 +74,7 @@ extension JSON {
 }
 
 extension String {
-    static func * (text: String, count: Int) -> String {
-        String(repeating: text, count: count)
+    func times(_ count: Int) -> String {
+        String(repeating: self, count: count)
     }
 }

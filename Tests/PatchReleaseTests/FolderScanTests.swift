@@ -1,6 +1,8 @@
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchTrust
+import ReleaseFolder
 import SystemPackage
 import Testing
 
@@ -12,7 +14,9 @@ struct FolderScanTests {
 
     @Test func `is read whole, sorted by UTF-8 bytes, dot files too`() throws {
         let bench = try Workbench()
-        for name in ["b.js", "a/z.js", "a-b.js", ".well-known/x", "é.js", "Z.js"] { try bench.write("x", to: "web/\(name)") }
+        for name in ["b.js", "a/z.js", "a-b.js", ".well-known/x", "é.js", "Z.js"] {
+            try bench.write("x", to: "web/\(name)")
+        }
         #expect(try scan(bench) == [".well-known/x", "Z.js", "a-b.js", "a/z.js", "b.js", "é.js"])
     }
 
@@ -38,7 +42,9 @@ struct FolderScanTests {
     func `is refused for the name`(_ name: String, problem: AssetPath.Problem) throws {
         let bench = try Workbench()
         try bench.write("x", to: "web/\(name)")
-        #expect(throws: SigningError.bundle(.badName(bench.folder.appending("web/\(name)"), problem))) { try scan(bench) }
+        #expect(throws: SigningError.bundle(.badName(bench.folder.appending("web/\(name)"), problem))) {
+            try scan(bench)
+        }
     }
 
     @Test func `is refused for a name that is not UTF-8`() async throws {
@@ -62,11 +68,14 @@ struct FolderScanTests {
     }
 
     @Test(arguments: [
-        ("README.md", "readme.MD", "assets[3].path", "readme.MD equals README.md after case folding"),
-        ("straße.js", "STRASSE.js", "assets[4].path", "straße.js equals STRASSE.js after case folding"),
+        ("README.md", "readme.MD", "assets[5].path", "readme.MD equals README.md after case folding"),
+        ("straße.js", "STRASSE.js", "assets[5].path", "straße.js equals STRASSE.js after case folding"),
     ])
     func `is refused for paths that differ in case only`(
-        _ one: String, other: String, field: String, rule: String
+        _ one: String,
+        other: String,
+        field: String,
+        rule: String
     ) async throws {
         let bench = try Workbench()
         try bench.describe("v1")
@@ -98,8 +107,13 @@ struct FolderScanTests {
     @Test func `becomes a manifest with URLs, types, source maps and cacheable assets`() async throws {
         let bench = try Workbench()
         try bench.describe("v1")
-        let manifest = try #require(try await bench.release("v1", to: "out").verified.manifests[label("web", "1.0.0")]).manifest
-        #expect(manifest.assets.map(\.url) == ["/app/main.js", "/app/main.js.map", "/img/caf%C3%A9%20one.svg", "/index.html"])
+        let manifest = try #require(try await bench.release("v1", to: "out").verified.manifests[label("web", "1.0.0")])
+            .manifest
+        #expect(
+            manifest.assets.map(\.url) == [
+                "/app/main.js", "/app/main.js.map", "/img/caf%C3%A9%20one.svg", "/index.html",
+            ]
+        )
         #expect(manifest.assets.map(\.type) == [.js, .map, .asset, .html])
         #expect(manifest.assets.map(\.cacheable) == [true, true, false, false])
         #expect(manifest.assets.map { $0.sourceMap?.text } == ["app/main.js.map", nil, nil, nil])

@@ -46,14 +46,19 @@ final class Workbench: Sendable {
         folder = FilePath("/tmp/patch-release-\(name)")
         try files.makeDirectory(folder.appending("Keys"))
         let plan = try RootOfTrustPlan(
-            app: Self.app, channels: [], holders: [("production", "alice"), ("production", "bob")],
-            thresholds: [("production", threshold)])
+            app: Self.app,
+            channels: [],
+            holders: [("production", "alice"), ("production", "bob")],
+            thresholds: [("production", threshold)]
+        )
         let roles = try plan.roles(
             keys: [
                 "root": try TestKey.root.key, "targets": try TestKey.targets.key, "beta": try TestKey.beta.key,
                 "production-alice": try TestKey.production.key, "production-bob": try TestKey.second.key,
                 "online": try TestKey.online.key, "entry": try TestKey.entry.key,
-            ], at: Self.time)
+            ],
+            at: Self.time
+        )
         try files.write(roles.root.fileBytes, to: keys.appending("root.json"))
         try files.write(roles.targets.fileBytes, to: keys.appending("targets.json"))
     }
@@ -78,7 +83,11 @@ final class Workbench: Sendable {
 
     /// A description folder `name` with two scripts and a bundle.
     func describe(
-        _ name: String, web: String = "1.0.0", main: String = "main()", extra: String = "", script: String = "a()",
+        _ name: String,
+        web: String = "1.0.0",
+        main: String = "main()",
+        extra: String = "",
+        script: String = "a()",
         scriptVersion: String = "1"
     ) throws {
         try write(
@@ -95,7 +104,9 @@ final class Workbench: Sendable {
                 routes: [/cart, /item/*]
                 cacheable: ["app/*"]
                 \(extra)
-            """, to: "\(name)/release.yaml")
+            """,
+            to: "\(name)/release.yaml"
+        )
         try write(script, to: "\(name)/a.js")
         try write("b()", to: "\(name)/b.js")
         try write("<p>shop</p>", to: "\(name)/web/index.html")
@@ -105,20 +116,31 @@ final class Workbench: Sendable {
     }
 
     func builder(
-        on base: String? = nil, at time: UTCTime = time, entry: TestKey = .entry, by signers: [TestKey] = [.production]
+        on base: String? = nil,
+        at time: UTCTime = time,
+        entry: TestKey = .entry,
+        by signers: [TestKey] = [.production]
     ) throws -> ReleaseBuilder {
         let trust = try trust
         return try ReleaseBuilder(
             rootOfTrust: trust,
             base: try base.map { try BaseRelease(folder: folder.appending($0), rootOfTrust: trust, files: files) },
-            time: time, validity: .days(90), entrySigner: try entry.signer, roleSigners: try signers.map { try $0.signer },
-            files: files)
+            time: time,
+            validity: .days(90),
+            entrySigner: try entry.signer,
+            roleSigners: try signers.map { try $0.signer },
+            files: files
+        )
     }
 
     /// Describes, signs and writes a release.
     @discardableResult
     func release(
-        _ name: String, to output: String, on base: String? = nil, at time: UTCTime = time, entry: TestKey = .entry,
+        _ name: String,
+        to output: String,
+        on base: String? = nil,
+        at time: UTCTime = time,
+        entry: TestKey = .entry,
         by signers: [TestKey] = [.production]
     ) async throws -> (made: MadeRelease, verified: VerifiedRelease) {
         let builder = try builder(on: base, at: time, entry: entry, by: signers)

@@ -30,9 +30,16 @@ struct ConflictTests {
         let current = try #require(try PublishedState(of: server.repository).channels[ReleaseFactory.production])
         let other = SHA256Digest(of: [1])
         let release = try server.factory.release(
-            ReleaseFactory.Contents(web: nil), base: .init(roleVersion: 1, sha256: other), signedBy: [.production])
+            ReleaseFactory.Contents(web: nil),
+            base: .init(roleVersion: 1, sha256: other),
+            signedBy: [.production]
+        )
         let conflict = PublishConflict.otherBase(
-            channel: ReleaseFactory.production, version: 1, base: other, current: current.identity)
+            channel: ReleaseFactory.production,
+            version: 1,
+            base: other,
+            current: current.identity
+        )
         #expect(throws: ServerError.conflict(conflict)) { try server.publish(release) }
     }
 
@@ -42,7 +49,8 @@ struct ConflictTests {
         try server.publish(try server.factory.release(on: server.repository))
         // Gone from the list, and still taken.
         try server.publish(
-            try server.factory.release(ReleaseFactory.Contents(scripts: [:]), on: server.repository))
+            try server.factory.release(ReleaseFactory.Contents(scripts: [:]), on: server.repository)
+        )
         let contents = ReleaseFactory.Contents(scripts: ["fix-cart-total": ("1", "cart.total = 2;")], web: nil)
         for (channel, key) in [(ReleaseFactory.production, TestingKey.production), (ReleaseFactory.beta, .beta)] {
             let before = try server.everything()

@@ -91,12 +91,18 @@ struct DraftTests {
         let server = try TestingServer(threshold: 2)
         let mine = try server.factory.release(on: server.repository)
         let theirs = try server.factory.release(
-            ReleaseFactory.Contents(web: nil), on: server.repository, signedBy: [.second])
+            ReleaseFactory.Contents(web: nil),
+            on: server.repository,
+            signedBy: [.second]
+        )
         try server.publish(theirs)
         let before = try server.everything()
         let conflict = PublishConflict.otherDraft(
-            channel: production, version: 1, kept: SignedRelease.identity(of: theirs.role),
-            offered: SignedRelease.identity(of: mine.role))
+            channel: production,
+            version: 1,
+            kept: SignedRelease.identity(of: theirs.role),
+            offered: SignedRelease.identity(of: mine.role)
+        )
         #expect(throws: ServerError.conflict(conflict)) { try server.publish(mine) }
         #expect(try server.everything() == before)
     }
@@ -106,7 +112,10 @@ struct DraftTests {
         let server = try TestingServer(threshold: 2)
         try server.publish(try server.factory.release(on: server.repository))
         let whole = try server.factory.release(
-            ReleaseFactory.Contents(web: nil), on: server.repository, signedBy: [.production, .second])
+            ReleaseFactory.Contents(web: nil),
+            on: server.repository,
+            signedBy: [.production, .second]
+        )
         guard case .published(let done) = try server.publish(whole) else {
             Issue.record("was not published")
             return

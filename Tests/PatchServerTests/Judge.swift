@@ -3,11 +3,17 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Other people's readers of the published tree. One that is missing fails its test.
+/// Other people's readers of the published tree.
+///
+/// One that is missing fails its test.
 enum Judge {
     /// A Python that has `tuf` and `securesystemslib[crypto]`.
     static var python: Executable {
-        .path(FilePath(ProcessInfo.processInfo.environment["PATCHLINE_JUDGES_PYTHON"] ?? "PATCHLINE_JUDGES_PYTHON is not set"))
+        .path(
+            FilePath(
+                ProcessInfo.processInfo.environment["PATCHLINE_JUDGES_PYTHON"] ?? "PATCHLINE_JUDGES_PYTHON is not set"
+            )
+        )
     }
 
     static var checkTree: String {
@@ -16,9 +22,15 @@ enum Judge {
     }
 
     /// What a judge printed, and whether it is content.
-    static func run(_ arguments: [String], location: SourceLocation = #_sourceLocation) async throws -> (text: String, ok: Bool) {
+    static func run(_ arguments: [String], location: SourceLocation = #_sourceLocation) async throws -> (
+        text: String, ok: Bool
+    ) {
         let result = try await Subprocess.run(
-            python, arguments: Arguments(arguments), output: .string(limit: 1_000_000), error: .string(limit: 1_000_000))
+            python,
+            arguments: Arguments(arguments),
+            output: .string(limit: 1_000_000),
+            error: .string(limit: 1_000_000)
+        )
         return (result.standardOutput + result.standardError, result.terminationStatus.isSuccess)
     }
 

@@ -24,7 +24,10 @@ struct JudgeTests {
         try server.publish(try server.factory.release(on: server.repository))
         try server.repository.refresh(signing: server.key, at: server.factory.now)
         let good = try await checkTree(server)
-        #expect(good.ok && good.text.contains("2 entries, 2 assets, 3 objects, 4 signatures; 0 findings"), "\(good.text)")
+        #expect(
+            good.ok && good.text.contains("2 entries, 2 assets, 3 objects, 4 signatures; 0 findings"),
+            "\(good.text)"
+        )
 
         let digest = SHA256Digest(of: Array("cart.total = 1;".utf8))
         let object = server.folder.tree(of: server.repository.app).appending(URLLayout.object(digest))
@@ -64,8 +67,10 @@ struct JudgeTests {
     private func withRunningServer(_ tree: FilePath, _ body: (Int) async throws -> Void) async throws {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
-            configuration: FileServerConfiguration(), source: PublishedTree(tree),
-            onListening: { found.yield($0.port ?? 0) })
+            configuration: FileServerConfiguration(),
+            source: PublishedTree(tree),
+            onListening: { found.yield($0.port ?? 0) }
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             var iterator = ports.makeAsyncIterator()

@@ -16,7 +16,8 @@ struct PublishingTests {
             try server.treeFiles() == [
                 "metadata/1.root.json", "metadata/1.targets.json", "metadata/1.dial.json", "metadata/1.snapshot.json",
                 "metadata/timestamp.json",
-            ])
+            ]
+        )
 
         let release = try server.factory.release(on: server.repository)
         try server.publish(release)
@@ -27,10 +28,12 @@ struct PublishingTests {
         #expect(
             try server.treeFiles()
                 == Set(contents).union(release.objects.keys.map { URLLayout.object($0) }).union([
-                    "metadata/1.root.json", "metadata/1.targets.json", "metadata/1.dial.json", "metadata/1.snapshot.json",
+                    "metadata/1.root.json", "metadata/1.targets.json", "metadata/1.dial.json",
+                    "metadata/1.snapshot.json",
                     "metadata/timestamp.json", "metadata/1.production.json", "metadata/2.dial.json",
                     "metadata/2.snapshot.json", "targets/dial/\(dial.sha256).production.json",
-                ]))
+                ])
+        )
     }
 
     @Test
@@ -70,7 +73,9 @@ struct PublishingTests {
         let before = try server.everything()
         var contents = ReleaseFactory.Contents()
         contents.web = ("1.0.1", ["index.html": "<p>one</p>", "app/main.js": "console.log(2);"])
-        guard case .published(let done) = try server.publish(try server.factory.release(contents, on: server.repository)) else {
+        guard
+            case .published(let done) = try server.publish(try server.factory.release(contents, on: server.repository))
+        else {
             Issue.record("was not published")
             return
         }
@@ -88,7 +93,8 @@ struct PublishingTests {
         let first = try PublishedState(of: server.repository).dial.targets
         let contents = ReleaseFactory.Contents(scripts: ["beta-only": ("1", "1;")], web: nil)
         try server.publish(
-            try server.factory.release(contents, on: server.repository, channel: ReleaseFactory.beta, signedBy: [.beta]))
+            try server.factory.release(contents, on: server.repository, channel: ReleaseFactory.beta, signedBy: [.beta])
+        )
         let state = try PublishedState(of: server.repository)
         #expect(Set(state.dial.targets.keys) == ["dial/production.json", "dial/beta.json"])
         #expect(state.dial.targets["dial/production.json"] == first["dial/production.json"])
@@ -104,7 +110,8 @@ struct PublishingTests {
         let whole = try server.everything()
         #expect(
             try server.publish(release)
-                == .alreadyPublished(channel: ReleaseFactory.production, version: 1, .nothing))
+                == .alreadyPublished(channel: ReleaseFactory.production, version: 1, .nothing)
+        )
         #expect(try server.everything() == whole)
 
         let object = try #require(release.objects.keys.sorted().first)

@@ -23,7 +23,8 @@ struct RefreshTests {
         #expect(
             [after.timestamp.header, after.snapshot.header, after.dial.header].allSatisfy {
                 $0.version == 3 && $0.expires == later.adding(.days(7))
-            })
+            }
+        )
         #expect(after.dial.targets == before.dial.targets)
         #expect(after.snapshot.files["production"] == before.snapshot.files["production"])
         #expect(after.snapshot.files["targets"] == before.snapshot.files["targets"])
@@ -62,7 +63,9 @@ struct RefreshTests {
     func `needs the online key`() throws {
         let server = try TestingServer()
         let file = OnlineKeyFile(
-            bytes: try DiskFiles().read(TestingKey.production.file, limit: Limits.keyFile), path: TestingKey.production.file)
+            bytes: try DiskFiles().read(TestingKey.production.file, limit: Limits.keyFile),
+            path: TestingKey.production.file
+        )
         let key = try OnlineKey(file.bytes, passphrase: nil, from: file.path)
         let before = try server.everything()
         #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: "production")) {

@@ -28,7 +28,9 @@ struct ReleaseFactory {
     func root(expires: UTCTime? = nil) throws -> Envelope {
         let online = RoleDocument.Signers(keys: [try TestingKey.online.signer], threshold: 1)
         return try RoleDocument.root(
-            app: Self.app, version: 1, expires: expires ?? now.adding(.days(365)),
+            app: Self.app,
+            version: 1,
+            expires: expires ?? now.adding(.days(365)),
             roles: [
                 "root": .init(keys: [try TestingKey.root.signer], threshold: 1),
                 "targets": .init(keys: [try TestingKey.targets.signer], threshold: 1), "snapshot": online,
@@ -39,13 +41,16 @@ struct ReleaseFactory {
 
     func targets(dialKey: TestingKey = .online) throws -> Envelope {
         try RoleDocument.targets(
-            version: 1, expires: now.adding(.days(365)),
+            version: 1,
+            expires: now.adding(.days(365)),
             delegations: [
                 .channel(
                     Self.production,
                     signers: .init(
                         keys: [try TestingKey.production.signer, try TestingKey.second.signer],
-                        threshold: productionThreshold)),
+                        threshold: productionThreshold
+                    )
+                ),
                 .channel(Self.beta, signers: .init(keys: [try TestingKey.beta.signer], threshold: 1)),
                 .dial(signers: .init(keys: [try dialKey.signer], threshold: 1)),
             ]
@@ -54,7 +59,9 @@ struct ReleaseFactory {
 
     /// A release on the state that `repository` publishes now.
     func release(
-        _ contents: Contents = Contents(), on repository: AppRepository, channel: ChannelName = production,
+        _ contents: Contents = Contents(),
+        on repository: AppRepository,
+        channel: ChannelName = production,
         signedBy keys: [TestingKey] = [.production],
         altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws -> SignedRelease {
@@ -65,7 +72,10 @@ struct ReleaseFactory {
 
     /// - Parameter alter: what a broken or hostile pipeline does to the targets before it signs the role.
     func release(
-        _ contents: Contents, base: ReleaseHeader.Base?, channel: ChannelName = production, signedBy keys: [TestingKey],
+        _ contents: Contents,
+        base: ReleaseHeader.Base?,
+        channel: ChannelName = production,
+        signedBy keys: [TestingKey],
         altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws -> SignedRelease {
         let header = ReleaseHeader(app: Self.app, channel: channel, base: base)
@@ -78,8 +88,11 @@ struct ReleaseFactory {
         var targets = parts.targets
         alter(&targets)
         let role = try RoleDocument.delegated(
-            channel.text, version: header.roleVersion, expires: now.adding(.days(90)),
-            targets: targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
+            channel.text,
+            version: header.roleVersion,
+            expires: now.adding(.days(90)),
+            targets: targets.mapValues { TargetFile(of: $0) },
+            entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
         ).signed(by: keys)
         return SignedRelease(header: header, role: role, targets: targets, objects: try store(parts.objects))
     }
@@ -92,7 +105,8 @@ struct ReleaseFactory {
                 let path = folder.appending(digest.hex)
                 if try files.status(of: path) == nil { try files.write(bytes, to: path) }
                 return (digest, path)
-            })
+            }
+        )
     }
 }
 
@@ -119,13 +133,26 @@ struct ReleaseParts {
             let path = try AssetPath(name)
             assets.append(
                 Asset(
-                    path: path, url: "/\(name)", type: AssetType(path: path), cacheable: false, sourceMap: nil,
-                    fingerprint: try addObject(text)))
+                    path: path,
+                    url: "/\(name)",
+                    type: AssetType(path: path),
+                    cacheable: false,
+                    sourceMap: nil,
+                    fingerprint: try addObject(text)
+                )
+            )
         }
         assets.sort { $0.path < $1.path }
         let manifest = AssetManifest(
-            app: ReleaseFactory.app, patchID: id, version: version, commit: nil, created: time, compatibility: [:],
-            index: try AssetPath("index.html"), routes: nil, assets: assets
+            app: ReleaseFactory.app,
+            patchID: id,
+            version: version,
+            commit: nil,
+            created: time,
+            compatibility: [:],
+            index: try AssetPath("index.html"),
+            routes: nil,
+            assets: assets
         ).json.fileBytes
         let signatures = try assets.map {
             try key.sign($0.statement(app: ReleaseFactory.app, patchID: id), scheme: .rsaPKCS1v15)
@@ -149,18 +176,40 @@ struct ReleaseParts {
     }
 
     private mutating func addEntry(
-        _ id: PatchID, _ kind: PatchKind, _ version: VersionLabel, _ fingerprint: Fingerprint
+        _ id: PatchID,
+        _ kind: PatchKind,
+        _ version: VersionLabel,
+        _ fingerprint: Fingerprint
     ) throws {
         let key = try TestingKey.entry.key
         let statement = Statement.patch(
-            app: ReleaseFactory.app, channel: channel, patchID: id, kind: kind, version: version, fingerprint: fingerprint)
+            app: ReleaseFactory.app,
+            channel: channel,
+            patchID: id,
+            kind: kind,
+            version: version,
+            fingerprint: fingerprint
+        )
         entries.append(
             PatchEntry(
-                patchID: id, kind: kind, version: version,
-                url: URLLayout.entry(kind: kind, channel: channel, patchID: id, version: version, sha256: fingerprint.sha256),
+                patchID: id,
+                kind: kind,
+                version: version,
+                url: URLLayout.entry(
+                    kind: kind,
+                    channel: channel,
+                    patchID: id,
+                    version: version,
+                    sha256: fingerprint.sha256
+                ),
                 fingerprint: fingerprint,
                 signature: EntrySignature(
-                    keyID: EntryKeys.id(of: key.publicKey), bytes: try key.sign(statement, scheme: .rsaPKCS1v15)),
-                salt: Array(repeating: 7, count: 16), rules: .everyone))
+                    keyID: EntryKeys.id(of: key.publicKey),
+                    bytes: try key.sign(statement, scheme: .rsaPKCS1v15)
+                ),
+                salt: Array(repeating: 7, count: 16),
+                rules: .everyone
+            )
+        )
     }
 }

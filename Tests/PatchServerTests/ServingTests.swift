@@ -26,8 +26,12 @@ struct ServingTests {
             return Answer(bytes: bytes, tag: file.entityTag, type: file.contentType, cache: file.cacheControl)
         case .bytes(let served):
             return Answer(
-                status: served.status.code, bytes: served.bytes, tag: served.entityTag, type: served.contentType,
-                cache: served.cacheControl)
+                status: served.status.code,
+                bytes: served.bytes,
+                tag: served.entityTag,
+                type: served.contentType,
+                cache: served.cacheControl
+            )
         case .refused(let status, _, let headers):
             return Answer(status: status.code, cache: headers.first(name: "Cache-Control"))
         }
@@ -47,7 +51,10 @@ struct ServingTests {
                 let answer = try await get("/com.example.storefront/\(name)", from: server)
                 #expect(answer.status == 200, "\(name)")
                 #expect(answer.tag == SHA256Digest(of: answer.bytes).hex, "\(name)")
-                #expect(answer.type == (name.hasSuffix(".json") ? "application/json" : "application/octet-stream"), "\(name)")
+                #expect(
+                    answer.type == (name.hasSuffix(".json") ? "application/json" : "application/octet-stream"),
+                    "\(name)"
+                )
                 let lasting = "public, max-age=31536000, immutable"
                 #expect(answer.cache == (name == "metadata/timestamp.json" ? "public, max-age=60" : lasting), "\(name)")
             }
@@ -105,7 +112,9 @@ struct ServingTests {
             let object = server.folder.tree(of: server.repository.app).appending(URLLayout.object(digest))
             try server.files.remove(object)
             try FileManager.default.createSymbolicLink(
-                atPath: object.string, withDestinationPath: server.repository.onlineKeyFile.string)
+                atPath: object.string,
+                withDestinationPath: server.repository.onlineKeyFile.string
+            )
             #expect(try await get("/com.example.storefront/\(URLLayout.object(digest))", from: server).status == 404)
         }
     }
@@ -140,7 +149,8 @@ struct TreePathTests {
     @Test(arguments: [
         "metadata/0.root.json", "metadata/-1.root.json", "metadata/+1.root.json", "metadata/1.mirrors.json",
         "metadata/1.root.json/x", "metadata/1.Beta.json", "metadata/99999999999999999.beta.json",
-        "targets/beta/\(digest).other.json", "targets/beta/web/\(digest).manifest.json", "targets/root/\(digest).patchlist.json",
+        "targets/beta/\(digest).other.json", "targets/beta/web/\(digest).manifest.json",
+        "targets/root/\(digest).patchlist.json",
         "targets/dial/\(digest).beta.sigs", "targets/beta/web/../\(digest).manifest.json", "objects/cd/\(digest)",
         "objects/ab/\(digest)0", "objects/AB/\(digest.uppercased())", "packs/ab/full.pack",
     ])

@@ -21,12 +21,21 @@ struct SetupTests {
 
     private func create(_ trust: RootOfTrust, _ key: OnlineKey, testing: Bool = true) throws {
         _ = try AppRepository.create(
-            trust, onlineKey: key, in: folder, files: files, allowsTestingKeys: testing, at: now)
+            trust,
+            onlineKey: key,
+            in: folder,
+            files: files,
+            allowsTestingKeys: testing,
+            at: now
+        )
     }
 
     private func trust(targets: Envelope? = nil, root: Envelope? = nil) throws -> RootOfTrust {
         try RootOfTrust(
-            root: try (root ?? factory.root()).fileBytes, targets: try (targets ?? factory.targets()).fileBytes, at: now)
+            root: try (root ?? factory.root()).fileBytes,
+            targets: try (targets ?? factory.targets()).fileBytes,
+            at: now
+        )
     }
 
     /// Refused, and nothing was written.
@@ -45,7 +54,8 @@ struct SetupTests {
         #expect(try files.status(of: records.appending("online.key"))?.permissions == FilePermissions(rawValue: 0o600))
         #expect(try files.status(of: folder.tree)?.permissions == FilePermissions(rawValue: 0o755))
         let state = try PublishedState(
-            of: try AppRepository(ReleaseFactory.app, in: folder, files: files, allowsTestingKeys: true))
+            of: try AppRepository(ReleaseFactory.app, in: folder, files: files, allowsTestingKeys: true)
+        )
         #expect(state.channels.isEmpty && state.dial.targets.isEmpty)
     }
 
@@ -57,7 +67,9 @@ struct SetupTests {
 
     @Test(arguments: [TestingKey.production, .beta, .root, .targets])
     func `refuses a release key as online key`(offered: TestingKey) throws {
-        expect(.notOnlineKey(role: "timestamp", belongsTo: offered.rawValue)) { try create(try trust(), try key(offered)) }
+        expect(.notOnlineKey(role: "timestamp", belongsTo: offered.rawValue)) {
+            try create(try trust(), try key(offered))
+        }
     }
 
     @Test
@@ -98,7 +110,14 @@ struct SetupTests {
         let trust = try trust()
         let key = try key()
         func create(_ files: FaultyFiles) throws {
-            _ = try AppRepository.create(trust, onlineKey: key, in: folder, files: files, allowsTestingKeys: true, at: now)
+            _ = try AppRepository.create(
+                trust,
+                onlineKey: key,
+                in: folder,
+                files: files,
+                allowsTestingKeys: true,
+                at: now
+            )
         }
         try create(rehearsal)
         for change in 1...rehearsal.changes {
@@ -112,7 +131,8 @@ struct SetupTests {
                 try create(after)
             }
             _ = try PublishedState(
-                of: try AppRepository(ReleaseFactory.app, in: folder, files: after, allowsTestingKeys: true))
+                of: try AppRepository(ReleaseFactory.app, in: folder, files: after, allowsTestingKeys: true)
+            )
         }
     }
 }
@@ -138,7 +158,9 @@ struct OnlineKeyTests {
     func `holds one private key: not none, not two, nothing damaged`() throws {
         let one = try TestingKey.online.online.bytes
         let two = try one + DiskFiles().read(TestingKey.production.file, limit: Limits.keyFile)
-        for bytes in [Array("hello".utf8), two, one.filter { $0 != UInt8(ascii: "A") }, Array(repeating: 65, count: 70_000)] {
+        for bytes in [
+            Array("hello".utf8), two, one.filter { $0 != UInt8(ascii: "A") }, Array(repeating: 65, count: 70_000),
+        ] {
             #expect(throws: ServerError.key(path, .unreadable)) { try read(bytes) }
         }
     }

@@ -11,18 +11,27 @@ import Testing
 struct TamperingTests {
     private static let list = TargetPath.patchList(ReleaseFactory.production)
     private static let manifest = TargetPath.manifest(
-        channel: ReleaseFactory.production, patchID: named("web"), version: named("1.0.0"))
+        channel: ReleaseFactory.production,
+        patchID: named("web"),
+        version: named("1.0.0")
+    )
     private static let column = TargetPath.signatureColumn(
-        channel: ReleaseFactory.production, patchID: named("web"), version: named("1.0.0"))
+        channel: ReleaseFactory.production,
+        patchID: named("web"),
+        version: named("1.0.0")
+    )
 
     /// Offers a release to a server that publishes another one, and looks at every file afterwards.
     private func expect(
-        _ error: ServerError, _ make: (TestingServer, FaultyFiles) throws -> SignedRelease,
+        _ error: ServerError,
+        _ make: (TestingServer, FaultyFiles) throws -> SignedRelease,
         location: SourceLocation = #_sourceLocation
     ) throws {
         let files = FaultyFiles()
         let server = try TestingServer(files: files)
-        try server.publish(try server.factory.release(ReleaseFactory.Contents(scripts: [:], web: nil), on: server.repository))
+        try server.publish(
+            try server.factory.release(ReleaseFactory.Contents(scripts: [:], web: nil), on: server.repository)
+        )
         let release = try make(server, files)
         let before = try server.everything()
         #expect(throws: error, sourceLocation: location) { try server.publish(release) }
@@ -61,7 +70,8 @@ struct TamperingTests {
     }
 
     @Test(arguments: ["md5", "sha1", "sha256"])
-    func `in a digest of a list entry is refused by that entry, even when the role vouches for it`(field: String) throws {
+    func `in a digest of a list entry is refused by that entry, even when the role vouches for it`(field: String) throws
+    {
         let script = Fingerprint(of: Array("cart.total = 1;".utf8))
         let (old, new) =
             switch field {
@@ -111,8 +121,11 @@ struct TamperingTests {
         try expect(.release(.missing("fix-cart-total 1: \(URLLayout.object(digest))"))) { server, _ in
             let release = try server.factory.release(on: server.repository)
             return SignedRelease(
-                header: release.header, role: release.role, targets: release.targets,
-                objects: release.objects.filter { $0.key != digest })
+                header: release.header,
+                role: release.role,
+                targets: release.targets,
+                objects: release.objects.filter { $0.key != digest }
+            )
         }
     }
 }

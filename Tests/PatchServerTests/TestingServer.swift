@@ -20,17 +20,33 @@ struct TestingServer {
 
     /// - Parameter root: an absolute path; the server's folder is `srv` below it.
     init(
-        files: any FileOperations = FaultyFiles(), root: FilePath = "/", at now: UTCTime = start, threshold: Int = 1
+        files: any FileOperations = FaultyFiles(),
+        root: FilePath = "/",
+        at now: UTCTime = start,
+        threshold: Int = 1
     ) throws {
         self.files = files
         factory = ReleaseFactory(
-            files: files, folder: root.appending("pipeline"), now: now, productionThreshold: threshold)
+            files: files,
+            folder: root.appending("pipeline"),
+            now: now,
+            productionThreshold: threshold
+        )
         let file = try TestingKey.online.online
         key = try OnlineKey(file.bytes, passphrase: nil, from: file.path)
         let trust = try RootOfTrust(
-            root: try factory.root().fileBytes, targets: try factory.targets().fileBytes, at: now)
+            root: try factory.root().fileBytes,
+            targets: try factory.targets().fileBytes,
+            at: now
+        )
         repository = try AppRepository.create(
-            trust, onlineKey: key, in: ServerFolder(root.appending("srv")), files: files, allowsTestingKeys: true, at: now)
+            trust,
+            onlineKey: key,
+            in: ServerFolder(root.appending("srv")),
+            files: files,
+            allowsTestingKeys: true,
+            at: now
+        )
     }
 
     private init(_ other: TestingServer, files: any FileOperations) throws {
@@ -38,7 +54,11 @@ struct TestingServer {
         factory = other.factory
         key = other.key
         repository = try AppRepository(
-            other.repository.app, in: other.folder, files: files, allowsTestingKeys: true)
+            other.repository.app,
+            in: other.folder,
+            files: files,
+            allowsTestingKeys: true
+        )
     }
 
     /// The same server on another state of its disk.

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchSync
+@testable import PatchSync
 import PatchTesting
 import PatchTrust
 import Testing

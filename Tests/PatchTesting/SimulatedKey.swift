@@ -1,5 +1,5 @@
 import NIOConcurrencyHelpers
-import PatchFormat
+package import PatchFormat
 import PatchStore
 package import PatchTrust
 import SystemPackage

@@ -76,19 +76,19 @@ package final class SimulatedRepository: Fetcher, Sendable {
     }
 
     /// Changes what is published, signed at the clock's time.
-    package func edit<Result>(_ change: (inout SimulatedTree) throws -> Result) rethrows -> Result {
-        try state.withLockedValue { state in
+    package func edit(_ change: (inout SimulatedTree) -> Void) {
+        state.withLockedValue { state in
             state.tree.time = clock.now()
-            return try change(&state.tree)
+            change(&state.tree)
         }
     }
 
     /// Makes the channel offer exactly these, and nothing of what it offered before.
     package func publish(
         _ patches: [SimulatedPatch], to channel: ChannelName = production, editing edit: SimulatedTree.Edit = { _ in }
-    ) rethrows {
-        try self.edit { tree in
-            try tree.publishChannel(channel, patches, editing: edit)
+    ) {
+        self.edit { tree in
+            tree.publishChannel(channel, patches, editing: edit)
             tree.publishSnapshot()
         }
     }

@@ -5,7 +5,7 @@ package import PatchTrust
 ///
 /// Like python-tuf's `RepositorySimulator`: nothing here refuses nonsense.
 package struct SimulatedTree: Sendable {
-    package typealias Edit = (inout [TargetPath: [UInt8]]) throws -> Void
+    package typealias Edit = (inout [TargetPath: [UInt8]]) -> Void
 
     package var app: AppID = simulated("com.example.storefront")
     /// When everything is signed from now on.
@@ -57,13 +57,13 @@ package struct SimulatedTree: Sendable {
     /// - Parameter edit: what a broken or hostile pipeline does to list, manifests and columns before the role is signed.
     package mutating func publishChannel(
         _ channel: ChannelName, _ patches: [SimulatedPatch], editing edit: Edit = { _ in }
-    ) rethrows {
+    ) {
         offers[channel] = patches
         let version = nextVersion(channel.text)
         let documents = SimulatedDocuments(app: app, channel: channel, patches: patches, serial: version, at: time)
         for (digest, bytes) in documents.objects { files[URLLayout.object(digest)] = bytes }
         var targets = documents.targets
-        try edit(&targets)
+        edit(&targets)
         storeTargets(targets)
         let envelope = RoleDocument.delegated(
             channel.text, version: version, expires: expiry(of: channel.text),

@@ -22,10 +22,12 @@ package struct Digester: ~Copyable {
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        for unsafecontext in unsafe [md5, sha1, sha256] {
-            let done = unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
-            precondition(done == 1, "libcrypto could not digest")
-        }
+        let done = unsafe [
+            EVP_DigestUpdate(md5, bytes.baseAddress, bytes.count),
+            EVP_DigestUpdate(sha1, bytes.baseAddress, bytes.count),
+            EVP_DigestUpdate(sha256, bytes.baseAddress, bytes.count),
+        ]
+        precondition(done == [1, 1, 1], "libcrypto could not digest")
         size += bytes.count
     }
 

@@ -1,0 +1,53 @@
+# What real.sh and run.sh share: messages, processes that are waited for, clocks, and what an access log says.
+# Sourced after `set -euo pipefail`; needs $work (a folder that is removed at the end) and $log (patchsrv's access log).
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; else bold='' green='' red='' plain=''; fi
+title() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+ok() { printf '   %s✓%s %s\n' "$green" "$plain" "$1"; }
+fail() { printf '   %s✗ %s%s\n' "$red" "$1" "$plain" >&2; exit 1; }
+
+# quietly WORDS… : runs a command; what it prints is shown only when it fails.
+quietly() {
+    "$@" >"$work/said" 2>&1 || { local code=$?; tail -n 20 "$work/said" | sed 's/^/     /' >&2; fail "exit $code of: $(basename "$1") ${*:2}"; }
+}
+
+# wait_for PID FILE PATTERN: until the running program has printed a line like it.
+wait_for() {
+    { timeout 60 tail -n +1 -f --pid="$1" "$2" 2>/dev/null || true; } | grep -q -m 1 -e "$3" ||
+        { tail -n 20 "$2" | sed 's/^/     /' >&2; fail "nothing like '$3' within a minute"; }
+}
+
+# now: microseconds. seconds FROM [TO]: as 1.23
+now() { echo "${EPOCHREALTIME/[.,]/}"; }
+seconds() { local spent=$((${2:-$(now)} - $1)); printf '%d.%02d' $((spent / 1000000)) $((spent % 1000000 / 10000)); }
+
+# Patchsrv writes a request's line when its last byte is gone, which the device may see first. This one comes last.
+log_is_complete() {
+    barrier=$((${barrier:-0} + 1))
+    curl -fsS -o /dev/null "$server/healthz?after=$barrier"
+    wait_for "$server_pid" "$log" "/healthz?after=$barrier\""
+}
+log_lines() { grep -c -v /healthz "$log" || true; }
+# logged FROM_LINE: "request-path status bytes" of each request of a device since then.
+logged() { grep -v /healthz "$log" | tail -n +$(($1 + 1)) | sed -E 's/^[^"]*"[A-Z]+ ([^"]*)" ([0-9]+) ([0-9]+) .*/\1 \2 \3/'; }
+sum_of() { awk -v column="$1" '{ sum += $column } END { print sum + 0 }'; }
+
+start_patchsrv() {
+    : >"$log"
+    patchsrv serve --data "$work/server" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
+    server_pid=$!
+    wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
+    server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
+}
+stop() { kill "$1"; wait "$1" || fail "process $1 ($2) did not stop in good order"; }
+
+clean_up() {
+    local code=$?
+    [ -z "${serve_pid:-}" ] || kill "$serve_pid" 2>/dev/null || true
+    [ -z "${server_pid:-}" ] || kill "$server_pid" 2>/dev/null || true
+    wait 2>/dev/null || true
+    if [ "$code" = 0 ]; then rm -rf "$work"; else echo "the folder stays for a look: $work" >&2; fi
+}
+server_pid=
+serve_pid=
+trap clean_up EXIT

@@ -1,0 +1,35 @@
+import Glibc
+package import PatchFormat
+import PatchTrust
+package import SystemPackage
+
+/// What the process was given: its environment, its folder, its clock.
+package enum Surroundings {
+    package static func environment(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// Whether keys are let in that everybody has: the tests set this.
+    package static var allowsTestingKeys: Bool {
+        environment(TestingKeys.permission) == "1"
+    }
+
+    package static var workingDirectory: FilePath {
+        guard let text = unsafe getcwd(nil, 0) else { return "/" }
+        defer { unsafe free(text) }
+        return unsafe FilePath(platformString: text)
+    }
+
+    /// The machine's clock; a command that writes times asks once.
+    @Sendable package static func now() -> UTCTime {
+        UTCTime(seconds: Glibc.time(nil))
+    }
+}
+
+extension FilePath {
+    /// A path from the command line: absolute, or below the working directory.
+    package init(argument: String) {
+        let path = FilePath(argument)
+        self = (path.isAbsolute ? path : Surroundings.workingDirectory.pushing(path)).lexicallyNormalized()
+    }
+}

@@ -1,0 +1,50 @@
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import Testing
+
+@Suite("The difference of two releases")
+struct DifferenceTests {
+    @Test func `says in words what is new, changed and no longer listed`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try bench.describe("v2", web: "1.1.0", main: "changed()", extra: "rules: {rollout: 2500}")
+        let one = ReleaseContents(try await bench.release("v1", to: "one").verified)
+        let two = ReleaseContents(try await bench.release("v2", to: "two", on: "one").verified)
+        func digest(_ contents: ReleaseContents, _ name: Label) throws -> String {
+            "sha256 \(try #require(contents.entry(name)).fingerprint.sha256.hex.prefix(12))…"
+        }
+        let key = EntryKeys.id(of: try TestKey.entry.key.publicKey).hex.prefix(12)
+        #expect(
+            ReleaseDifference(from: nil, to: one).words == [
+                "+ fix-a 1 is new (script, 3 bytes; \(try digest(one, label("fix-a", "1")))); everyone",
+                "+ fix-b 1 is new (script, 3 bytes; \(try digest(one, label("fix-b", "1")))); everyone",
+                "+ web 1.0.0 is new (bundle, 4 files; \(try digest(one, label("web", "1.0.0")))); everyone",
+                "+ entry key \(key)…",
+            ]
+        )
+        #expect(
+            ReleaseDifference(from: one, to: two).words == [
+                "= fix-a 1 stays", "= fix-b 1 stays",
+                "~ web goes from 1.0.0 (\(try digest(one, label("web", "1.0.0")))) to 1.1.0 "
+                    + "(\(try digest(two, label("web", "1.1.0")))); 25 % of devices; "
+                    + "0 files added, 1 changed, 0 removed, 3 unchanged; 9 bytes to fetch",
+            ]
+        )
+        #expect(
+            Array(ReleaseDifference(from: two, to: one).words.suffix(1))
+                == ["- web 1.1.0 is no longer listed; devices that run it take it back"]
+        )
+        #expect(ReleaseDifference(from: one, to: one).isEmpty)
+    }
+
+    @Test(arguments: [(0, "0 %"), (1, "0.01 %"), (2_500, "25 %"), (2_550, "25.50 %"), (10_000, "100 %")])
+    func `writes a share of devices as per cent`(_ rollout: Int, words: String) {
+        #expect(Words.share(rollout) == words)
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000")])
+    func `groups digits`(_ number: Int, words: String) {
+        #expect(Words.grouped(number) == words)
+    }
+}

@@ -1,0 +1,146 @@
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import Testing
+
+@Suite("A draft of a release")
+struct DraftTests {
+    private func described(
+        _ id: String,
+        _ version: String,
+        bytes: String,
+        keep: Int = 1,
+        requires: [PatchID: [DescribedPatch.Requirement]] = [:],
+        rules: PatchRules = .everyone
+    ) throws -> ReleaseDraft.Described {
+        let patch = DescribedPatch(
+            patchID: named(id),
+            version: named(version),
+            content: .script(file: try AssetPath("a.js")),
+            rules: rules,
+            requires: requires,
+            keep: keep
+        )
+        return ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: Array(bytes.utf8)))
+    }
+
+    /// What a draft comes to once it is published, with signatures that nobody checks here.
+    private func published(_ draft: ReleaseDraft) -> ReleaseContents {
+        let entries = draft.rows.map { row in
+            PatchEntry(
+                patchID: row.label.patchID,
+                kind: row.kind,
+                version: row.label.version,
+                url: "",
+                fingerprint: row.fingerprint,
+                signature: EntrySignature(keyID: row.fingerprint.sha256, bytes: row.fingerprint.sha256.bytes),
+                salt: row.salt,
+                requires: row.requires,
+                rules: row.rules
+            )
+        }
+        return ReleaseContents(
+            app: Workbench.app,
+            channel: named("production"),
+            base: nil,
+            roleVersion: 1,
+            expires: Workbench.time,
+            entryKeys: [],
+            list: PatchList(
+                app: Workbench.app,
+                channel: named("production"),
+                serial: 1,
+                published: Workbench.time,
+                entries: entries
+            ),
+            manifests: [:]
+        )
+    }
+
+    private func labels(_ draft: ReleaseDraft) -> [String] { draft.rows.map(\.label.description) }
+
+    @Test func `lists the described version first and keeps one of the base's behind it`() throws {
+        let one = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
+        let two = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: one))
+        #expect(labels(try ReleaseDraft([described("a", "3", bytes: "3")], base: two)) == ["a 3", "a 2"])
+        #expect(
+            labels(try ReleaseDraft([described("a", "3", bytes: "3", keep: 5)], base: two)) == ["a 3", "a 2", "a 1"]
+        )
+        #expect(labels(try ReleaseDraft([described("a", "3", bytes: "3", keep: 0)], base: two)) == ["a 3"])
+        #expect(labels(try ReleaseDraft([described("a", "2", bytes: "2")], base: two)) == ["a 2", "a 1"])
+        #expect(labels(try ReleaseDraft([described("a", "1", bytes: "1")], base: two)) == ["a 1", "a 2"])
+    }
+
+    @Test func `is refused when it lacks an id that the base lists`() throws {
+        let base = published(
+            try ReleaseDraft([described("a", "1", bytes: "1"), described("b", "1", bytes: "b")], base: nil)
+        )
+        #expect(throws: SigningError.unlisted([named("b")])) {
+            try ReleaseDraft([described("a", "1", bytes: "1")], base: base)
+        }
+    }
+
+    @Test func `is refused when a label comes with other bytes`() throws {
+        let base = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
+        let error = #expect(throws: SigningError.self) {
+            try ReleaseDraft([described("a", "1", bytes: "other")], base: base)
+        }
+        guard case .republished(label("a", "1"), _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `keeps signature and salt of a label with the same bytes, and takes its new rules`() throws {
+        let base = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
+        var rules = PatchRules.everyone
+        rules.rollout = 100
+        let row = try ReleaseDraft([described("a", "1", bytes: "one", rules: rules)], base: base).rows[0]
+        #expect(row.known == base.list.entries[0].signature)
+        #expect(row.salt == base.list.entries[0].salt)
+        #expect(row.rules.rollout == 100)
+    }
+
+    @Test func `gives a content the same salt under any label, as the format says`() throws {
+        let rows = try ReleaseDraft([described("a", "1", bytes: "one")], base: nil).rows
+        let text = "patchline-salt-v1\na\n\(rows[0].fingerprint.sha256.hex)"
+        #expect(rows[0].salt == Array(SHA256Digest(of: Array(text.utf8)).bytes.prefix(16)))
+        let again = try ReleaseDraft(
+            [described("a", "2", bytes: "one")],
+            base: published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
+        )
+        #expect(again.rows.map(\.salt) == [rows[0].salt, rows[0].salt])
+    }
+
+    @Test func `turns a required version into its content`() throws {
+        let web = try described("web", "1", bytes: "web")
+        let draft = try ReleaseDraft(
+            [described("a", "1", bytes: "one", requires: [named("web"): [.version(named("1"))]]), web],
+            base: nil
+        )
+        #expect(draft.rows[0].requires == [named("web"): [web.fingerprint.sha256]])
+    }
+
+    @Test func `is refused when a patch requires what is not listed`() throws {
+        #expect(throws: SigningError.unmet(label("a", "1"), requires: named("web"))) {
+            try ReleaseDraft(
+                [described("a", "1", bytes: "1", requires: [named("web"): [.version(named("9"))]])],
+                base: nil
+            )
+        }
+    }
+
+    @Test func `of a withdrawal lacks the patch, or one version of it, and nothing else`() throws {
+        let one = published(
+            try ReleaseDraft([described("a", "1", bytes: "1"), described("b", "1", bytes: "b")], base: nil)
+        )
+        let two = published(
+            try ReleaseDraft([described("a", "2", bytes: "2"), described("b", "1", bytes: "b")], base: one)
+        )
+        #expect(labels(try ReleaseDraft(withdrawing: named("a"), version: nil, from: two)) == ["b 1"])
+        #expect(labels(try ReleaseDraft(withdrawing: named("a"), version: named("2"), from: two)) == ["a 1", "b 1"])
+        #expect(throws: SigningError.nothingToWithdraw(named("a"), named("9"))) {
+            try ReleaseDraft(withdrawing: named("a"), version: named("9"), from: two)
+        }
+    }
+}

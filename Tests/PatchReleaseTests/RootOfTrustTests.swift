@@ -1,0 +1,192 @@
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Testing
+
+@Suite("A root of trust")
+struct RootOfTrustTests {
+    private let protection: (String) -> RootOfTrustMaker.Protection = { name in
+        .passphrase(name == "online" ? "of the server" : "correct horse")
+    }
+
+    /// Testing keys under the names of a plan, so that nothing has to be made.
+    private func testKeys() throws -> [String: PrivateKey] {
+        [
+            "root": try TestKey.root.key, "targets": try TestKey.targets.key, "production": try TestKey.production.key,
+            "beta": try TestKey.beta.key, "online": try TestKey.online.key, "entry": try TestKey.entry.key,
+        ]
+    }
+
+    private func maker(in folder: FilePath) throws(SigningError) -> RootOfTrustMaker {
+        let plan: RootOfTrustPlan
+        do throws(RootOfTrustPlan.Problem) {
+            plan = try RootOfTrustPlan(app: Workbench.app, channels: [])
+        } catch { throw .plan(error) }
+        return try RootOfTrustMaker(plan, in: folder, files: DiskFiles())
+    }
+
+    @Test func `is whole: encrypted keys that openssl opens, public halves, and roles that hold`() async throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new/Keys")
+        try maker(in: folder).write(try testKeys(), at: Workbench.time, protection: protection)
+        let names = ["beta", "entry", "online", "production", "root", "targets"]
+        let all = (names.flatMap { ["\($0).key", "\($0).pub"] } + ["root.json", "targets.json"]).sorted()
+        #expect(try bench.files.list(folder) == all)
+        for name in names {
+            let key = folder.appending("\(name).key")
+            #expect(try bench.files.status(of: key)?.permissions == .privateFile)
+            let secret = name == "online" ? "of the server" : "correct horse"
+            let opened = try await tool("openssl", ["pkey", "-in", key.string, "-passin", "pass:\(secret)", "-pubout"])
+            #expect(
+                opened.output
+                    == String(
+                        decoding: try bench.files.read(folder.appending("\(name).pub"), limit: 10_000),
+                        as: UTF8.self
+                    )
+            )
+            #expect(try await !tool("openssl", ["pkey", "-in", key.string, "-passin", "pass:wrong"]).succeeded)
+        }
+        let trust = try RootOfTrust(folder: folder, policy: .forTests, files: bench.files)
+        #expect(trust.app == Workbench.app)
+        #expect(trust.targets.delegations.map(\.name) == ["production", "beta", "dial"])
+        #expect(trust.roles(of: try TestKey.online.key.publicKey) == ["snapshot", "timestamp", "dial"])
+        #expect(trust.roles(of: try TestKey.entry.key.publicKey).isEmpty)
+    }
+
+    @Test func `is never made over a file that is there`() throws {
+        let bench = try Workbench()
+        try bench.write("mine", to: "new/beta.pub")
+        let folder = bench.folder.appending("new")
+        #expect(throws: SigningError.exists(folder.appending("beta.pub"))) { try maker(in: folder) }
+        #expect(try bench.files.list(folder) == ["beta.pub"])
+    }
+
+    @Test func `leaves nothing behind when a name is taken while it is written`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new")
+        let maker = try maker(in: folder)
+        try bench.write("mine", to: "new/root.json")
+        #expect(throws: SigningError.file(.exists(.link, folder.appending("root.json")))) {
+            try maker.write(try testKeys(), at: Workbench.time, protection: protection)
+        }
+        #expect(try bench.files.list(folder) == ["root.json"])
+    }
+
+    @Test func `has keys of the size that was asked for`() async throws {
+        let bench = try Workbench()
+        let plan = try RootOfTrustPlan(app: Workbench.app, channels: ["beta"])
+        let maker = try RootOfTrustMaker(plan, in: bench.folder.appending("new"), files: DiskFiles())
+        let keys = try await maker.makeKeys(bits: 2_048) { _ in { _ in } }
+        #expect(keys.keys.sorted() == ["beta", "entry", "online", "root", "targets"])
+        #expect(keys.values.allSatisfy { $0.publicKey.kind == .rsa(bits: 2_048) })
+        await #expect(throws: SigningError.plan(.bits(1_024))) {
+            try await maker.makeKeys(bits: 1_024) { _ in { _ in } }
+        }
+    }
+
+    @Test func `names a key for each holder`() throws {
+        let plan = try RootOfTrustPlan(
+            app: Workbench.app,
+            channels: ["production"],
+            holders: [("production", "alice"), ("root", "carol"), ("production", "bob")],
+            thresholds: [("production", 2)]
+        )
+        #expect(plan.keyNames == ["root-carol", "targets", "production-alice", "production-bob", "online", "entry"])
+        #expect(plan.threshold(of: "production") == 2)
+    }
+
+    private static let bad:
+        [(
+            what: String, channels: [String], holders: [(String, String)], thresholds: [(String, Int)],
+            RootOfTrustPlan.Problem
+        )] = [
+            ("a role as channel", ["root"], [], [], .channel("root", rule: ChannelName.rule)),
+            ("a key as channel", ["online"], [], [], .channel("online", rule: "is the name of a key")),
+            ("a channel twice", ["a", "a"], [], [], .channel("a", rule: "stands twice")),
+            ("an unknown role", ["a"], [("b", "alice")], [], .unknownRole("b", known: ["root", "targets", "a"])),
+            (
+                "a holder twice", ["a"], [("a", "alice"), ("a", "alice")], [],
+                .holder(role: "a", "alice", rule: "stands twice")
+            ),
+            (
+                "a holder with a slash", ["a"], [("a", "../x")], [],
+                .holder(role: "a", "../x", rule: "must be 1 to 32 of a-z 0-9")
+            ),
+            ("more than there are", ["a"], [("a", "alice")], [("a", 2)], .threshold(role: "a", wanted: 2, holders: 1)),
+            ("none at all", ["a"], [], [("a", 0)], .threshold(role: "a", wanted: 0, holders: 1)),
+        ]
+
+    @Test(arguments: bad.map(\.what))
+    func `is not planned with`(_ what: String) throws {
+        let (_, channels, holders, thresholds, problem) = try #require(Self.bad.first { $0.what == what })
+        #expect(throws: problem) {
+            try RootOfTrustPlan(
+                app: Workbench.app,
+                channels: channels,
+                holders: holders.map { ($0.0, $0.1) },
+                thresholds: thresholds.map { ($0.0, $0.1) }
+            )
+        }
+    }
+
+    @Test func `does not hold when its targets are signed by somebody else`() throws {
+        let bench = try Workbench()
+        let file = bench.keys.appending("targets.json")
+        var envelope = try Envelope(try bench.files.read(file, limit: 100_000), role: "targets", limit: 100_000)
+        envelope = Envelope(role: "targets", signing: envelope.signed)
+        try envelope.sign(
+            with: try TestKey.other.key,
+            id: TUFKey(rsa: try TestKey.other.key.publicKey, scheme: .rsaPSS).id
+        )
+        try bench.files.replace("targets.json", in: bench.keys, with: envelope.fileBytes)
+        let broken = TrustError.threshold(role: "targets", valid: 0, needed: 1)
+        #expect(throws: SigningError.rootOfTrust(file, broken)) { try bench.trust }
+    }
+
+    @Test func `of testing keys is refused`() throws {
+        let bench = try Workbench()
+        #expect(throws: SigningError.testingKey("a key of root")) {
+            try RootOfTrust(folder: bench.keys, policy: KeyPolicy(allowsTestingKeys: false), files: bench.files)
+        }
+    }
+}
+
+@Suite("A key file")
+struct KeyFileTests {
+    private func open(_ file: FilePath, _ passphrase: String?) throws(SigningError) -> SigningKey {
+        try SigningKey(file, passphrase: passphrase, policy: .forTests, files: DiskFiles())
+    }
+
+    @Test func `opens with its passphrase only`() throws {
+        let bench = try Workbench()
+        let file = bench.folder.appending("a.key")
+        try bench.files.write(try TestKey.other.key.pem(passphrase: "correct horse"), to: file)
+        #expect(try open(file, "correct horse").key.publicKey == TestKey.other.key.publicKey)
+        #expect(throws: SigningError.key(file, .wrongPassphrase)) { try open(file, "wrong") }
+        #expect(throws: SigningError.key(file, .needsPassphrase)) { try open(file, nil) }
+    }
+
+    @Test func `that is missing, unreadable or too small is refused by name`() throws {
+        let bench = try Workbench()
+        let file = bench.folder.appending("a.key")
+        #expect(throws: SigningError.file(.notFound(.read, file))) { try open(file, nil) }
+        try bench.write("-----BEGIN PRIVATE KEY-----\nnonsense\n", to: "a.key")
+        #expect(throws: SigningError.key(file, .unreadable)) { try open(file, nil) }
+        #expect(throws: SigningError.key(TestKey.small.file, .tooSmall(bits: 1_024))) {
+            try open(TestKey.small.file, nil)
+        }
+    }
+
+    @Test func `of everybody is refused outside tests`() throws {
+        #expect(throws: SigningError.testingKey(TestKey.entry.file.string)) {
+            try SigningKey(
+                TestKey.entry.file,
+                passphrase: nil,
+                policy: KeyPolicy(allowsTestingKeys: false),
+                files: DiskFiles()
+            )
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+/// The roles are in good order, so only the entry's own digests and RSA signature can tell (design, Trust).
+@Suite("A forged entry")
+struct ForgedEntryTests {
+    @Test(arguments: [
+        Forgery("list_size", "fix 2: its RSA signature does not verify", judge: "fix 2: size "),
+        Forgery("list_digest|md5", "fix 2: its RSA signature does not verify", judge: "fix 2: md5 is "),
+        Forgery("list_digest|sha1", "fix 2: its RSA signature does not verify", judge: "fix 2: sha1 is "),
+        Forgery("list_digest|sha256", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
+        Forgery("list_signature", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
+        Forgery("list_keyid", "fix 2: signed by a key that the channel does not list", judge: "fix 2: signed by unknown entry key"),
+        Forgery("list_other_key", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
+        Forgery("list_moved|app|com.example.other", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_moved|channel|beta", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_moved|patchId|tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_moved|version|1", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_moved|kind|bundle", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_takes_signature_of_tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
+        Forgery("list_wrong_but_signed|md5", "fix 2: md5 of the bytes is not the one its entry says", judge: "fix 2: md5 is "),
+        Forgery("list_wrong_but_signed|sha1", "fix 2: sha1 of the bytes is not the one its entry says", judge: "fix 2: sha1 is "),
+        Forgery("list_field|version|\"2/3\"", "fix: ", judge: "fix 2/3: patchId, version or kind is not allowed"),
+        Forgery("list_field|kind|\"trick\"", "fix 2: ", judge: "fix 2: patchId, version or kind is not allowed"),
+    ])
+    func `of a list is refused alone, by name, and everything else comes`(_ forgery: Forgery) async throws {
+        try await forgery.expect(taken: .allButFix)
+    }
+
+    @Test(arguments: [
+        Forgery("asset_digest|md5", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: md5 is "),
+        Forgery("asset_digest|sha1", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: sha1 is "),
+        Forgery("asset_digest|sha256", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: RSA signature"),
+        Forgery("asset_signature", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: RSA signature"),
+        Forgery("asset_moved|app|com.example.other", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
+        Forgery("asset_moved|patchId|admin", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
+        Forgery("asset_moved|path|app/boot.js", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
+        Forgery("asset_takes_place_of_other", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
+        Forgery("asset_wrong_but_signed|md5", "web 2.0.0 app/main.js: md5 of the bytes", judge: "app/main.js: md5 is "),
+        Forgery("asset_wrong_but_signed|sha1", "web 2.0.0 app/main.js: sha1 of the bytes", judge: "app/main.js: sha1 is "),
+        Forgery("column_bytes|keyid", "signed by a key that the channel does not list", judge: "signed by unknown entry key"),
+        Forgery("column_bytes|truncated", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs holds 5 signatures", code: 9),
+        Forgery("column_bytes|longer", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs holds 5 signatures", code: 9),
+        Forgery("column_bytes|count", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs holds 6 signatures", code: 9),
+        Forgery("column_bytes|magic", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs has another magic", code: 9),
+        Forgery("manifest_header|app|com.example.other", "manifest: is for app com.example.other", judge: "manifest says app"),
+        Forgery("manifest_header|patchId|admin", "manifest: is for patchId admin", judge: "manifest says patchId"),
+        Forgery("manifest_header|version|9", "manifest: is for version 9", judge: "manifest says version"),
+        Forgery("manifest_header|format|v9", "web 2.0.0 manifest: format", judge: "manifest says format", code: 9),
+        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: size of the bytes", judge: "web 2.0.0 manifest: size"),
+    ])
+    func `of a bundle refuses that bundle, and everything else comes`(_ forgery: Forgery) async throws {
+        try await forgery.expect(taken: .allButWeb)
+    }
+
+    /// Everything is signed, so nothing but the rules for paths stands between it and the disk.
+    @Test(arguments: [
+        Forgery("manifest_path|../escape.js", "has a '.' or '..' segment", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app/../../escape.js", "has a '.' or '..' segment", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|/etc/escape.js", "is absolute", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app//escape.js", "has an empty segment", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app\\\\escape.js", "has a backslash", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app/\\x00.js", "has a control character", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app/\\x1b[2J.js", "has a control character", judge: "is not allowed", code: 9),
+        Forgery("manifest_path|app/a\\xcc\\x8a.js", "is not in Unicode normal form C", judge: "is not allowed", code: 9),
+        Forgery("manifest_again|app/same.css", "app/same.css", judge: "stands twice after case folding", code: 9),
+        Forgery("manifest_again|app/SAME.css", "case", judge: "stands twice after case folding", code: 9),
+    ])
+    func `with a path that leads elsewhere refuses its bundle`(_ forgery: Forgery) async throws {
+        try await forgery.expect(taken: .allButWeb)
+    }
+}

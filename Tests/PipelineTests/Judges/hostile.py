@@ -1,0 +1,106 @@
+"""A server of a published tree that can be told to do wrong.
+
+usage: hostile.py TREE CONTROL
+
+CONTROL is a file with `MODE PART`, read at each request: answers to paths with PART in them are wrong in the way of MODE.
+Anything else in it, or no such file, and it is an honest server. Prints `listening on URL`, then each path asked for.
+"""
+import http.server, os, sys
+
+tree, control = sys.argv[1:]
+
+
+class Hostile(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def log_message(self, *_):
+        pass
+
+    def head(self, status, length):
+        self.send_response(status)
+        if length is None:
+            self.send_header('Transfer-Encoding', 'chunked')
+        else:
+            self.send_header('Content-Length', str(length))
+        self.end_headers()
+
+    def do_GET(self):
+        print(self.path, flush=True)
+        try:
+            mode, part = open(control).read().split()
+        except (OSError, ValueError):
+            mode, part = 'honest', ''
+        path = tree + os.path.normpath('/' + self.path.split('?')[0])
+        if mode != 'honest' and part not in self.path:
+            mode = 'honest'
+        if not os.path.isfile(path) and mode not in ('500', 'redirect'):
+            mode = '404'
+        try:
+            getattr(self, 'answer_' + mode)(path)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def body(self, path):
+        with open(path, 'rb') as file:
+            return file.read()
+
+    def whole(self, data):
+        self.head(200, len(data))
+        self.wfile.write(data)
+
+    def answer_honest(self, path):
+        self.whole(self.body(path))
+
+    def answer_404(self, path):
+        self.head(404, 0)
+
+    def answer_500(self, path):
+        self.head(500, 0)
+
+    def answer_redirect(self, path):
+        self.send_response(302)
+        self.send_header('Location', 'http://127.0.0.1:9/')
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+
+    def answer_truncated(self, path):
+        """Says that half of it is all."""
+        data = self.body(path)
+        self.whole(data[:len(data) // 2])
+
+    def answer_short(self, path):
+        """Promises all of it and hangs up after half."""
+        data = self.body(path)
+        self.head(200, len(data))
+        self.wfile.write(data[:len(data) // 2])
+        self.close_connection = True
+
+    def answer_longer(self, path):
+        self.whole(self.body(path) + b'\n')
+
+    def answer_oversized(self, path):
+        """A length far over any limit, with bytes to match as long as anybody reads."""
+        self.head(200, 1 << 40)
+        self.close_connection = True
+        while True:
+            self.wfile.write(b' ' * 65536)
+
+    def answer_endless(self, path):
+        """The bytes, then more for ever, without a length."""
+        self.head(200, None)
+        self.close_connection = True
+        data = self.body(path)
+        while True:
+            self.wfile.write(b'%x\r\n%s\r\n' % (len(data), data))
+            data = b' ' * 65536
+
+    def answer_flipped(self, path):
+        data = bytearray(self.body(path))
+        data[len(data) // 2] ^= 1
+        self.whole(data)
+
+
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Hostile)
+server.daemon_threads = True
+print('listening on http://127.0.0.1:%d' % server.server_port, flush=True)
+server.serve_forever()

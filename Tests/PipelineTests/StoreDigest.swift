@@ -1,0 +1,46 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+
+/// Every file below a store by its path, with its digest: equal ones mean that nothing at all changed.
+struct StoreDigest: Equatable, CustomStringConvertible {
+    private var files: [String: String] = [:]
+
+    /// Takes all but the lock files, which hold a pid while somebody works.
+    init(of store: FilePath) async throws {
+        let files = "find . -type f -not -name lock -not -name sync.lock -exec sha256sum {} +; find . -type d"
+        let listing = try await run(.system("bash"), ["-c", files], in: store).done()
+        for line in listing.output.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2 { self.files[String(parts[1].dropFirst())] = String(parts[0]) } else { self.files[String(line)] = "" }
+        }
+        let state = store.appending("channels/production/state.json")
+        if self.files["./channels/production/state.json"] != nil { selections = try Self.selections(in: read(state)) }
+    }
+
+    private var selections = ""
+
+    /// state.json but for the time of the last sync.
+    private static func selections(in state: String) -> String {
+        state.replacing(#/"lastSync":\{[^}]*\},/#, with: "")
+    }
+
+    /// What is installed: selections, bundles, and who the device is. A sync that took nothing may have brought newer
+    /// metadata, and objects that no selection names yet.
+    var installed: StoreDigest {
+        var digest = self
+        digest.files = files.filter { path, _ in
+            path.hasPrefix("./bundles/") || path == "./config.json" || path == "./device.json"
+        }
+        return digest
+    }
+
+    /// Objects that are gone or have other bytes than before.
+    func lostObjects(since before: StoreDigest) -> [String] {
+        before.files.filter { $0.key.hasPrefix("./objects/") && files[$0.key] != $0.value }.keys.sorted()
+    }
+
+    var description: String {
+        files.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.prefix(12))" }.joined(separator: "\n")
+    }
+}
