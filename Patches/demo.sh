@@ -155,6 +155,7 @@ grep -q 'web 3\.0\.0.*app/wishlist\.js' "$work/refused.log" || fail "the refusal
 expect_page / 2.0.0
 cp "$work/original" "$victim"
 ok "refused by name; version 2 keeps running; the object is restored"
+after_step
 
 title "Version 3 never confirms: the device takes it back by itself"
 stop_serve

@@ -82,9 +82,9 @@ package final class AssetServer: FileSource {
 
     private func file(of asset: Asset, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
         var headers: HTTPHeaders = [:]
-        if let map = asset.sourceMap {
-            headers.add(name: "SourceMap", value: "/\(map)")
-            headers.add(name: "X-SourceMap", value: "/\(map)")
+        if let map = table.sourceMap(of: asset) {
+            headers.add(name: "SourceMap", value: map)
+            headers.add(name: "X-SourceMap", value: map)
         }
         return ServedFile(
             path: table.file(of: asset),
@@ -135,7 +135,7 @@ extension Asset {
         guard cacheable else { return false }
         if request.query?.isEmpty == false { return true }
         var run = 0
-        for byte in path.text.utf8 {
+        for byte in request.path.text.utf8 {
             run = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) ? run + 1 : 0
             if run == 40 { return true }
         }

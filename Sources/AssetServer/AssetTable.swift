@@ -17,6 +17,7 @@ package struct AssetTable: Sendable {
 
     package let folder: FilePath
     private let assets: [ExactString: Asset]
+    private let urls: [AssetPath: String]
     private let index: Asset
     private let routes: [RoutePattern]?
     private let damaged: Set<AssetPath>
@@ -31,6 +32,7 @@ package struct AssetTable: Sendable {
         self.index = index
         self.damaged = damaged
         routes = manifest.routes
+        urls = Dictionary(manifest.assets.map { ($0.path, $0.url) }) { first, _ in first }
         assets = Dictionary(
             manifest.assets.compactMap { asset in
                 Self.decoded(asset.url).map { (ExactString($0), asset) }
@@ -52,6 +54,11 @@ package struct AssetTable: Sendable {
         guard segments != ["favicon.ico"] else { return .nothing }
         guard segments.isEmpty || (routes.map { $0.contains { $0.matches(segments) } } ?? true) else { return .nothing }
         return damaged.contains(index.path) ? .damaged(index.path) : .index(index)
+    }
+
+    /// The URL path of an asset's source map, percent-encoded as the manifest has it.
+    func sourceMap(of asset: Asset) -> String? {
+        asset.sourceMap.flatMap { urls[$0] }
     }
 
     package func file(of asset: Asset) -> FilePath {

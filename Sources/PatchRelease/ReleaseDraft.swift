@@ -45,7 +45,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         for next in described {
             rows.append(try Self.row(next, base: base))
             let others = (base?.versions(of: next.patch.patchID) ?? []).filter { $0.version != next.patch.version }
-            rows += others.prefix(next.patch.keep).map(Row.init(carrying:))
+            rows += Self.staying(others, behind: next.patch).map(Row.init(carrying:))
         }
         for next in described {
             guard let index = rows.firstIndex(where: { $0.label == next.patch.label }) else { continue }
@@ -59,6 +59,19 @@ package struct ReleaseDraft: Equatable, Sendable {
         let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
         guard staying.count < base.list.entries.count else { throw .nothingToWithdraw(id, version) }
         rows = staying.map(Row.init(carrying:))
+    }
+
+    /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every device
+    /// may take, for whoever is not eligible for those before it keeps what it has only while that is listed.
+    private static func staying(_ others: [PatchEntry], behind patch: DescribedPatch) -> [PatchEntry] {
+        var isOpen = patch.rules.isForEveryone
+        var staying: [PatchEntry] = []
+        for entry in others {
+            guard staying.count < patch.keep || !isOpen else { break }
+            staying.append(entry)
+            isOpen = isOpen || entry.rules.isForEveryone
+        }
+        return staying
     }
 
     private static func row(_ described: Described, base: ReleaseContents?) throws(SigningError) -> Row {

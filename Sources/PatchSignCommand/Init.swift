@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -60,9 +61,9 @@ struct Init: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reporting(json: json) { () async throws(Failure) in
+        try await ending(json: json) { () async throws(Failure) in
             let plan = try plan()
-            let folder = absolute(keys)
+            let folder = FilePath(argument: keys)
             let time = try time.time()
             let maker = try signing { () throws(SigningError) in
                 try RootOfTrustMaker(plan, in: folder, files: DiskFiles())

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -29,9 +30,9 @@ struct Inspect: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reporting(json: json) { () async throws(Failure) in
-            let (release, contents) = try read(absolute(self.release))
-            let base = try previous.map { (path) throws(Failure) in try read(absolute(path)).contents }
+        try await ending(json: json) { () async throws(Failure) in
+            let (release, contents) = try read(FilePath(argument: self.release))
+            let base = try previous.map { (path) throws(Failure) in try read(FilePath(argument: path)).contents }
             let difference = base.map { ReleaseDifference(from: $0, to: contents) }
             let signatures = release.role.signatures.count
             let console = Console.standardOutput

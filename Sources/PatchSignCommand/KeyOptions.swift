@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchRelease
 import PatchStore
 import PatchTrust
@@ -19,7 +20,7 @@ struct KeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("An environment variable whose value opens the keys.", valueName: "name"))
     var passphraseEnv: String?
 
-    var folder: FilePath { absolute(keys) }
+    var folder: FilePath { FilePath(argument: keys) }
 
     func rootOfTrust() throws(Failure) -> RootOfTrust {
         let folder = folder

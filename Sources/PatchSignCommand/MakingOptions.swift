@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -35,7 +36,7 @@ struct MakingOptions: ParsableArguments {
 
     /// The key files that sign the channel's role.
     func roleKeyFiles(of channel: ChannelName, in folder: FilePath) throws(Failure) -> [FilePath] {
-        guard roleKeys.isEmpty else { return roleKeys.map(absolute) }
+        guard roleKeys.isEmpty else { return roleKeys.map { FilePath(argument: $0) } }
         let names: [String]
         do throws(FileError) { names = try DiskFiles().list(folder) } catch { throw Failure(SigningError.file(error)) }
         if names.contains("\(channel).key") { return [folder.appending("\(channel).key")] }
@@ -52,7 +53,7 @@ struct MakingOptions: ParsableArguments {
     }
 
     func entryKeyFile(in folder: FilePath) throws(Failure) -> FilePath {
-        if let entryKey { return absolute(entryKey) }
+        if let entryKey { return FilePath(argument: entryKey) }
         let file = folder.appending("\(RootOfTrustPlan.entry).key")
         let found: FileStatus?
         do throws(FileError) { found = try DiskFiles().status(of: file) } catch {

@@ -25,16 +25,3 @@ struct PatchSign: AsyncParsableCommand {
         subcommands: [Init.self, Release.self, Withdraw.self, Inspect.self, Verify.self]
     )
 }
-
-/// Runs a command's work and ends the process as its failure says.
-///
-/// - Parameter json: whether a script reads: then the failure also stands on standard output, as one line of JSON.
-func reporting(json: Bool = false, _ work: () async throws(Failure) -> Void) async throws {
-    do throws(Failure) {
-        try await work()
-    } catch {
-        if json { Console.standardOutput.line(error.json) }
-        error.report(to: .standardError)
-        throw ArgumentParser.ExitCode(error.exitCode.rawValue)
-    }
-}

@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
+import SystemPackage
 import Terminal
 
 /// `patchsign release`: makes a signed release, or adds a signature to one.
@@ -51,14 +53,14 @@ struct ReleaseMake: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reporting(json: json) { () async throws(Failure) in
-            let folder = absolute(folder)
+        try await ending(json: json) { () async throws(Failure) in
+            let folder = FilePath(argument: folder)
             let description = try signing { () throws(SigningError) in
                 try ReleaseDescription(folder: folder, files: DiskFiles())
             }
             let work = try ReleaseWork(
                 channel: description.channel,
-                previous: previous.map(absolute),
+                previous: previous.map { FilePath(argument: $0) },
                 time: try time.time(),
                 making: making,
                 keys: keys

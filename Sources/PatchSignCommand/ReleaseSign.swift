@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -38,15 +39,15 @@ struct ReleaseSign: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await reporting { () async throws(Failure) in
-            let folder = absolute(release)
+        try await ending { () async throws(Failure) in
+            let folder = FilePath(argument: release)
             let trust = try keys.rootOfTrust()
             let verified = try signing { () throws(SigningError) in
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
             }
             let contents = ReleaseContents(verified)
             try show(contents, trust: trust)
-            let signer = try keys.open(absolute(key))
+            let signer = try keys.open(FilePath(argument: key))
             var signed = verified.release
             let delegation = try signing { () throws(SigningError) in
                 let delegation = try trust.delegation(to: contents.channel)
@@ -72,7 +73,7 @@ struct ReleaseSign: AsyncParsableCommand {
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
         )
         guard let previous else { return ContentsTable(contents).write(to: console) }
-        let base = try ReleaseWork.base(absolute(previous), trust)
+        let base = try ReleaseWork.base(FilePath(argument: previous), trust)
         guard contents.base == base.header else {
             throw Failure(
                 "\(base.folder) is not the release that this one was made from",

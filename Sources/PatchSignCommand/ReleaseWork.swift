@@ -1,3 +1,4 @@
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -32,7 +33,7 @@ struct ReleaseWork {
         making: MakingOptions,
         keys: KeyOptions
     ) throws(Failure) {
-        let output = absolute(making.output)
+        let output = FilePath(argument: making.output)
         writer = try signing { () throws(SigningError) in
             try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
         }

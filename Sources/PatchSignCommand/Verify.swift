@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -33,8 +34,8 @@ struct Verify: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reporting(json: json) { () async throws(Failure) in
-            let (folder, keys) = (absolute(release), absolute(keys))
+        try await ending(json: json) { () async throws(Failure) in
+            let (folder, keys) = (FilePath(argument: release), FilePath(argument: keys))
             let verification = try signing { () throws(SigningError) in
                 let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles())
                 return try Verification(folder, rootOfTrust: trust, files: DiskFiles())

@@ -1,6 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchRelease
+import SystemPackage
 import Terminal
 
 /// `patchsign withdraw`: the previous release with less in it.
@@ -36,9 +38,9 @@ struct Withdraw: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reporting(json: json) { () async throws(Failure) in
+        try await ending(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
-            let base = try ReleaseWork.base(absolute(previous), trust)
+            let base = try ReleaseWork.base(FilePath(argument: previous), trust)
             let work = try ReleaseWork(
                 channel: base.contents.channel,
                 base: base,

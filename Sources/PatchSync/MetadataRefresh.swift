@@ -50,7 +50,8 @@ struct MetadataRefresh {
         if let stored = try store.dial(of: channel), file.matches(stored) { return stored }
         let bytes = try await fetch(URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.dial))
         try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
-        try store.saveDial(bytes, of: channel)
+        // Only saves the next sync a request: a dial that cannot be stored still holds.
+        try? store.saveDial(bytes, of: channel)
         return bytes
     }
 

@@ -6,7 +6,8 @@ import PatchSync
 extension Device {
     /// A selection's bundle, ready to be served.
     struct OpenedBundle {
-        let table: AssetTable
+        /// Nil when its manifest is missing or altered.
+        let table: AssetTable?
         /// Files that must not be served as they lie there.
         let faults: [String]
     }
@@ -19,13 +20,14 @@ extension Device {
         guard let patch = id.map({ id in bundles.first { $0.patchID == id } }) ?? bundles.first else { return nil }
         var examination = Examination(store: store, records: store.records())
         let faults = try examination.faults(of: patch)
-        guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch),
-            let table = AssetTable(
-                manifest: manifest,
-                folder: store.bundle(patch.fingerprint.sha256),
-                damaged: Set(faults.compactMap { $0.asset?.path })
-            )
-        else { return nil }
+        guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch) else {
+            return OpenedBundle(table: nil, faults: faults.map(\.file))
+        }
+        let table = AssetTable(
+            manifest: manifest,
+            folder: store.bundle(patch.fingerprint.sha256),
+            damaged: Set(faults.compactMap { $0.asset?.path })
+        )
         return OpenedBundle(table: table, faults: faults.map(\.file))
     }
 }

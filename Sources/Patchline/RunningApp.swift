@@ -44,6 +44,8 @@ package actor RunningApp: Service {
     private let clock = ContinuousClock()
 
     private var serving: Selection?
+    /// Files of it that a sync has to heal before they are served.
+    private var damaged: [String] = []
     private var trial: (token: LaunchToken, deadline: ContinuousClock.Instant)?
 
     package init(
@@ -68,7 +70,8 @@ package actor RunningApp: Service {
     /// Follows state and timer until the task is cancelled or the service group stops.
     package func run() async {
         await withGracefulShutdownHandler {
-            var seen = fileIdentity()
+            // Looks once at the start: another process may have written since the launch.
+            var seen: FileIdentity?
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 let current = fileIdentity()
                 if current != seen {
@@ -86,15 +89,18 @@ package actor RunningApp: Service {
     /// Makes what state.json says now what is served.
     private func follow() async throws(SyncError) {
         switch try device.state().machine.state {
-        case .empty: try show(.nothing)
+        case .empty:
+            if serving != nil || trial != nil { try show(.nothing) }
         case .pending(nil, _):
             // Nothing runs that could be disturbed.
             try show(try await device.switchToPending())
         case .settled(let selection), .pending(let selection?, _):
             if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
-            if serving?.contents != selection.contents || trial != nil { try show(.run(selection, removed: [])) }
+            if serving?.contents != selection.contents || trial != nil || !damaged.isEmpty {
+                try show(.run(selection, removed: []))
+            }
         case .trying(_, let selection, let launch):
-            if trial?.token != launch.token { try show(.tryOut(selection, launch.token)) }
+            if trial?.token != launch.token || !damaged.isEmpty { try show(.tryOut(selection, launch.token)) }
         }
     }
 
@@ -129,9 +135,12 @@ package actor RunningApp: Service {
         let opened = try device.open(selection, bundle: settings.bundle)
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
-        trial = token.map { ($0, clock.now.advanced(by: settings.startupTimeout)) }
+        // A sync that heals what is on trial gives it no more time.
+        if trial?.token != token { trial = token.map { ($0, clock.now.advanced(by: settings.startupTimeout)) } }
         server.serve(ServedSelection(table: opened?.table, launch: token?.text))
-        if let faults = opened?.faults, !faults.isEmpty { report(.damaged(faults)) }
+        let faults = opened?.faults ?? []
+        if !faults.isEmpty, faults != damaged { report(.damaged(faults)) }
+        damaged = faults
         if !isSame { report(.serving(selection, trial: token)) }
     }
 

@@ -11,9 +11,9 @@ extension FileOperations {
         return digester.finish()
     }
 
-    /// Writes the bytes of one file to a new one, in chunks.
+    /// Writes the bytes of one file to a new one that nobody writes again, in chunks.
     package func copy(_ source: FilePath, to destination: FilePath) throws(FileError) {
-        let writer = try create(destination, permissions: .privateFile)
+        let writer = try create(destination, permissions: .sealed)
         try readChunks(source, limit: Limits.object) { (chunk) throws(FileError) in try writer.append(chunk) }
         try writer.finish()
     }

@@ -46,8 +46,8 @@ struct UTCTimeTests {
         #expect(time("1969-12-31T23:59:59Z") < time("1970-01-01T00:00:00Z"))
     }
 
-    @Test func `of every day of 800 years reads back`() {
-        for day in stride(from: -146_097, to: 146_097, by: 1) {
+    @Test func `of every day of 400 years reads back`() {
+        for day in -73_000..<73_097 {
             let time = UTCTime(seconds: day * 86_400 + 43_210)
             guard UTCTime(time.description) == time else {
                 Issue.record("\(time) does not read back")

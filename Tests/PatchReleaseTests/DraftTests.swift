@@ -91,6 +91,17 @@ struct DraftTests {
         }
     }
 
+    @Test func `keeps versions up to the first that every device may take, however few are asked for`() throws {
+        let quarter = PatchRules(rollout: 2_500)
+        let one = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
+        let two = published(try ReleaseDraft([described("a", "2", bytes: "2", rules: quarter)], base: one))
+        let three = try ReleaseDraft([described("a", "3", bytes: "3", rules: quarter)], base: two)
+        #expect(labels(three) == ["a 3", "a 2", "a 1"])
+        #expect(labels(try ReleaseDraft([described("a", "3", bytes: "3", keep: 0)], base: two)) == ["a 3"])
+        let four = try ReleaseDraft([described("a", "4", bytes: "4")], base: published(three))
+        #expect(labels(four) == ["a 4", "a 3"])
+    }
+
     @Test func `keeps signature and salt of a label with the same bytes, and takes its new rules`() throws {
         let base = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
         var rules = PatchRules.everyone

@@ -85,12 +85,8 @@ struct MetadataTests {
 
     @Test func `stops at more new roots than its limit`() async throws {
         let world = try await World.running()
-        let root = world.repository.root
-        var envelopes: [[UInt8]] = []
         world.repository.edit { tree in
-            // Only their count matters here; the device must stop before it has asked for all of them.
             for _ in 0...Limits.rootRotations { tree.publishRoot() }
-            envelopes = [root]
         }
         try await expect(.trust(.tooManyRoots(limit: 256)), from: world)
         #expect(world.repository.takeRequests().count == 257)
@@ -286,7 +282,7 @@ struct MetadataTests {
         return world
     }
 
-    private func name(of path: String) -> String {
+    private func role(at path: String) -> String {
         String(path.split(separator: "/")[1].split(separator: ".").dropLast().last ?? "")
     }
 
@@ -302,7 +298,7 @@ struct MetadataTests {
                 return
             }
         } else {
-            #expect(error == .trust(.wrongDigest(name: name(of: path), algorithm: "sha256")))
+            #expect(error == .trust(.wrongDigest(name: role(at: path), algorithm: "sha256")))
         }
         #expect(try world.files(below: "channels") == before.filter { $0.key.hasPrefix("/store/channels/") })
         world.repository.repair(path)
@@ -331,7 +327,7 @@ struct MetadataTests {
         let error: TrustError =
             path == URLLayout.timestamp
             ? .malformed(FormatError("timestamp", rule: "ends before the value is complete (byte 100)"))
-            : .wrongLength(name: name(of: path), found: 100, expected: size)
+            : .wrongLength(name: role(at: path), found: 100, expected: size)
         let thrown = await #expect(throws: SyncError.self) { try await world.device.sync() }
         if path == URLLayout.timestamp {
             guard case .trust(.malformed(let format)) = thrown, format.document == "timestamp" else {
@@ -379,12 +375,6 @@ struct MetadataTests {
     }
 
     // MARK: The list
-
-    private func list(of world: World) throws -> String {
-        let path = TargetPath.patchList(SimulatedRepository.production)
-        let found = world.repository.tree.files.keys.filter { $0.hasSuffix(".patchlist.json") }
-        return try #require(found.first { world.repository[$0].count > 0 && $0.contains("targets/production/") }, "\(path)")
-    }
 
     /// A world whose next sync asks for a new list; its path.
     private func newList() async throws -> (World, String) {

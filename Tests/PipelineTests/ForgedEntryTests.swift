@@ -7,7 +7,8 @@ struct ForgedEntryTests {
         Forgery("list_size", "fix 2: its RSA signature does not verify", judge: "fix 2: size "),
         Forgery("list_digest|md5", "fix 2: its RSA signature does not verify", judge: "fix 2: md5 is "),
         Forgery("list_digest|sha1", "fix 2: its RSA signature does not verify", judge: "fix 2: sha1 is "),
-        Forgery("list_digest|sha256", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
+        Forgery("list_digest|sha256", "fix 2: production/patchlist.json: patches[0].url must be objects/", judge: "fix 2: RSA signature"),
+        Forgery("list_takes_bytes_of_tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
         Forgery("list_signature", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
         Forgery("list_keyid", "fix 2: signed by a key that the channel does not list", judge: "fix 2: signed by unknown entry key"),
         Forgery("list_other_key", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
@@ -46,7 +47,7 @@ struct ForgedEntryTests {
         Forgery("manifest_header|patchId|admin", "manifest: is for patchId admin", judge: "manifest says patchId"),
         Forgery("manifest_header|version|9", "manifest: is for version 9", judge: "manifest says version"),
         Forgery("manifest_header|format|v9", "web 2.0.0 manifest: format", judge: "manifest says format", code: 9),
-        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: size of the bytes", judge: "web 2.0.0 manifest: size"),
+        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: md5 of the bytes", judge: "web 2.0.0 manifest: md5"),
     ])
     func `of a bundle refuses that bundle, and everything else comes`(_ forgery: Forgery) async throws {
         try await forgery.expect(taken: .allButWeb)
@@ -62,7 +63,7 @@ struct ForgedEntryTests {
         Forgery("manifest_path|app/\\x00.js", "has a control character", judge: "is not allowed", code: 9),
         Forgery("manifest_path|app/\\x1b[2J.js", "has a control character", judge: "is not allowed", code: 9),
         Forgery("manifest_path|app/a\\xcc\\x8a.js", "is not in Unicode normal form C", judge: "is not allowed", code: 9),
-        Forgery("manifest_again|app/same.css", "app/same.css", judge: "stands twice after case folding", code: 9),
+        Forgery("manifest_again|app/same.css", "assets[3].path stands twice", judge: "stands twice after case folding", code: 9),
         Forgery("manifest_again|app/SAME.css", "case", judge: "stands twice after case folding", code: 9),
     ])
     func `with a path that leads elsewhere refuses its bundle`(_ forgery: Forgery) async throws {

@@ -14,6 +14,7 @@ struct Outcome: Sendable, CustomStringConvertible {
     }
 
     var wasKilled: Bool { status == .signaled(9) }
+    var wasTerminated: Bool { status == .signaled(15) }
     var text: String { output + errors }
 
     var description: String { "\(command)\n\(status)\n\(text)" }

@@ -206,6 +206,11 @@ def list_takes_signature_of_tip():
     fix['signature'] = copy.deepcopy(tip['signature'])
     tree.write_list()
 
+def list_takes_bytes_of_tip():
+    """Another file of the list stands behind the label, with the signature of the first."""
+    fix.update({name: tip[name] for name in ('size', 'md5', 'sha1', 'sha256', 'url')})
+    tree.write_list()
+
 def list_wrong_but_signed(name):
     """The entry's signer lies about one digest of the file."""
     fix[name] = flip(fix[name])
@@ -315,9 +320,14 @@ def manifest_again(path):
 
 def manifest_digest_unsigned():
     """The role vouches for other manifest bytes than the list's entry says."""
-    tree.put_target(f'{tree.base}/manifest.json', written(tree.manifest) + b'\n')
-    put(web['url'], written(tree.manifest) + b'\n')
+    data = written(tree.manifest).replace(b'release2', b'release9')
+    tree.put_target(f'{tree.base}/manifest.json', data)
+    put(web['url'], data)
     tree.write('production')
+
+def manifest_digest_behind_role():
+    """The manifest's file altered, nothing signed again."""
+    put(web['url'], written(tree.manifest).replace(b'release2', b'release9'))
 
 
 # Roles

@@ -1,26 +1,12 @@
 import ArgumentParser
-import FoundationEssentials
+import CommandSupport
 import PatchFormat
 import PatchRelease
-import PatchTrust
-import SystemPackage
 import Terminal
-
-/// What the process's surroundings say: its folder, its clock, its environment.
-func environment(_ name: String) -> String? {
-    ProcessInfo.processInfo.environment[name]
-}
-
-/// A path as a file operation takes it.
-func absolute(_ path: String) -> FilePath {
-    let path = FilePath(path)
-    let whole = path.isAbsolute ? path : FilePath(FileManager.default.currentDirectoryPath).pushing(path)
-    return whole.lexicallyNormalized()
-}
 
 extension KeyPolicy {
     static var ofThisProcess: KeyPolicy {
-        KeyPolicy(allowsTestingKeys: environment(TestingKeys.permission) == "1")
+        KeyPolicy(allowsTestingKeys: Surroundings.allowsTestingKeys)
     }
 }
 
@@ -37,16 +23,12 @@ struct TimeOption: ParsableArguments {
 
     func time() throws(Failure) -> UTCTime {
         if let at { return at }
-        guard let epoch = environment("SOURCE_DATE_EPOCH") else { return .now }
+        guard let epoch = Surroundings.environment("SOURCE_DATE_EPOCH") else { return Surroundings.now() }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
             throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
         }
         return UTCTime(seconds: seconds)
     }
-}
-
-extension UTCTime {
-    static var now: UTCTime { UTCTime(seconds: Int(Date().timeIntervalSince1970)) }
 }
 
 extension UTCTime: ArgumentParser.ExpressibleByArgument {

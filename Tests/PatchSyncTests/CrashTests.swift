@@ -1,0 +1,252 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import PatchTesting
+import PatchTrust
+import SystemPackage
+import Testing
+
+@testable import PatchSync
+
+/// Stops a device where it stands, as a power cut does, and looks at what the next start finds.
+@Suite("A device that is stopped")
+struct CrashTests {
+    private static let first = "banner 1, fix-cart-total 1, web 1.0.0"
+    private static let second = "banner 1, fix-cart-total 2, web 2.0.0"
+
+    /// What is stopped.
+    enum Work: String, CaseIterable, Sendable {
+        /// Into an empty store.
+        case firstSync
+        case updateSync
+        /// The switch to the update, its confirmation, and the clean-up of what is not kept.
+        case switchAndConfirm
+        /// A launch that finds the update waiting, and its failed trial.
+        case launchAndRollBack
+        case healing
+
+        func prepare(_ world: World) async throws {
+            guard self != .firstSync else { return }
+            try await world.device.sync()
+            try await world.device.launchAndConfirm()
+            if self == .healing {
+                let lib = try #require(SHA256Digest(hex: String(object("export const lib = 1;").suffix(64))))
+                try world.disk.overwrite(world.store.objects.path(of: lib), with: [1])
+                try world.disk.remove(world.store.root.appending(FilePath(object("cart.total = 1;")).components))
+                return
+            }
+            world.repository.publish(SampleApp.second)
+            if self != .updateSync { try await world.device.sync() }
+        }
+
+        func run(_ device: SimulatedDevice) async throws {
+            switch self {
+            case .firstSync, .updateSync, .healing: try await device.sync()
+            case .switchAndConfirm:
+                guard case .tryOut(_, let token) = try await device.device.switchToPending() else { return }
+                _ = try await device.device.confirm(token)
+            case .launchAndRollBack:
+                guard case .tryOut(_, let token) = try await device.device.launch() else { return }
+                _ = try await device.device.timerEnded(token)
+            }
+        }
+
+        /// What may run afterwards; nil for nothing.
+        var outcomes: Set<String?> {
+            switch self {
+            case .firstSync: [nil]
+            case .updateSync, .healing: [CrashTests.first]
+            case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
+            }
+        }
+
+        /// Every how many changes the device is stopped: a sync makes some 200, and each stop costs three syncs.
+        var stride: Int {
+            switch self {
+            case .firstSync, .updateSync: 3
+            case .switchAndConfirm, .launchAndRollBack, .healing: 1
+            }
+        }
+    }
+
+    /// Whole before anything else happens, whole after a launch, and where the list says after the next sync.
+    private func check(_ stopped: FaultyFiles, _ work: Work, _ world: World, _ comment: Comment) async throws {
+        let device = try world.device.reopened(on: stopped)
+        let state = try device.device.state().machine.state
+        #expect(work.outcomes.contains(state.running?.labels), comment)
+        if work != .healing { #expect(try device.device.verifyInstalled(signatures: true).faults == [], comment) }
+
+        let isSecond = work != .firstSync && work != .healing
+        try await device.sync()
+        switch try await device.device.launch() {
+        case .tryOut(_, let token): _ = try await device.device.confirm(token)
+        case .run, .rolledBack: break
+        case .nothing: Issue.record("nothing runs; \(comment)")
+        }
+        // After a failed trial the update waits for its hour.
+        let expected = isSecond && device.waits != true ? Self.second : Self.first
+        #expect(try device.device.state().machine.state.running?.labels == expected, comment)
+        #expect(try device.device.verifyInstalled(signatures: true).faults == [], comment)
+        #expect(try device.store.files.list(device.store.downloading) == [], comment)
+    }
+
+    @Test(arguments: Work.allCases, [FaultyFiles.Survival.lose, .keep])
+    func `at any change of its disk has a complete version, and the next sync finishes`(
+        work: Work, survival: FaultyFiles.Survival
+    ) async throws {
+        let world = try World()
+        try await work.prepare(world)
+        let rehearsal = world.disk.reopened()
+        try await work.run(try world.device.reopened(on: rehearsal))
+        #expect(rehearsal.changes > 10)
+        // The two survivals start at different changes, so that together they miss none.
+        for change in Swift.stride(from: survival == .lose ? 1 : 2, through: rehearsal.changes, by: work.stride) {
+            let disk = world.disk.reopened(failingAtChange: change)
+            do {
+                try await work.run(try world.device.reopened(on: disk))
+                Issue.record("\(work) was not stopped at change \(change) of \(rehearsal.changes)")
+            } catch {}
+            try await check(disk.crashed(survival), work, world, "\(work) at change \(change), \(survival)")
+        }
+    }
+
+    /// The disk is not asked any more once the plug is out.
+    private func stopping(at point: CommitPoint, _ work: Work, _ world: World) async throws -> FaultyFiles? {
+        let image = NIOLockedValueBox<FaultyFiles?>(nil)
+        let disk = world.disk.reopened()
+        var device = try world.device.reopened(on: disk)
+        device.device.atCommitPoint = { reached in
+            guard reached == point else { return }
+            image.withLockedValue { $0 = $0 ?? disk.reopened() }
+        }
+        try await work.run(device)
+        return image.withLockedValue(\.self)
+    }
+
+    @Test(arguments: CommitPoint.allCases)
+    func `at a named point has a complete version, and the next sync finishes`(point: CommitPoint) async throws {
+        var reached = 0
+        for work in Work.allCases {
+            let world = try World()
+            try await work.prepare(world)
+            guard let stopped = try await stopping(at: point, work, world) else { continue }
+            reached += 1
+            for survival in FaultyFiles.Survival.allCases {
+                try await check(stopped.crashed(survival), work, world, "\(work) at \(point), \(survival)")
+            }
+        }
+        #expect(reached > 0)
+    }
+
+    @Test func `while its store is made has none or a whole one`() async throws {
+        let clock = ManualClock()
+        let repository = SimulatedRepository(clock: clock)
+        repository.publish(SampleApp.first)
+        let rehearsal = FaultyFiles()
+        _ = try SimulatedDevice(of: repository, clock: clock, on: rehearsal)
+        for change in 1...rehearsal.changes {
+            for survival in FaultyFiles.Survival.allCases {
+                let disk = FaultyFiles(failingAtChange: change)
+                _ = try? SimulatedDevice(of: repository, clock: clock, on: disk)
+                let after = disk.crashed(survival)
+                let store = DeviceStore(root: "/store", files: after, isShared: false)
+                let device: SimulatedDevice
+                do throws(SyncError) {
+                    device = try SimulatedDevice(opening: store, of: repository, clock: clock)
+                } catch .noStore {
+                    device = try SimulatedDevice(of: repository, clock: clock, on: after)
+                }
+                try await device.sync()
+                #expect(try await device.launchAndConfirm()?.labels == Self.first, "change \(change), \(survival)")
+            }
+        }
+    }
+
+    @Test func `during its trial tries again once, and rolls back by itself then`() async throws {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        var disk = world.disk
+        for expected in ["try", "try", "back", "run"] {
+            disk = disk.crashed(.lose)
+            let found =
+                switch try await world.device.reopened(on: disk).device.launch() {
+                case .nothing: "nothing"
+                case .run(let selection, _): selection.labels == Self.first ? "run" : "runs something else"
+                case .tryOut(let selection, _): selection.labels == Self.second ? "try" : "tries something else"
+                case .rolledBack(let selection, _): selection?.labels == Self.first ? "back" : "back to something else"
+                }
+            #expect(found == expected)
+        }
+    }
+
+    @Test func `has all its patches when a full disk ends a sync anywhere`() async throws {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        for space in Swift.stride(from: 0, to: 12_000, by: 1_500) {
+            let disk = world.disk.reopened()
+            disk.limitFreeSpace(to: space)
+            let device = try world.device.reopened(on: disk)
+            _ = try? await device.sync()
+            disk.limitFreeSpace(to: nil)
+            try await check(disk, .updateSync, world, "with \(space) bytes left")
+        }
+    }
+}
+
+extension SimulatedDevice {
+    /// Whether something failed its trial here.
+    fileprivate var waits: Bool {
+        (try? device.state().machine.blocks.blocks.isEmpty) == false
+    }
+}
+
+@Suite("The clean-up")
+struct CleanUpTests {
+    private func publish(_ number: Int, in world: World) async throws {
+        world.repository.publish([
+            .script("fix", "\(number)", "fix(\(number));"),
+            .bundle("web", "\(number)", ["index.html": "<p>\(number)</p>", "same.js": "same;"]),
+        ])
+        try await world.device.sync()
+        try await world.device.launchAndConfirm()
+    }
+
+    @Test func `keeps what runs and what was confirmed before, and nothing else`() async throws {
+        let world = try World([])
+        for number in 1...4 { try await publish(number, in: world) }
+        #expect(try world.machine.kept.map(\.labels) == ["fix 4, web 4", "fix 3, web 3"])
+        #expect(try world.disk.list(world.store.bundles).count == 2)
+        // Of each: script, manifest, column, index; and the one file that both share.
+        #expect(try world.store.objects.all().count == 9)
+        try world.expectWhole("fix 4, web 4")
+    }
+
+    @Test func `leaves everything for a roll back by hand, and the next sync does not bring it back`() async throws {
+        let world = try World([])
+        for number in 1...2 { try await publish(number, in: world) }
+        guard case .rolledBack(let good?, _) = try await world.device.device.rollBack() else {
+            Issue.record("nothing to roll back to")
+            return
+        }
+        #expect(good.labels == "fix 1, web 1")
+        try world.expectWhole("fix 1, web 1")
+        // What runs is not listed any more and what is listed is blocked here: it would be withdrawn.
+        world.repository.publish([
+            .script("fix", "2", "fix(2);"), .script("fix", "1", "fix(1);"),
+        ])
+        let report = try await world.device.sync()
+        #expect(report.decisions.first { $0.patchID.text == "fix" }?.passedOver.map(\.why) == [.blocked(until: world.clock.now().adding(.days(14)))])
+        await #expect(throws: SyncError.nothingToRollBackTo) { try await world.device.device.rollBack() }
+    }
+
+    @Test func `removes nothing while a manifest that it needs cannot be read`() async throws {
+        let world = try World([])
+        for number in 1...2 { try await publish(number, in: world) }
+        let before = try world.files(below: "objects")
+        let web = try #require(try world.machine.state.running?[name("web")])
+        try world.disk.overwrite(world.store.objects.path(of: web.fingerprint.sha256), with: Array("{}".utf8))
+        try await world.device.device.removeUnused()
+        #expect(Set(try world.files(below: "objects").keys) == Set(before.keys))
+    }
+}
