@@ -1,3 +1,4 @@
+import CommandSupport
 import ArgumentParser
 import HTTPFiles
 import PatchFormat
@@ -15,9 +16,7 @@ func reporting(json: Bool = false, _ body: () async throws -> Void) async throws
         try await body()
     } catch {
         guard let failure = Failure(of: error) else { throw error }
-        if json { Console.standardOutput.line(failure.json) }
-        failure.report(to: .standardError)
-        throw ArgumentParser.ExitCode(failure.exitCode.rawValue)
+        try await ending(json: json) { () throws(Failure) in throw failure }
     }
 }
 

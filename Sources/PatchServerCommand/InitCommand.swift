@@ -1,3 +1,4 @@
+import CommandSupport
 import ArgumentParser
 import PatchFormat
 import PatchServer
@@ -32,21 +33,21 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting {
             let files = DiskFiles()
-            let now = UTCTime.now
-            let trust = absolute(trust)
+            let now = Surroundings.now()
+            let trust = FilePath(argument: trust)
             let rootOfTrust = try RootOfTrust(
                 root: try files.read(trust.appending("root.json"), limit: Limits.root),
                 targets: try files.read(trust.appending("targets.json"), limit: Limits.targetsRole),
                 at: now
             )
-            let key = try passphrase.key(at: absolute(onlineKey))
+            let key = try passphrase.key(at: FilePath(argument: onlineKey))
             let lock = try folder.folder.locked(files: files)
             _ = try AppRepository.create(
                 rootOfTrust,
                 onlineKey: key,
                 in: folder.folder,
                 files: files,
-                allowsTestingKeys: allowsTestingKeys,
+                allowsTestingKeys: Surroundings.allowsTestingKeys,
                 at: now
             )
             lock.release()

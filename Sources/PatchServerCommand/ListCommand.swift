@@ -1,3 +1,4 @@
+import CommandSupport
 import ArgumentParser
 import PatchFormat
 import PatchServer
@@ -31,7 +32,7 @@ struct ListCommand: AsyncParsableCommand {
             if json {
                 console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).pretty())
             } else {
-                for listing in listings { listing.write(to: console, now: .now) }
+                for listing in listings { listing.write(to: console, now: Surroundings.now()) }
             }
         }
     }

@@ -1,5 +1,5 @@
+import CommandSupport
 import ArgumentParser
-import FoundationEssentials
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -12,7 +12,7 @@ struct FolderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The server's folder.", valueName: "dir"))
     var data: String
 
-    var folder: ServerFolder { ServerFolder(absolute(data)) }
+    var folder: ServerFolder { ServerFolder(FilePath(argument: data)) }
 }
 
 /// How the online key is opened.
@@ -58,31 +58,15 @@ struct KeyOptions: ParsableArguments {
     private func passphrase(for path: FilePath) throws(PassphraseError) -> Passphrase {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
-        if ProcessInfo.processInfo.environment[Self.variable] != nil {
+        if Surroundings.environment(Self.variable) != nil {
             return try Passphrase.environment(Self.variable)
         }
         return try Passphrase.prompt("Passphrase for the online key \(path):", confirm: false)
     }
 }
 
-/// An absolute path, as the disk operations ask for.
-func absolute(_ path: String) -> FilePath {
-    let path = FilePath(path)
-    return path.isAbsolute ? path : FilePath(FileManager.default.currentDirectoryPath).pushing(path)
-}
-
-extension UTCTime {
-    /// The machine's clock, asked once a command.
-    static var now: UTCTime { UTCTime(seconds: Int(Date.now.timeIntervalSince1970)) }
-}
-
-/// Whether the environment lets keys in that everybody has; the tests and the demo set it.
-var allowsTestingKeys: Bool {
-    ProcessInfo.processInfo.environment[TestingKeys.permission] == "1"
-}
-
 extension AppRepository {
     init(_ app: AppID, in folder: ServerFolder) throws(ServerError) {
-        try self.init(app, in: folder, files: DiskFiles(), allowsTestingKeys: allowsTestingKeys)
+        try self.init(app, in: folder, files: DiskFiles(), allowsTestingKeys: Surroundings.allowsTestingKeys)
     }
 }

@@ -1,8 +1,10 @@
+import CommandSupport
 import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseFolder
+import SystemPackage
 import Terminal
 
 /// `patchsrv publish`: makes a signed release the current one.
@@ -33,11 +35,11 @@ struct PublishCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let files = DiskFiles()
-            let signed = try SignedRelease(folder: absolute(release), files: files)
+            let signed = try SignedRelease(folder: FilePath(argument: release), files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let lock = try folder.folder.locked(files: files)
-            let outcome = try repository.publish(signed, signing: key, at: .now)
+            let outcome = try repository.publish(signed, signing: key, at: Surroundings.now())
             lock.release()
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())

@@ -1,3 +1,4 @@
+import CommandSupport
 import ArgumentParser
 import PatchFormat
 import PatchServer
@@ -32,7 +33,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
-                let done = try repository.refresh(signing: key, at: .now)
+                let done = try repository.refresh(signing: key, at: Surroundings.now())
                 lock.release()
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"

@@ -1,3 +1,4 @@
+import CommandSupport
 import ArgumentParser
 import HTTPFiles
 import Logging
@@ -89,7 +90,7 @@ private struct AccessLog: Sendable {
             console = .standardOutput
             return
         }
-        let file = absolute(path)
+        let file = FilePath(argument: path)
         do {
             // Open for the life of the process.
             let descriptor = try FileDescriptor.open(

@@ -208,7 +208,7 @@ struct Download {
             while let result = await group.next() {
                 results.append(result)
                 if result.1?.endsSync == true { waiting = [] }
-                if !waiting.isEmpty { engine.atCommitPoint(.duringObjects) }
+                if results.count < requests.count { engine.atCommitPoint(.duringObjects) }
                 start()
             }
             return results

@@ -84,7 +84,7 @@ struct LaunchTests {
         try await withUpdate { device, _ in
             for _ in 1...3 {
                 try await device.serving { page in
-                    #expect(try await page.release() == 2)
+                    try await page.expect(release: 2)
                     #expect(try await device("status").output.contains("a trial is running, launch 1"))
                 }
                 #expect(try await device("status").output.contains("a trial is running, launch 0"))
@@ -98,7 +98,7 @@ struct LaunchTests {
         try await withUpdate { device, _ in
             for launch in 1...2 {
                 try await device.serving { page in
-                    #expect(try await page.release() == 2)
+                    try await page.expect(release: 2)
                     #expect(try await device("status").output.contains("a trial is running, launch \(launch)"))
                     try await page.program.kill()
                 }
