@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import PatchFormat
+import SystemPackage
 
 /// The server of an app: `http://host:port` + `/APP/` + path.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
@@ -116,6 +117,8 @@ extension FetchError {
                 self = .cancelled
             } else if case HTTPParserError.invalidEOFState? = error as? HTTPParserError {
                 self = .short(path)
+            } else if let error = error as? IOError {
+                self = .connection(path, reason: "no connection to the server: \(Errno(rawValue: error.errnoCode))")
             } else if let error = error as? NIOConnectionError {
                 self = .connection(path, reason: "cannot connect to \(error.host):\(error.port)")
             } else {

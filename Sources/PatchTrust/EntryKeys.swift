@@ -3,16 +3,25 @@ package import PatchFormat
 /// The keys whose signatures on entries a channel accepts: `x-patchline-entry-keys` of its role.
 package struct EntryKeys: Hashable, Sendable {
     package static let member = "x-patchline-entry-keys"
-    package static let none = EntryKeys([:])
+    package static let none = EntryKeys([:], rows: [:])
 
     package let keys: [SHA256Digest: PublicKey]
+    /// Each as it was read: its id covers how its PEM is spelled, which may not be how it would be written here.
+    private let rows: [SHA256Digest: JSON]
 
-    private init(_ keys: [SHA256Digest: PublicKey]) {
+    private init(_ keys: [SHA256Digest: PublicKey], rows: [SHA256Digest: JSON]) {
         self.keys = keys
+        self.rows = rows
     }
 
     package init(_ keys: [PublicKey]) {
-        self.keys = Dictionary(keys.map { (Self.id(of: $0), $0) }) { first, _ in first }
+        var rows: [SHA256Digest: JSON] = [:]
+        for key in keys {
+            guard var row = TUFKey(rsa: key, scheme: .rsaPKCS1v15).json.object else { continue }
+            row["usage"] = .text("entry")
+            rows[Self.id(of: key)] = .object(row)
+        }
+        self.init(Dictionary(keys.map { (Self.id(of: $0), $0) }) { first, _ in first }, rows: rows)
     }
 
     /// SHA-256 of the canonical JSON of {keytype, keyval, scheme}; `usage` stands beside them and is not covered.
@@ -26,6 +35,7 @@ package struct EntryKeys: Hashable, Sendable {
     package init(_ parent: Fields) throws(FormatError) {
         let fields = try parent.fields(Self.member)
         var keys: [SHA256Digest: PublicKey] = [:]
+        var rows: [SHA256Digest: JSON] = [:]
         for member in fields.object.members {
             let row = try fields.fields(member.key.text)
             guard try row.string("usage") == "entry" else { continue }
@@ -40,27 +50,22 @@ package struct EntryKeys: Hashable, Sendable {
             }
             do throws(KeyError) {
                 keys[id] = try PublicKey(pem: pem)
+                rows[id] = member.value
             } catch {
                 throw row.broken("keyval.public", error.description)
             }
         }
-        self.keys = keys
+        self.init(keys, rows: rows)
     }
 
     package var json: JSON {
-        .fields(
-            keys.sorted { $0.key < $1.key }.map { id, key in
-                let bare = TUFKey(rsa: key, scheme: .rsaPKCS1v15).json.object?.members.map {
-                    ($0.key.text, Optional($0.value))
-                }
-                return (id.hex, .fields((bare ?? []) + [("usage", .text("entry"))]))
-            }
-        )
+        .fields(rows.sorted { $0.key < $1.key }.map { ($0.key.hex, $0.value) })
     }
 
     /// These keys and older ones that installed entries still rest on.
     package func merged(with older: EntryKeys?) -> EntryKeys {
-        EntryKeys(keys.merging(older?.keys ?? [:]) { new, _ in new })
+        guard let older else { return self }
+        return EntryKeys(keys.merging(older.keys) { new, _ in new }, rows: rows.merging(older.rows) { new, _ in new })
     }
 
     /// Checks one entry signature over its statement.

@@ -100,8 +100,7 @@ struct VerifiedListTests {
     @Test func `refuses the role when one bit of its key is another, for its id is then wrong`() throws {
         let pem = try TestingKey.entry.publicPEM
         let row = EntryKeysTests.row(pem: pem)
-        let place = pem.index(pem.startIndex, offsetBy: 200)
-        let flipped = pem.replacingCharacters(in: place..<pem.index(after: place), with: pem[place] == "A" ? "B" : "A")
+        let flipped = String(decoding: Array(pem.utf8).flippingBit(200 * 8), as: UTF8.self)
         let error = FormatError("role", field: "x-patchline-entry-keys.\(row.id)", rule: "must be the SHA-256 of its key's canonical JSON")
         #expect(throws: error) { try EntryKeysTests.read([(row.id, row.json.setting("keyval.public", to: .text(flipped)))]) }
     }

@@ -31,7 +31,7 @@ final class Workbench {
     /// What `command` prints; it runs in ``folder``.
     @discardableResult
     func run(_ command: String) throws -> String {
-        let status = system("cd '\(folder.path)' && { \(command) ; } >output 2>&1 </dev/null")
+        let status = unsafe system("cd '\(folder.path)' && { \(command) ; } >output 2>&1 </dev/null")
         let output = String(decoding: try read("output"), as: UTF8.self)
         guard status == 0 else { throw Failed(command: command, status: Int(status), output: output) }
         return output

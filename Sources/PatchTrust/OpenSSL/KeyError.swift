@@ -5,7 +5,7 @@ package enum KeyError: Error, Equatable, Sendable {
     /// Encrypted, and no passphrase was given.
     case needsPassphrase
     case wrongPassphrase
-    /// Empty, over 1,024 bytes or with a NUL: libcrypto would write a key that it cannot open again.
+    /// Empty, over 1,023 bytes or with a NUL: libcrypto or the openssl command would not open the key again.
     case unusablePassphrase
     /// RSA below 2,048 bits.
     case tooSmall(bits: Int)
@@ -21,7 +21,7 @@ extension KeyError: CustomStringConvertible {
         case .unreadable: "is not a PEM key"
         case .needsPassphrase: "is encrypted and no passphrase was given"
         case .wrongPassphrase: "does not open with this passphrase"
-        case .unusablePassphrase: "needs a passphrase of 1 to 1,024 bytes without NUL"
+        case .unusablePassphrase: "needs a passphrase of 1 to 1,023 bytes without NUL"
         case .tooSmall(let bits): "has \(bits) bits; RSA keys need at least 2,048"
         case .unsupported: "is neither RSA, Ed25519 nor P-256"
         case .failed(let what): "failed: \(what)"

@@ -31,6 +31,18 @@ final class KeyHandle: @unchecked Sendable {
     }
 }
 
+extension KeyHandle {
+    /// One spelling for an elliptic-curve key, before anybody else has it: the curve by name, the point uncompressed.
+    ///
+    /// Otherwise one key written in two ways would count as two towards a threshold.
+    func normalizeCurve() throws(KeyError) {
+        guard unsafe EVP_PKEY_set_utf8_string_param(pointer, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_EC_ENCODING_GROUP) == 1,
+            unsafe EVP_PKEY_set_utf8_string_param(
+                pointer, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED) == 1
+        else { throw .failed(lastOpenSSLError()) }
+    }
+}
+
 /// What sort of key it is.
 package enum KeyKind: Equatable, Sendable {
     case rsa(bits: Int)

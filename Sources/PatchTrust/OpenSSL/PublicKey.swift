@@ -21,6 +21,7 @@ package struct PublicKey: Hashable, Sendable {
     init(_ handle: KeyHandle) throws(KeyError) {
         guard let kind = handle.kind else { throw .unsupported }
         if case .rsa(let bits) = kind, bits < 2_048 { throw .tooSmall(bits: bits) }
+        if case .p256 = kind { try handle.normalizeCurve() }
         self.handle = handle
         self.kind = kind
         let bio = MemoryBIO()
