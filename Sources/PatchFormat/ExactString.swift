@@ -40,6 +40,8 @@ extension String {
     ///
     /// By bytes: to Swift a `/` and a combining mark behind it are one character, which is no `/`.
     var piecesBetweenSlashes: [String] {
-        utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 }

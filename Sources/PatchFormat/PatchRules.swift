@@ -47,7 +47,8 @@ package struct PatchRules: Hashable, Sendable {
 
     /// Whether no rule keeps any device from an entry; its dial may still slow it down.
     package var isForEveryone: Bool {
-        rollout == 10_000 && appVersion == nil && dial == .optional && condition == nil && users == nil && unknown.isEmpty
+        rollout == 10_000 && appVersion == nil && dial == .optional && condition == nil && users == nil
+            && unknown.isEmpty
     }
 
     private static let known: Set<String> = [

@@ -26,7 +26,9 @@ package struct SignatureColumn: Hashable, Sendable {
         guard count == assets else {
             throw FormatError(document, field: "count", rule: "is \(count) for a manifest of \(assets) assets")
         }
-        guard count == 0 ? length == 0 : (256...1_024).contains(length), bytes.count == Self.headerBytes + length * count else {
+        guard count == 0 ? length == 0 : (256...1_024).contains(length),
+            bytes.count == Self.headerBytes + length * count
+        else {
             throw FormatError(
                 document,
                 field: "length",

@@ -68,6 +68,15 @@ package struct EntryKeys: Hashable, Sendable {
         return EntryKeys(keys.merging(older.keys) { new, _ in new }, rows: rows.merging(older.rows) { new, _ in new })
     }
 
+    /// Ids say it all: they cover the rows.
+    package static func == (left: EntryKeys, right: EntryKeys) -> Bool {
+        left.keys == right.keys
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(keys)
+    }
+
     /// Checks one entry signature over its statement.
     package func check(_ signature: EntrySignature, over statement: [UInt8], entry: String) throws(EntryFault) {
         guard let key = keys[signature.keyID] else {

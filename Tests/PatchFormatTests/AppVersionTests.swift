@@ -12,14 +12,17 @@ struct AppVersionTests {
         #expect(version(one).description == one)
     }
 
-    @Test(arguments: [("1", "2"), ("2.9", "2.10"), ("2.1", "2.1.1"), ("0.0.1", "0.1"), ("2.99", "3"), ("999999998", "999999999")])
+    @Test(arguments: [
+        ("1", "2"), ("2.9", "2.10"), ("2.1", "2.1.1"), ("0.0.1", "0.1"), ("2.99", "3"), ("999999998", "999999999"),
+    ])
     func `is ordered by its numbers`(_ lower: String, higher: String) {
         #expect(version(lower) < version(higher))
         #expect(!(version(higher) < version(lower)))
     }
 
     @Test(arguments: [
-        "", ".", "1.", ".1", "1..2", "1.a", "v1", "-1", "+1", " 1", "1 ", "1.2-rc1", "1000000000", "1.2.3.4.5.6.7.8.9", "１", "1\u{301}", "1\n",
+        "", ".", "1.", ".1", "1..2", "1.a", "v1", "-1", "+1", " 1", "1 ", "1.2-rc1", "1000000000", "1.2.3.4.5.6.7.8.9",
+        "１", "1\u{301}", "1\n",
     ])
     func `is dotted integers and nothing else`(_ text: String) {
         #expect(AppVersion(text) == nil)
@@ -46,7 +49,8 @@ struct AppVersionRangeTests {
     }
 
     @Test(arguments: [
-        "", " ", "2.1", ">=", ">= 2", ">=2  <3", " >=2", ">=2 ", "~>2", "^2", "==2", "=>2", ">=2,<3", ">=2 or <1", ">=2.x", "!2", "<>2", "≥2", ">=2\t<3",
+        "", " ", "2.1", ">=", ">= 2", ">=2  <3", " >=2", ">=2 ", "~>2", "^2", "==2", "=>2", ">=2,<3", ">=2 or <1",
+        ">=2.x", "!2", "<>2", "≥2", ">=2\t<3",
     ])
     func `is comparators joined by single spaces and nothing else`(_ text: String) {
         #expect(AppVersionRange(text) == nil)

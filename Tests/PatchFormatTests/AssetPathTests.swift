@@ -3,22 +3,29 @@ import Testing
 
 @Suite("An asset path")
 struct AssetPathTests {
-    @Test(arguments: [
-        ("", AssetPath.Problem.empty), ("/", .absolute), ("/etc/passwd", .absolute), ("//a", .absolute),
-        ("a//b", .emptySegment), ("a/", .emptySegment), (".", .dotSegment), ("..", .dotSegment), ("../a", .dotSegment),
-        ("a/../b", .dotSegment), ("a/..", .dotSegment), ("a/.", .dotSegment), ("./a", .dotSegment), ("a/./b", .dotSegment),
-        ("a\\b", .backslash), ("..\\a", .backslash), ("\\", .backslash), ("C:\\a", .backslash), ("a\0", .control),
-        ("a\0/b", .control), ("a\nb", .control), ("\r", .control), ("a\tb", .control), ("\u{1F}", .control), ("a\u{7F}", .control),
-        ("a\u{80}", .control), ("a\u{9F}b", .control), ("cafe\u{301}", .notNFC), ("a/cafe\u{301}/b", .notNFC),
-        ("\u{212A}", .notNFC), ("\u{1100}\u{1161}", .notNFC), ("a".times(256), .segmentTooLong), ("a/\("é".times(128))", .segmentTooLong),
-        ("\("a".times(255))/".times(5), .tooLong), ("a/".times(513), .tooLong),
-    ] as [(String, AssetPath.Problem)])
+    @Test(
+        arguments: [
+            ("", AssetPath.Problem.empty), ("/", .absolute), ("/etc/passwd", .absolute), ("//a", .absolute),
+            ("a//b", .emptySegment), ("a/", .emptySegment), (".", .dotSegment), ("..", .dotSegment),
+            ("../a", .dotSegment),
+            ("a/../b", .dotSegment), ("a/..", .dotSegment), ("a/.", .dotSegment), ("./a", .dotSegment),
+            ("a/./b", .dotSegment),
+            ("a\\b", .backslash), ("..\\a", .backslash), ("\\", .backslash), ("C:\\a", .backslash), ("a\0", .control),
+            ("a\0/b", .control), ("a\nb", .control), ("\r", .control), ("a\tb", .control), ("\u{1F}", .control),
+            ("a\u{7F}", .control),
+            ("a\u{80}", .control), ("a\u{9F}b", .control), ("cafe\u{301}", .notNFC), ("a/cafe\u{301}/b", .notNFC),
+            ("\u{212A}", .notNFC), ("\u{1100}\u{1161}", .notNFC), ("a".times(256), .segmentTooLong),
+            ("a/\("é".times(128))", .segmentTooLong),
+            ("\("a".times(255))/".times(5), .tooLong), ("a/".times(513), .tooLong),
+        ] as [(String, AssetPath.Problem)]
+    )
     func `is refused for the rule it breaks`(_ text: String, problem: AssetPath.Problem) {
         #expect(throws: problem) { try AssetPath(text) }
     }
 
     @Test(arguments: [
-        "index.html", "app/main.js", "caf\u{E9}.svg", "...", "..a", "a..", ".hidden", "a b", "a:b", "~", "%2e%2e", "a\"b", "*?",
+        "index.html", "app/main.js", "caf\u{E9}.svg", "...", "..a", "a..", ".hidden", "a b", "a:b", "~", "%2e%2e",
+        "a\"b", "*?",
         "日本/語", "\u{D55C}", "\u{202E}", "a".times(255), "a/\("é".times(127))", "\("a/".times(511))bc",
     ])
     func `is taken as it stands`(_ text: String) throws {
@@ -42,13 +49,17 @@ struct AssetPathTests {
         #expect(path("\u{FFFD}") < path("\u{10000}"))
     }
 
-    @Test(arguments: [
-        ("README", "readme"), ("straße", "STRASSE"), ("straße", "strasse"), ("stra\u{1E9E}e", "straße"), ("stra\u{1E9E}e", "strasse"),
-        ("É", "é"), ("Σας", "ΣΑΣ"), ("σας", "σασ"), ("ǅ", "ǆ"), ("Ω", "ω"), ("\u{17F}", "s"), ("ﬁ", "FI"), ("ŉ", "\u{2BC}n"),
-        ("\u{130}", "i\u{307}"), ("\u{13A0}", "\u{AB70}"), ("ẛ", "ṡ"), ("µ", "μ"), ("\u{1F80}", "\u{1F88}"),
-        // Stricter than Unicode's folding, which keeps the dotless i apart: some file systems do not.
-        ("\u{131}", "i"), ("\u{131}", "I"),
-    ] as [(String, String)])
+    @Test(
+        arguments: [
+            ("README", "readme"), ("straße", "STRASSE"), ("straße", "strasse"), ("stra\u{1E9E}e", "straße"),
+            ("stra\u{1E9E}e", "strasse"),
+            ("É", "é"), ("Σας", "ΣΑΣ"), ("σας", "σασ"), ("ǅ", "ǆ"), ("Ω", "ω"), ("\u{17F}", "s"), ("ﬁ", "FI"),
+            ("ŉ", "\u{2BC}n"),
+            ("\u{130}", "i\u{307}"), ("\u{13A0}", "\u{AB70}"), ("ẛ", "ṡ"), ("µ", "μ"), ("\u{1F80}", "\u{1F88}"),
+            // Stricter than Unicode's folding, which keeps the dotless i apart: some file systems do not.
+            ("\u{131}", "i"), ("\u{131}", "I"),
+        ] as [(String, String)]
+    )
     func `folds to the same text as one that differs in case`(_ one: String, other: String) {
         #expect(path(one).caseFolded == path(other).caseFolded)
     }

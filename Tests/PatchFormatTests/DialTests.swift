@@ -21,21 +21,33 @@ struct DialTests {
         #expect(dial.row(named("web"), row.sha256) == nil)
     }
 
-    @Test(arguments: [
-        ("format", .some(.text("patchline-list-v1")), "must be patchline-dial-v1"), ("app", .some(.text("")), AppID.rule),
-        ("channel", .some(.text("dial")), ChannelName.rule), ("rows", nil, "must be an array"), ("rows.0", .some(.null), "must be an object"),
-        ("rows", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
-        ("rows.0.patchId", .some(.text("/")), PatchID.rule), ("rows.0.sha256", .some(.text("")), "must be 64 lowercase hex digits"),
-        ("rows.0.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"), ("rows.0.rollout", nil, "must be an integer from 0 to 10000"),
-        ("rows.0.paused", .some(.integer(0)), "must be true or false"), ("rows.0.reason", .some(.null), "must be a string"),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("format", .some(.text("patchline-list-v1")), "must be patchline-dial-v1"),
+            ("app", .some(.text("")), AppID.rule),
+            ("channel", .some(.text("dial")), ChannelName.rule), ("rows", nil, "must be an array"),
+            ("rows.0", .some(.null), "must be an object"),
+            ("rows", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
+            ("rows.0.patchId", .some(.text("/")), PatchID.rule),
+            ("rows.0.sha256", .some(.text("")), "must be 64 lowercase hex digits"),
+            ("rows.0.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
+            ("rows.0.rollout", nil, "must be an integer from 0 to 10000"),
+            ("rows.0.paused", .some(.integer(0)), "must be true or false"),
+            ("rows.0.reason", .some(.null), "must be a string"),
+        ] as [(String, JSON?, String)]
+    )
     func `is refused by field and rule`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Vectors.json("dial/dial.json").setting(field, to: value)
-        #expect(throws: FormatError("dial", field: field.replacing("rows.0", with: "rows[0]"), rule: rule)) { try Dial(json.fileBytes) }
+        #expect(throws: FormatError("dial", field: field.replacing("rows.0", with: "rows[0]"), rule: rule)) {
+            try Dial(json.fileBytes)
+        }
     }
 
     @Test func `pauses nothing where it does not say so`() throws {
-        #expect(try Dial(try Vectors.json("dial/dial.json").setting("rows.1.paused", to: nil).fileBytes).rows[1].paused == false)
+        #expect(
+            try Dial(try Vectors.json("dial/dial.json").setting("rows.1.paused", to: nil).fileBytes).rows[1].paused
+                == false
+        )
     }
 
     @Test func `over its limit is refused before it is parsed`() {

@@ -18,14 +18,17 @@ struct HexTests {
 
 @Suite("Base64")
 struct Base64Tests {
-    @Test(arguments: [("", []), ("AA==", [0]), ("+/8=", [0xFB, 0xFF]), ("Zm9v", Array("foo".utf8))] as [(String, [UInt8])])
+    @Test(
+        arguments: [("", []), ("AA==", [0]), ("+/8=", [0xFB, 0xFF]), ("Zm9v", Array("foo".utf8))] as [(String, [UInt8])]
+    )
     func `writes and reads RFC 4648`(_ text: String, bytes: [UInt8]) {
         #expect(Base64.text(bytes) == text)
         #expect(Base64.bytes(text) == bytes)
     }
 
     @Test(arguments: [
-        "AA", "AA=", "AA===", "AAA", "A", "=", "====", "AB==", "AAB=", "-_8=", "Zm 9v", "Zm9v\n", "Zm9v\r\n", " Zm9v", "Zm9v=",
+        "AA", "AA=", "AA===", "AAA", "A", "=", "====", "AB==", "AAB=", "-_8=", "Zm 9v", "Zm9v\n", "Zm9v\r\n", " Zm9v",
+        "Zm9v=",
         "Zm9v====", "AA==AA==", "Zm9é", "Zm9*",
     ])
     func `has one spelling: padded, no spare bits, no white space`(_ text: String) {
@@ -36,9 +39,15 @@ struct Base64Tests {
 @Suite("A digest")
 struct DigestTests {
     @Test func `has the length of its algorithm`() {
-        #expect(MD5Digest(hex: "0".times(32)) != nil && SHA1Digest(hex: "0".times(40)) != nil && SHA256Digest(hex: "0".times(64)) != nil)
+        #expect(
+            MD5Digest(hex: "0".times(32)) != nil && SHA1Digest(hex: "0".times(40)) != nil
+                && SHA256Digest(hex: "0".times(64)) != nil
+        )
         #expect(MD5Digest(hex: "0".times(40)) == nil && SHA1Digest(hex: "0".times(32)) == nil)
-        #expect(SHA256Digest(hex: "0".times(62)) == nil && SHA256Digest(hex: "0".times(66)) == nil && SHA256Digest(hex: "") == nil)
+        #expect(
+            SHA256Digest(hex: "0".times(62)) == nil && SHA256Digest(hex: "0".times(66)) == nil
+                && SHA256Digest(hex: "") == nil
+        )
         #expect(SHA256Digest(hex: "A".times(64)) == nil)
         #expect(SHA256Digest(bytes: []) == nil)
     }
@@ -52,7 +61,8 @@ struct DigestTests {
         let one = Fingerprint.sample(1)
         func differing(size: Int = 10, md5: UInt8 = 1, sha1: UInt8 = 1, sha256: UInt8 = 1) -> String? {
             one.firstDifference(
-                from: Fingerprint(size: size, md5: digest(of: md5), sha1: digest(of: sha1), sha256: digest(of: sha256)))
+                from: Fingerprint(size: size, md5: digest(of: md5), sha1: digest(of: sha1), sha256: digest(of: sha256))
+            )
         }
         #expect(differing() == nil)
         #expect(differing(size: 11) == "size")

@@ -52,7 +52,9 @@ struct FileFormTests {
 
     @Test func `escapes control characters and nothing else`() {
         let text = JSON.text("\"\\/\u{0}\u{8}\t\n\r\u{1F} \u{7F}é\u{2028}").fileBytes
-        #expect(String(decoding: text, as: UTF8.self) == #""\"\\/\u0000\u0008\u0009\n\u000d\u001f "# + "\u{7F}é\u{2028}\"")
+        #expect(
+            String(decoding: text, as: UTF8.self) == #""\"\\/\u0000\u0008\u0009\n\u000d\u001f "# + "\u{7F}é\u{2028}\""
+        )
     }
 
     @Test(arguments: [
@@ -71,7 +73,8 @@ struct FileFormTests {
 struct PrettyJSONTests {
     @Test func `keeps the order of members, escapes keys and writes empty values on one line`() throws {
         let json = JSON.fields([
-            ("z\"", .array([.integer(1), .array([])])), ("a", .fields([("k", .text("v\n"))])), ("none", .object(JSONObject())),
+            ("z\"", .array([.integer(1), .array([])])), ("a", .fields([("k", .text("v\n"))])),
+            ("none", .object(JSONObject())),
         ])
         #expect(
             json.pretty() == """
@@ -85,7 +88,8 @@ struct PrettyJSONTests {
                   },
                   "none": {}
                 }
-                """)
+                """
+        )
         #expect(try JSON(parsing: Array(json.pretty().utf8)).canonicalBytes == json.canonicalBytes)
     }
 }

@@ -12,7 +12,9 @@ struct LimitTests {
         let bytes = Array("{}  ".utf8)
         #expect(throws: Never.self) { try JSON.document(bytes, named: "x", limit: 4) }
         #expect(throws: FormatError("x", rule: "is over 3 bytes")) { try JSON.document(bytes, named: "x", limit: 3) }
-        #expect(throws: FormatError("x", rule: "is over 3 bytes")) { try JSON.document(Array("nonsense".utf8), named: "x", limit: 3) }
+        #expect(throws: FormatError("x", rule: "is over 3 bytes")) {
+            try JSON.document(Array("nonsense".utf8), named: "x", limit: 3)
+        }
     }
 
     @Test func `leave room in a manifest and a column for as many assets as a bundle may hold`() {

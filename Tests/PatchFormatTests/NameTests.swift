@@ -5,7 +5,8 @@ import Testing
 struct NameTests {
     /// No path is ever made from these (P9).
     static let hostile = [
-        "", ".", "..", "/", "a/b", "../a", "a/..", "\\", "a\\b", "\0", "a\0", "a\nb", "\u{1}", "a\u{7F}", " ", "a b", "é", "cafe\u{301}",
+        "", ".", "..", "/", "a/b", "../a", "a/..", "\\", "a\\b", "\0", "a\0", "a\nb", "\u{1}", "a\u{7F}", " ", "a b",
+        "é", "cafe\u{301}",
         "a%2F", "a:b", "*", "a?", "a#", "~", "\u{202E}a", "ａ", "a\u{301}", "٣",
     ]
 
@@ -41,7 +42,10 @@ struct NameTests {
         #expect(ChannelName(text)?.text == text)
     }
 
-    @Test(arguments: ["root", "targets", "snapshot", "timestamp", "mirrors", "dial", "Beta", "a-b", "a.b", "a_b", "a+b", "a".times(33)])
+    @Test(arguments: [
+        "root", "targets", "snapshot", "timestamp", "mirrors", "dial", "Beta", "a-b", "a.b", "a_b", "a+b",
+        "a".times(33),
+    ])
     func `of a channel is never a role's, nor longer than 32 bytes`(_ text: String) {
         #expect(ChannelName(text) == nil)
     }

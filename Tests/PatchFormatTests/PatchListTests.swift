@@ -15,31 +15,49 @@ struct PatchListTests {
         #expect(list.json.fileBytes == bytes)
         #expect(list.app.text == "com.example.storefront" && list.channel.text == "production")
         #expect(list.serial == 42 && list.published == time("2026-11-20T08:00:00Z"))
-        #expect(list.entries.map { "\($0.patchID) \($0.version) \($0.kind)" } == ["fix-cart-total 3 script", "fix-cart-total 2 script", "web 1.0.0 bundle"])
+        #expect(
+            list.entries.map { "\($0.patchID) \($0.version) \($0.kind)" } == [
+                "fix-cart-total 3 script", "fix-cart-total 2 script", "web 1.0.0 bundle",
+            ]
+        )
         let first = try #require(list.entries.first)
-        #expect(first.rules.rollout == 2_500 && first.rules.dial == .required && first.rules.mandatory && first.rules.runAtNextLaunch)
-        #expect(first.rules.condition == "region==eu&&ismale==1" && first.rules.users?.count == 1 && first.rules.unknown == [])
+        #expect(
+            first.rules.rollout == 2_500 && first.rules.dial == .required && first.rules.mandatory
+                && first.rules.runAtNextLaunch
+        )
+        #expect(
+            first.rules.condition == "region==eu&&ismale==1" && first.rules.users?.count == 1
+                && first.rules.unknown == []
+        )
         #expect(first.requires == [named("web"): [list.entries[2].fingerprint.sha256]])
         #expect(first.signature.bytes.count == 384 && first.salt.count == 16)
         #expect(list.entries[2].rules.appVersion?.text == ">=2.1 <3")
     }
 
-    @Test(arguments: [
-        ("format", .some(.text("patchline-list-v2")), "must be patchline-list-v1"), ("format", nil, "must be a string"),
-        ("app", .some(.text("../a")), AppID.rule), ("app", .some(.integer(1)), "must be a string"), ("app", nil, "must be a string"),
-        ("channel", .some(.text("dial")), ChannelName.rule), ("channel", nil, "must be a string"),
-        ("serial", .some(.integer(-1)), "must be an integer from 0 to 9007199254740991"),
-        ("serial", .some(.text("1")), "must be an integer from 0 to 9007199254740991"),
-        ("published", .some(.text("2026-11-20")), "must be YYYY-MM-DDTHH:MM:SSZ"), ("published", nil, "must be a string"),
-        ("patches", .some(.fields([])), "must be an array"), ("patches", nil, "must be an array"),
-        ("patches", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("format", .some(.text("patchline-list-v2")), "must be patchline-list-v1"),
+            ("format", nil, "must be a string"),
+            ("app", .some(.text("../a")), AppID.rule), ("app", .some(.integer(1)), "must be a string"),
+            ("app", nil, "must be a string"),
+            ("channel", .some(.text("dial")), ChannelName.rule), ("channel", nil, "must be a string"),
+            ("serial", .some(.integer(-1)), "must be an integer from 0 to 9007199254740991"),
+            ("serial", .some(.text("1")), "must be an integer from 0 to 9007199254740991"),
+            ("published", .some(.text("2026-11-20")), "must be YYYY-MM-DDTHH:MM:SSZ"),
+            ("published", nil, "must be a string"),
+            ("patches", .some(.fields([])), "must be an array"), ("patches", nil, "must be an array"),
+            ("patches", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
+        ] as [(String, JSON?, String)]
+    )
     func `is refused as a whole when its header is broken`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Self.sample().setting(field, to: value)
         #expect(throws: FormatError("patch list", field: field, rule: rule)) { try Self.parse(json) }
     }
 
-    @Test(arguments: [("[]", "must be an object"), ("{", "is not JSON (byte 1)"), (#"{"app":1,"app":2}"#, "has a key twice in one object (byte 9)")])
+    @Test(arguments: [
+        ("[]", "must be an object"), ("{", "is not JSON (byte 1)"),
+        (#"{"app":1,"app":2}"#, "has a key twice in one object (byte 9)"),
+    ])
     func `is refused as a whole when it is no object`(_ text: String, rule: String) {
         #expect(throws: FormatError("patch list", rule: rule)) { try ParsedPatchList(Array(text.utf8)) }
     }
@@ -49,28 +67,38 @@ struct PatchListTests {
         #expect(try Self.parse(json).list.entries == [])
     }
 
-    @Test(arguments: [
-        ("patchId", .some(.text("a/b")), PatchID.rule), ("patchId", nil, "must be a string"),
-        ("version", .some(.text("1 0")), VersionLabel.rule), ("version", .some(.integer(3)), "must be a string"),
-        ("kind", .some(.text("page")), "must be script or bundle"), ("kind", nil, "must be a string"),
-        ("size", .some(.integer(-1)), "must be an integer from 0 to 4000000000"),
-        ("size", .some(.integer(4_000_000_001)), "must be an integer from 0 to 4000000000"), ("size", nil, "must be an integer from 0 to 4000000000"),
-        ("md5", .some(.text("ABCDEF00".times(4))), "must be 32 lowercase hex digits"), ("md5", nil, "must be a string"),
-        ("sha1", .some(.text("0".times(39))), "must be 40 lowercase hex digits"), ("sha1", nil, "must be a string"),
-        ("sha256", .some(.text("0".times(66))), "must be 64 lowercase hex digits"), ("sha256", nil, "must be a string"),
-        ("salt", .some(.text("0".times(30))), "must be 32 lowercase hex digits"), ("salt", .some(.text("0".times(34))), "must be 32 lowercase hex digits"),
-        ("salt", .some(.text("A".times(32))), "must be 32 lowercase hex digits"), ("salt", nil, "must be a string"),
-        ("signature", nil, "must be an object"), ("signature.keyid", .some(.text("0".times(63))), "must be 64 lowercase hex digits"),
-        ("signature.scheme", .some(.text("rsassa-pss-sha256")), "must be rsa-pkcs1v15-sha256"), ("signature.scheme", nil, "must be a string"),
-        ("signature.sig", .some(.text("")), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("A".times(340))), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("A".times(1_368))), "must be padded base64 of 256 to 1,024 bytes"),
-        ("signature.sig", .some(.text("\("A".times(511))\n")), "must be padded base64 of 256 to 1,024 bytes"),
-        ("requires", .some(.array([])), "must be an object"), ("requires.a/b", .some(.array([])), PatchID.rule),
-        ("requires.web", .some(.text("x")), "must be an array"), ("requires.web", .some(.array([.text("x")])), "must hold 64 lowercase hex digits each"),
-        ("requires.web", .some(.array([.integer(1)])), "must hold strings only"),
-        ("rules", .some(.null), "must be an object"), ("rules.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("patchId", .some(.text("a/b")), PatchID.rule), ("patchId", nil, "must be a string"),
+            ("version", .some(.text("1 0")), VersionLabel.rule), ("version", .some(.integer(3)), "must be a string"),
+            ("kind", .some(.text("page")), "must be script or bundle"), ("kind", nil, "must be a string"),
+            ("size", .some(.integer(-1)), "must be an integer from 0 to 4000000000"),
+            ("size", .some(.integer(4_000_000_001)), "must be an integer from 0 to 4000000000"),
+            ("size", nil, "must be an integer from 0 to 4000000000"),
+            ("md5", .some(.text("ABCDEF00".times(4))), "must be 32 lowercase hex digits"),
+            ("md5", nil, "must be a string"),
+            ("sha1", .some(.text("0".times(39))), "must be 40 lowercase hex digits"), ("sha1", nil, "must be a string"),
+            ("sha256", .some(.text("0".times(66))), "must be 64 lowercase hex digits"),
+            ("sha256", nil, "must be a string"),
+            ("salt", .some(.text("0".times(30))), "must be 32 lowercase hex digits"),
+            ("salt", .some(.text("0".times(34))), "must be 32 lowercase hex digits"),
+            ("salt", .some(.text("A".times(32))), "must be 32 lowercase hex digits"), ("salt", nil, "must be a string"),
+            ("signature", nil, "must be an object"),
+            ("signature.keyid", .some(.text("0".times(63))), "must be 64 lowercase hex digits"),
+            ("signature.scheme", .some(.text("rsassa-pss-sha256")), "must be rsa-pkcs1v15-sha256"),
+            ("signature.scheme", nil, "must be a string"),
+            ("signature.sig", .some(.text("")), "must be padded base64 of 256 to 1,024 bytes"),
+            ("signature.sig", .some(.text("A".times(340))), "must be padded base64 of 256 to 1,024 bytes"),
+            ("signature.sig", .some(.text("A".times(1_368))), "must be padded base64 of 256 to 1,024 bytes"),
+            ("signature.sig", .some(.text("\("A".times(511))\n")), "must be padded base64 of 256 to 1,024 bytes"),
+            ("requires", .some(.array([])), "must be an object"), ("requires.a/b", .some(.array([])), PatchID.rule),
+            ("requires.web", .some(.text("x")), "must be an array"),
+            ("requires.web", .some(.array([.text("x")])), "must hold 64 lowercase hex digits each"),
+            ("requires.web", .some(.array([.integer(1)])), "must hold strings only"),
+            ("rules", .some(.null), "must be an object"),
+            ("rules.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
+        ] as [(String, JSON?, String)]
+    )
     func `refuses one entry alone when a field of it is broken`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Self.sample().setting("patches.0.\(field)", to: value)
         let parsed = try Self.parse(json)
@@ -85,24 +113,34 @@ struct PatchListTests {
     @Test(arguments: [JSON.null, .text("web"), .array([])])
     func `refuses a row that is no object alone`(_ row: JSON) throws {
         let parsed = try Self.parse(try Self.sample().setting("patches.1", to: row))
-        #expect(parsed.problems == [EntryProblem(index: 1, patchID: nil, version: nil, error: "patch list: patches[1] must be an object")])
+        #expect(
+            parsed.problems == [
+                EntryProblem(index: 1, patchID: nil, version: nil, error: "patch list: patches[1] must be an object")
+            ]
+        )
         #expect(parsed.list.entries.count == 2)
     }
 
     @Test(arguments: [
-        "", "/objects/aa/x", "https://example.com/x", "../objects", "objects/%63a", "targets/production/web/1.0.0/manifest.json",
+        "", "/objects/aa/x", "https://example.com/x", "../objects", "objects/%63a",
+        "targets/production/web/1.0.0/manifest.json",
     ])
     func `refuses an entry whose url is not the one its name and digest give`(_ url: String) throws {
         let json = try Self.sample()
-        guard case .string(let script) = json.at("patches.0.url"), case .string(let manifest) = json.at("patches.2.url") else {
+        guard case .string(let script) = json.at("patches.0.url"), case .string(let manifest) = json.at("patches.2.url")
+        else {
             Issue.record("the vector has no urls")
             return
         }
-        let parsed = try Self.parse(json.setting("patches.0.url", to: .text(url)).setting("patches.2.url", to: .text(url)))
+        let parsed = try Self.parse(
+            json.setting("patches.0.url", to: .text(url)).setting("patches.2.url", to: .text(url))
+        )
         #expect(
             parsed.problems.map(\.error) == [
-                "patch list: patches[0].url must be \(script.text)", "patch list: patches[2].url must be \(manifest.text)",
-            ])
+                "patch list: patches[0].url must be \(script.text)",
+                "patch list: patches[2].url must be \(manifest.text)",
+            ]
+        )
         #expect(parsed.list.entries.map(\.version.text) == ["2"])
     }
 

@@ -17,13 +17,21 @@ struct ReleaseHeaderTests {
         #expect(header.base == nil && header.roleVersion == 1)
     }
 
-    @Test(arguments: [
-        ("format", .some(.text("patchline-release-v2")), "must be patchline-release-v1"), ("app", .some(.text("..")), AppID.rule),
-        ("channel", .some(.text("Root")), ChannelName.rule), ("base", nil, "must be an object"), ("base", .some(.integer(1)), "must be an object"),
-        ("base.roleVersion", .some(.integer(0)), "must be an integer from 1 to 9007199254740990"),
-        ("base.roleVersion", .some(.integer(9_007_199_254_740_991)), "must be an integer from 1 to 9007199254740990"),
-        ("base.sha256", .some(.text("x")), "must be 64 lowercase hex digits"), ("base.sha256", nil, "must be a string"),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("format", .some(.text("patchline-release-v2")), "must be patchline-release-v1"),
+            ("app", .some(.text("..")), AppID.rule),
+            ("channel", .some(.text("Root")), ChannelName.rule), ("base", nil, "must be an object"),
+            ("base", .some(.integer(1)), "must be an object"),
+            ("base.roleVersion", .some(.integer(0)), "must be an integer from 1 to 9007199254740990"),
+            (
+                "base.roleVersion", .some(.integer(9_007_199_254_740_991)),
+                "must be an integer from 1 to 9007199254740990"
+            ),
+            ("base.sha256", .some(.text("x")), "must be 64 lowercase hex digits"),
+            ("base.sha256", nil, "must be a string"),
+        ] as [(String, JSON?, String)]
+    )
     func `is refused by field and rule`(_ field: String, value: JSON?, rule: String) throws {
         let json = try Vectors.json("release/release.json").setting(field, to: value)
         #expect(throws: FormatError("release.json", field: field, rule: rule)) { try ReleaseHeader(json.fileBytes) }

@@ -6,7 +6,8 @@ struct SignatureColumnTests {
     /// Key id 0x11…, `count` signatures of `length` bytes, each filled with its number.
     static func column(count: Int = 2, length: Int = 256) -> [UInt8] {
         SignatureColumn(
-            keyID: digest(of: 0x11), signatures: (0..<count).map { [UInt8](repeating: UInt8($0), count: length) }
+            keyID: digest(of: 0x11),
+            signatures: (0..<count).map { [UInt8](repeating: UInt8($0), count: length) }
         ).bytes
     }
 
@@ -29,7 +30,9 @@ struct SignatureColumnTests {
 
     @Test(arguments: [256, 384, 512, 1_024])
     func `holds signatures of keys from 2,048 to 8,192 bits`(_ length: Int) throws {
-        #expect(try SignatureColumn(Self.column(length: length), assets: 2).signatures.map(\.count) == [length, length])
+        #expect(
+            try SignatureColumn(Self.column(length: length), assets: 2).signatures.map(\.count) == [length, length]
+        )
     }
 
     static let startRule = "must start with PLSIGS1, a newline, a key id, a length and a count"
@@ -53,7 +56,9 @@ struct SignatureColumnTests {
         var bytes = Self.column()
         bytes[place] ^= bit
         let length = Int(bytes[40]) << 8 | Int(bytes[41])
-        #expect(throws: FormatError("manifest.sigs", field: "length", rule: "is \(length) for 2 signatures in 558 bytes")) {
+        #expect(
+            throws: FormatError("manifest.sigs", field: "length", rule: "is \(length) for 2 signatures in 558 bytes")
+        ) {
             try SignatureColumn(bytes, assets: 2)
         }
     }
@@ -83,7 +88,9 @@ struct SignatureColumnTests {
 
     @Test(arguments: [46, 47, 302, 557])
     func `is refused when it ends in its signatures`(_ count: Int) {
-        #expect(throws: FormatError("manifest.sigs", field: "length", rule: "is 256 for 2 signatures in \(count) bytes")) {
+        #expect(
+            throws: FormatError("manifest.sigs", field: "length", rule: "is 256 for 2 signatures in \(count) bytes")
+        ) {
             try SignatureColumn(Array(Self.column().prefix(count)), assets: 2)
         }
     }
@@ -96,7 +103,13 @@ struct SignatureColumnTests {
 
     @Test(arguments: [0, 1, 255, 1_025])
     func `is refused with signatures of a length that no key makes`(_ length: Int) {
-        #expect(throws: FormatError("manifest.sigs", field: "length", rule: "is \(length) for 2 signatures in \(46 + 2 * length) bytes")) {
+        #expect(
+            throws: FormatError(
+                "manifest.sigs",
+                field: "length",
+                rule: "is \(length) for 2 signatures in \(46 + 2 * length) bytes"
+            )
+        ) {
             try SignatureColumn(Self.column(length: length), assets: 2)
         }
     }
@@ -113,6 +126,8 @@ struct SignatureColumnTests {
 
     @Test func `over its limit is refused before it is read`() {
         let bytes = [UInt8](repeating: 0, count: Limits.signatureColumn + 1)
-        #expect(throws: FormatError("manifest.sigs", rule: "is over 64000000 bytes")) { try SignatureColumn(bytes, assets: 2) }
+        #expect(throws: FormatError("manifest.sigs", rule: "is over 64000000 bytes")) {
+            try SignatureColumn(bytes, assets: 2)
+        }
     }
 }

@@ -86,6 +86,11 @@ struct World {
     }
 }
 
+/// What does not verify of any kept selection, byte by byte and signature by signature.
+func faults(_ device: SimulatedDevice) throws(SyncError) -> [String] {
+    try device.device.verifyInstalled(signatures: true).faults
+}
+
 func object(_ text: String) -> String { URLLayout.object(SHA256Digest(of: Array(text.utf8))) }
 
 @Suite("A sync")
@@ -297,7 +302,8 @@ struct SyncTests {
             world.clock.advance(by: .minutes(minutes))
             var device = world.device
             device.retryNow = retryNow
-            #expect(try await device.sync().staging == staging)
+            let found = try await device.sync().staging
+            #expect(found == staging, "\(retryNow) \(minutes)")
             guard staging == .staged, case .tryOut(_, let token) = try await world.device.device.launch() else { continue }
             _ = try await world.device.device.timerEnded(token)
         }

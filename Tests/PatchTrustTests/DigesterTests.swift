@@ -5,8 +5,14 @@ import Testing
 @Suite("A digester")
 struct DigesterTests {
     @Test(arguments: [
-        ("", "d41d8cd98f00b204e9800998ecf8427e", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", "900150983cd24fb0d6963f7d28e17f72", "a9993e364706816aba3e25717850c26c9cd0d89d", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "", "d41d8cd98f00b204e9800998ecf8427e", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        ),
+        (
+            "abc", "900150983cd24fb0d6963f7d28e17f72", "a9993e364706816aba3e25717850c26c9cd0d89d",
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        ),
     ])
     func `gives the digests that the standards list`(_ text: String, md5: String, sha1: String, sha256: String) {
         let found = Fingerprint(of: Array(text.utf8))
@@ -30,7 +36,9 @@ struct DigesterTests {
     @Test func `gives the same for pieces as for the whole`() {
         let bytes = (0..<10_000).map { UInt8($0 % 251) }
         var digester = Digester()
-        for start in stride(from: 0, to: bytes.count, by: 777) { digester.update(Array(bytes[start..<min(start + 777, bytes.count)])) }
+        for start in stride(from: 0, to: bytes.count, by: 777) {
+            digester.update(Array(bytes[start..<min(start + 777, bytes.count)]))
+        }
         digester.update([])
         #expect(digester.finish() == Fingerprint(of: bytes))
     }

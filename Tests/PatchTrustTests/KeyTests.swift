@@ -21,7 +21,9 @@ struct PrivateKeyTests {
         let bench = try Workbench()
         try bench.write(try TestingKey.entry.key.pem(passphrase: "x"), to: "key")
         let structure = try bench.run("openssl asn1parse -in key")
-        #expect(structure.contains("PBKDF2") && structure.contains("aes-256-cbc") && structure.contains("hmacWithSHA256"))
+        #expect(
+            structure.contains("PBKDF2") && structure.contains("aes-256-cbc") && structure.contains("hmacWithSHA256")
+        )
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "x", count: 1_024)])
@@ -31,7 +33,8 @@ struct PrivateKeyTests {
     }
 
     @Test(arguments: [
-        "openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret", "openssl pkcs8 -topk8 -v2 aes-128-cbc -passout pass:secret",
+        "openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret",
+        "openssl pkcs8 -topk8 -v2 aes-128-cbc -passout pass:secret",
         "openssl rsa -aes256 -traditional -passout pass:secret",
     ])
     func `that openssl encrypted opens with its passphrase alone`(_ command: String) throws {
@@ -59,7 +62,8 @@ struct PrivateKeyTests {
     @Test func `is refused when it is a public key, garbage, cut off, too long or no text`() throws {
         let pem = try TestingKey.entry.key.unencryptedPEM()
         for bytes in [
-            Array(try TestingKey.entry.publicPEM.utf8), [], Array("hello".utf8), Array("-----BEGIN PRIVATE KEY-----\n".utf8),
+            Array(try TestingKey.entry.publicPEM.utf8), [], Array("hello".utf8),
+            Array("-----BEGIN PRIVATE KEY-----\n".utf8),
             Array(pem.prefix(pem.count / 2)), pem + [0xFF], pem + [UInt8](repeating: 0x0A, count: Limits.keyFile),
             Array(String(decoding: pem, as: UTF8.self).replacing("PRIVATE KEY", with: "CERTIFICATE").utf8),
         ] {
@@ -74,7 +78,8 @@ struct PrivateKeyTests {
     }
 
     @Test(arguments: [
-        "-algorithm EC -pkeyopt ec_paramgen_curve:P-384", "-algorithm EC -pkeyopt ec_paramgen_curve:secp256k1", "-algorithm ED448", "-algorithm X25519",
+        "-algorithm EC -pkeyopt ec_paramgen_curve:P-384", "-algorithm EC -pkeyopt ec_paramgen_curve:secp256k1",
+        "-algorithm ED448", "-algorithm X25519",
         "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048",
     ])
     func `of another sort is refused`(_ options: String) throws {
@@ -116,8 +121,10 @@ struct PublicKeyTests {
     @Test func `is refused when it is a private key, garbage, cut off, too long or behind other text`() throws {
         let pem = try TestingKey.entry.publicPEM
         for text in [
-            String(decoding: try TestingKey.entry.key.unencryptedPEM(), as: UTF8.self), "", "hello", "-----BEGIN PUBLIC KEY-----\n",
-            String(pem.prefix(300)), "\n\(pem)", "# comment\n\(pem)", pem + String(repeating: "\n", count: Limits.keyFile),
+            String(decoding: try TestingKey.entry.key.unencryptedPEM(), as: UTF8.self), "", "hello",
+            "-----BEGIN PUBLIC KEY-----\n",
+            String(pem.prefix(300)), "\n\(pem)", "# comment\n\(pem)",
+            pem + String(repeating: "\n", count: Limits.keyFile),
             pem.replacing("PUBLIC KEY", with: "RSA PUBLIC KEY"),
         ] {
             #expect(throws: KeyError.unreadable) { try PublicKey(pem: text) }
@@ -140,7 +147,9 @@ struct PublicKeyTests {
     @Test func `on P-256 has the same material whether its point is compressed or its curve spelled out`() throws {
         let bench = try Workbench()
         try bench.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key")
-        try bench.run("openssl ec -in key -pubout -out plain && openssl ec -in key -pubout -conv_form compressed -out compressed")
+        try bench.run(
+            "openssl ec -in key -pubout -out plain && openssl ec -in key -pubout -conv_form compressed -out compressed"
+        )
         try bench.run("openssl ec -in key -pubout -param_enc explicit -out explicit")
         let plain = try PublicKey(pem: String(decoding: try bench.read("plain"), as: UTF8.self))
         for name in ["compressed", "explicit"] {

@@ -24,20 +24,35 @@ struct RoleParsingTests {
 
     static let versionRule = "must be an integer from 1 to 9007199254740991"
 
-    @Test(arguments: [
-        ("_type", JSON?.some(.text("Timestamp")), "must be timestamp"), ("_type", nil, "must be a string"),
-        ("spec_version", .some(.text("2.0.0")), "must be 1.x.y"), ("spec_version", .some(.text("1")), "must be 1.x.y"),
-        ("spec_version", .some(.text("1.")), "must be 1.x.y"), ("spec_version", .some(.text("1.0.x")), "must be 1.x.y"),
-        ("spec_version", .some(.text("")), "must be 1.x.y"), ("spec_version", .some(.text("10.0.0")), "must be 1.x.y"), ("spec_version", nil, "must be a string"),
-        ("version", .some(.integer(0)), versionRule), ("version", .some(.integer(-1)), versionRule), ("version", .some(.text("1")), versionRule),
-        ("version", nil, versionRule), ("expires", .some(.text("2099-01-01T00:00:00+00:00")), "must be YYYY-MM-DDTHH:MM:SSZ"),
-        ("expires", .some(.text("2099-02-29T00:00:00Z")), "must be YYYY-MM-DDTHH:MM:SSZ"), ("expires", nil, "must be a string"),
-        ("meta", nil, "must be an object"), ("meta", .some(.fields([])), "must hold snapshot.json and nothing else"),
-        ("meta", .some(.fields([("a.json", .fields([])), ("snapshot.json", .fields([]))])), "must hold snapshot.json and nothing else"),
-        ("x-signed-at", .some(.text("now")), "must be YYYY-MM-DDTHH:MM:SSZ"),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("_type", JSON?.some(.text("Timestamp")), "must be timestamp"), ("_type", nil, "must be a string"),
+            ("spec_version", .some(.text("2.0.0")), "must be 1.x.y"),
+            ("spec_version", .some(.text("1")), "must be 1.x.y"),
+            ("spec_version", .some(.text("1.")), "must be 1.x.y"),
+            ("spec_version", .some(.text("1.0.x")), "must be 1.x.y"),
+            ("spec_version", .some(.text("")), "must be 1.x.y"),
+            ("spec_version", .some(.text("10.0.0")), "must be 1.x.y"), ("spec_version", nil, "must be a string"),
+            ("version", .some(.integer(0)), versionRule), ("version", .some(.integer(-1)), versionRule),
+            ("version", .some(.text("1")), versionRule),
+            ("version", nil, versionRule),
+            ("expires", .some(.text("2099-01-01T00:00:00+00:00")), "must be YYYY-MM-DDTHH:MM:SSZ"),
+            ("expires", .some(.text("2099-02-29T00:00:00Z")), "must be YYYY-MM-DDTHH:MM:SSZ"),
+            ("expires", nil, "must be a string"),
+            ("meta", nil, "must be an object"),
+            ("meta", .some(.fields([])), "must hold snapshot.json and nothing else"),
+            (
+                "meta", .some(.fields([("a.json", .fields([])), ("snapshot.json", .fields([]))])),
+                "must hold snapshot.json and nothing else"
+            ),
+            ("x-signed-at", .some(.text("now")), "must be YYYY-MM-DDTHH:MM:SSZ"),
+        ] as [(String, JSON?, String)]
+    )
     func `of a timestamp is refused by field and rule`(_ field: String, value: JSON?, rule: String) throws {
-        #expect(try Self.error("timestamp.json", setting: field, to: value) == FormatError("timestamp", field: field, rule: rule))
+        #expect(
+            try Self.error("timestamp.json", setting: field, to: value)
+                == FormatError("timestamp", field: field, rule: rule)
+        )
     }
 
     @Test(arguments: ["1.0", "1.0.0", "1.0.34", "1.99.0"])
@@ -49,40 +64,81 @@ struct RoleParsingTests {
         #expect(try Self.error("timestamp.json", setting: "x-signed-at", to: nil) == nil)
     }
 
-    @Test(arguments: [
-        (JSON.fields([("version", .integer(0))]), "version", versionRule), (.fields([]), "version", versionRule),
-        (.fields([("version", .integer(1)), ("length", .integer(0))]), "length", "must be an integer from 1 to 4000000000"),
-        (.fields([("version", .integer(1)), ("hashes", .fields([]))]), "hashes", "must hold sha256 and nothing else"),
-        (.fields([("version", .integer(1)), ("hashes", .fields([("sha512", .text("00"))]))]), "hashes.sha256", "must be a string"),
-        (.fields([("version", .integer(1)), ("hashes", .fields([("sha256", .text(key)), ("sha512", .text("00"))]))]), "hashes", "must hold sha256 and nothing else"),
-        (.fields([("version", .integer(1)), ("hashes", .fields([("sha256", .text("AA"))]))]), "hashes.sha256", "must be 64 lowercase hex digits"),
-    ] as [(JSON, String, String)])
+    @Test(
+        arguments: [
+            (JSON.fields([("version", .integer(0))]), "version", versionRule), (.fields([]), "version", versionRule),
+            (
+                .fields([("version", .integer(1)), ("length", .integer(0))]), "length",
+                "must be an integer from 1 to 4000000000"
+            ),
+            (
+                .fields([("version", .integer(1)), ("hashes", .fields([]))]), "hashes",
+                "must hold sha256 and nothing else"
+            ),
+            (
+                .fields([("version", .integer(1)), ("hashes", .fields([("sha512", .text("00"))]))]), "hashes.sha256",
+                "must be a string"
+            ),
+            (
+                .fields([
+                    ("version", .integer(1)), ("hashes", .fields([("sha256", .text(key)), ("sha512", .text("00"))])),
+                ]), "hashes", "must hold sha256 and nothing else"
+            ),
+            (
+                .fields([("version", .integer(1)), ("hashes", .fields([("sha256", .text("AA"))]))]), "hashes.sha256",
+                "must be 64 lowercase hex digits"
+            ),
+        ] as [(JSON, String, String)]
+    )
     func `of a snapshot is refused for what it says of a role`(_ value: JSON, field: String, rule: String) throws {
         let meta = JSON.fields([("targets.json", value)])
-        #expect(try Self.error("7.snapshot.json", setting: "meta", to: meta) == FormatError("snapshot", field: "meta.targets.json.\(field)", rule: rule))
+        #expect(
+            try Self.error("7.snapshot.json", setting: "meta", to: meta)
+                == FormatError("snapshot", field: "meta.targets.json.\(field)", rule: rule)
+        )
     }
 
     @Test func `of a snapshot names files that end in json`() throws {
         let meta = JSON.fields([("targets", .fields([("version", .integer(1))]))])
-        #expect(try Self.error("7.snapshot.json", setting: "meta", to: meta) == FormatError("snapshot", field: "meta.targets", rule: "must end in .json"))
+        #expect(
+            try Self.error("7.snapshot.json", setting: "meta", to: meta)
+                == FormatError("snapshot", field: "meta.targets", rule: "must end in .json")
+        )
     }
 
-    @Test(arguments: [
-        ("roles.root.threshold", JSON?.some(.integer(0)), "must be an integer from 1 to 1000"), ("roles.root.threshold", nil, "must be an integer from 1 to 1000"),
-        ("roles.root.keyids", .some(.array([.text("a"), .text("a")])), "must not name a key twice"), ("roles.root.keyids", nil, "must be an array"),
-        ("roles.timestamp", nil, "must be an object"), ("roles.snapshot", nil, "must be an object"), ("roles.targets", nil, "must be an object"),
-        ("keys", nil, "must be an object"), ("keys.\(key)", .some(.fields([])), "must be the SHA-256 of its key's canonical JSON"),
-        ("consistent_snapshot", .some(.integer(1)), "must be true or false"), ("x-patchline-app", .some(.text("..")), AppID.rule),
-    ] as [(String, JSON?, String)])
+    @Test(
+        arguments: [
+            ("roles.root.threshold", JSON?.some(.integer(0)), "must be an integer from 1 to 1000"),
+            ("roles.root.threshold", nil, "must be an integer from 1 to 1000"),
+            ("roles.root.keyids", .some(.array([.text("a"), .text("a")])), "must not name a key twice"),
+            ("roles.root.keyids", nil, "must be an array"),
+            ("roles.timestamp", nil, "must be an object"), ("roles.snapshot", nil, "must be an object"),
+            ("roles.targets", nil, "must be an object"),
+            ("keys", nil, "must be an object"),
+            ("keys.\(key)", .some(.fields([])), "must be the SHA-256 of its key's canonical JSON"),
+            ("consistent_snapshot", .some(.integer(1)), "must be true or false"),
+            ("x-patchline-app", .some(.text("..")), AppID.rule),
+        ] as [(String, JSON?, String)]
+    )
     func `of a root is refused by field and rule`(_ field: String, value: JSON?, rule: String) throws {
-        #expect(try Self.error("1.root.json", setting: field, to: value) == FormatError("root", field: field, rule: rule))
+        #expect(
+            try Self.error("1.root.json", setting: field, to: value) == FormatError("root", field: field, rule: rule)
+        )
     }
 
     @Test func `of a root may hold keys of an unknown sort, and roles may name keys that are not there`() throws {
         for key in [
-            JSON.fields([("keytype", .text("sphincs")), ("scheme", .text("s")), ("keyval", .fields([("public", .text("x"))]))]), .fields([]), .text("key"), .null,
-            .fields([("keytype", .text("rsa")), ("scheme", .text("rsassa-pss-sha256")), ("keyval", .fields([("public", .text("no PEM"))]))]),
-            .fields([("keytype", .text("rsa")), ("scheme", .text("rsassa-pss-sha256")), ("keyval", .fields([("public", .text(try TestingKey.small.publicPEM))]))]),
+            JSON.fields([
+                ("keytype", .text("sphincs")), ("scheme", .text("s")), ("keyval", .fields([("public", .text("x"))])),
+            ]), .fields([]), .text("key"), .null,
+            .fields([
+                ("keytype", .text("rsa")), ("scheme", .text("rsassa-pss-sha256")),
+                ("keyval", .fields([("public", .text("no PEM"))])),
+            ]),
+            .fields([
+                ("keytype", .text("rsa")), ("scheme", .text("rsassa-pss-sha256")),
+                ("keyval", .fields([("public", .text(try TestingKey.small.publicPEM))])),
+            ]),
         ] {
             let tuf = TUFKey(key)
             #expect(tuf.publicKey == nil)
@@ -94,14 +150,20 @@ struct RoleParsingTests {
 
     static let row = "delegations.roles.0"
 
-    @Test(arguments: [
-        ("name", JSON?.some(.text("")), "name", "must not be empty or the name of a top role"), ("name", .some(.text("root")), "name", "must not be empty or the name of a top role"),
-        ("name", .some(.text("snapshot")), "name", "must not be empty or the name of a top role"), ("name", nil, "name", "must be a string"),
-        ("name", .some(.text("beta")), "", ""), ("threshold", .some(.integer(0)), "threshold", "must be an integer from 1 to 1000"),
-        ("keyids", nil, "keyids", "must be an array"), ("terminating", nil, "terminating", "must be true or false"),
-        ("paths", nil, "paths", "must stand, or path_hash_prefixes, and not both"), ("paths", .some(.array([.integer(1)])), "paths", "must hold strings only"),
-        ("path_hash_prefixes", .some(.array([])), "paths", "must stand, or path_hash_prefixes, and not both"),
-    ] as [(String, JSON?, String, String)])
+    @Test(
+        arguments: [
+            ("name", JSON?.some(.text("")), "name", "must not be empty or the name of a top role"),
+            ("name", .some(.text("root")), "name", "must not be empty or the name of a top role"),
+            ("name", .some(.text("snapshot")), "name", "must not be empty or the name of a top role"),
+            ("name", nil, "name", "must be a string"),
+            ("name", .some(.text("beta")), "", ""),
+            ("threshold", .some(.integer(0)), "threshold", "must be an integer from 1 to 1000"),
+            ("keyids", nil, "keyids", "must be an array"), ("terminating", nil, "terminating", "must be true or false"),
+            ("paths", nil, "paths", "must stand, or path_hash_prefixes, and not both"),
+            ("paths", .some(.array([.integer(1)])), "paths", "must hold strings only"),
+            ("path_hash_prefixes", .some(.array([])), "paths", "must stand, or path_hash_prefixes, and not both"),
+        ] as [(String, JSON?, String, String)]
+    )
     func `of targets is refused for a delegation`(_ key: String, value: JSON?, field: String, rule: String) throws {
         let expected =
             field.isEmpty
@@ -112,22 +174,36 @@ struct RoleParsingTests {
 
     @Test func `of a channel is refused for what it says of a target`() throws {
         func error(_ length: JSON, _ hashes: JSON) throws -> FormatError? {
-            try Self.error("2.production.json", setting: "targets", to: .fields([("a", .fields([("length", length), ("hashes", hashes)]))]))
+            try Self.error(
+                "2.production.json",
+                setting: "targets",
+                to: .fields([("a", .fields([("length", length), ("hashes", hashes)]))])
+            )
         }
         let good = JSON.fields([("sha256", .text(Self.key))])
         #expect(try error(.integer(0), good) == nil)
-        #expect(try error(.integer(-1), good) == FormatError("production", field: "targets.a.length", rule: "must be an integer from 0 to 4000000000"))
-        #expect(try error(.integer(1), .fields([])) == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else"))
+        #expect(
+            try error(.integer(-1), good)
+                == FormatError("production", field: "targets.a.length", rule: "must be an integer from 0 to 4000000000")
+        )
+        #expect(
+            try error(.integer(1), .fields([]))
+                == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else")
+        )
         #expect(
             try error(.integer(1), .fields([("sha256", .text(Self.key)), ("md5", .text(""))]))
-                == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else"))
+                == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else")
+        )
     }
 
     @Test func `covers targets by the prefixes of their hashes`() throws {
         // SHA-256("production/patchlist.json") by sha256sum.
         let hash = SHA256Digest(of: Array("production/patchlist.json".utf8)).hex
         let other = hash.hasPrefix("0") ? "1" : "0"
-        for (prefixes, covered) in [([String(hash.prefix(2))], true), ([other, hash], true), ([other], false), ([], false), ([hash.prefix(8).uppercased() + "X"], false)] {
+        for (prefixes, covered) in [
+            ([String(hash.prefix(2))], true), ([other, hash], true), ([other], false), ([], false),
+            ([hash.prefix(8).uppercased() + "X"], false),
+        ] {
             let json = try Vectors.json("tuf/1.targets.json").setting("signed.\(Self.row).paths", to: nil)
                 .setting("signed.\(Self.row).path_hash_prefixes", to: .array(prefixes.map { .text($0) }))
             let role = try TargetsRole(try Envelope(json.fileBytes, role: "targets", limit: 1_000_000), name: "targets")
@@ -136,14 +212,20 @@ struct RoleParsingTests {
     }
 
     @Test func `covers what a channel publishes and nothing of another`() throws {
-        let role = try TargetsRole(try Envelope(try Vectors.bytes("tuf/1.targets.json"), role: "targets", limit: 1_000_000), name: "targets")
+        let role = try TargetsRole(
+            try Envelope(try Vectors.bytes("tuf/1.targets.json"), role: "targets", limit: 1_000_000),
+            name: "targets"
+        )
         let delegation = try #require(role.delegation(to: "production"))
         #expect(delegation.terminating)
         for path in [
             TargetPath.patchList(production), .manifest(channel: production, patchID: web, version: named("1")),
             .signatureColumn(channel: production, patchID: web, version: named("1")),
         ] { #expect(delegation.covers(path.text)) }
-        for path in [TargetPath.patchList(named("beta")), .dial(production), .manifest(channel: named("beta"), patchID: web, version: named("1"))] {
+        for path in [
+            TargetPath.patchList(named("beta")), .dial(production),
+            .manifest(channel: named("beta"), patchID: web, version: named("1")),
+        ] {
             #expect(!delegation.covers(path.text))
         }
     }
@@ -166,8 +248,14 @@ struct RoleDocumentTests {
         let bundle = (web, named("1.0.0") as VersionLabel)
         for (path, role, file) in [
             (TargetPath.patchList(production), "production", "patch-list/patchlist.json"),
-            (.manifest(channel: production, patchID: bundle.0, version: bundle.1), "production", "manifest/manifest.json"),
-            (.signatureColumn(channel: production, patchID: bundle.0, version: bundle.1), "production", "manifest/manifest.sigs"),
+            (
+                .manifest(channel: production, patchID: bundle.0, version: bundle.1), "production",
+                "manifest/manifest.json"
+            ),
+            (
+                .signatureColumn(channel: production, patchID: bundle.0, version: bundle.1), "production",
+                "manifest/manifest.sigs"
+            ),
             (.dial(production), "dial", "dial/dial.json"),
         ] {
             let target = try trusted.target(path, of: role)
@@ -178,45 +266,81 @@ struct RoleDocumentTests {
     @Test func `are the bytes of the vectors`() throws {
         let expires = time("2099-01-01T00:00:00Z")
         let online = try World.signers([.online])
-        func file(_ name: String, _ version: Int) throws -> RoleFile { RoleFile(of: try Vectors.bytes("tuf/\(name)"), version: version) }
+        func file(_ name: String, _ version: Int) throws -> RoleFile {
+            RoleFile(of: try Vectors.bytes("tuf/\(name)"), version: version)
+        }
         func target(_ name: String) throws -> TargetFile { TargetFile(of: try Vectors.bytes(name)) }
         let bundle = (web, named("1.0.0") as VersionLabel)
         let written: [(String, Envelope)] = [
             (
                 "1.root.json",
                 RoleDocument.root(
-                    app: app, version: 1, expires: expires,
-                    roles: ["root": try World.signers([.root]), "targets": try World.signers([.targets]), "snapshot": online, "timestamp": online])
+                    app: app,
+                    version: 1,
+                    expires: expires,
+                    roles: [
+                        "root": try World.signers([.root]), "targets": try World.signers([.targets]),
+                        "snapshot": online, "timestamp": online,
+                    ]
+                )
             ),
             (
                 "1.targets.json",
                 RoleDocument.targets(
-                    version: 1, expires: expires,
+                    version: 1,
+                    expires: expires,
                     delegations: [
                         .channel(production, signers: try World.signers([.production, .second], 2)),
                         .channel(named("beta"), signers: try World.signers([.beta])), .dial(signers: online),
-                    ])
+                    ]
+                )
             ),
             (
                 "2.production.json",
                 RoleDocument.delegated(
-                    "production", version: 2, expires: expires,
+                    "production",
+                    version: 2,
+                    expires: expires,
                     targets: [
                         .patchList(production): try target("patch-list/patchlist.json"),
-                        .manifest(channel: production, patchID: bundle.0, version: bundle.1): try target("manifest/manifest.json"),
-                        .signatureColumn(channel: production, patchID: bundle.0, version: bundle.1): try target("manifest/manifest.sigs"),
-                    ], entryKeys: EntryKeys([try TestingKey.entry.key.publicKey]))
+                        .manifest(channel: production, patchID: bundle.0, version: bundle.1): try target(
+                            "manifest/manifest.json"
+                        ),
+                        .signatureColumn(channel: production, patchID: bundle.0, version: bundle.1): try target(
+                            "manifest/manifest.sigs"
+                        ),
+                    ],
+                    entryKeys: EntryKeys([try TestingKey.entry.key.publicKey])
+                )
             ),
-            ("12.dial.json", RoleDocument.delegated("dial", version: 12, expires: expires, targets: [.dial(production): try target("dial/dial.json")])),
+            (
+                "12.dial.json",
+                RoleDocument.delegated(
+                    "dial",
+                    version: 12,
+                    expires: expires,
+                    targets: [.dial(production): try target("dial/dial.json")]
+                )
+            ),
             (
                 "7.snapshot.json",
                 RoleDocument.snapshot(
-                    version: 7, expires: expires,
-                    files: ["targets": try file("1.targets.json", 1), "production": try file("2.production.json", 2), "dial": try file("12.dial.json", 12)])
+                    version: 7,
+                    expires: expires,
+                    files: [
+                        "targets": try file("1.targets.json", 1), "production": try file("2.production.json", 2),
+                        "dial": try file("12.dial.json", 12),
+                    ]
+                )
             ),
             (
                 "timestamp.json",
-                RoleDocument.timestamp(version: 31, expires: expires, snapshot: try file("7.snapshot.json", 7), signedAt: time("2026-11-20T08:00:05Z"))
+                RoleDocument.timestamp(
+                    version: 31,
+                    expires: expires,
+                    snapshot: try file("7.snapshot.json", 7),
+                    signedAt: time("2026-11-20T08:00:05Z")
+                )
             ),
         ]
         for (name, unsigned) in written {
@@ -231,7 +355,10 @@ struct RoleDocumentTests {
         let header = try ReleaseHeader(try Vectors.bytes("release/release.json"))
         let base = try Envelope(try Vectors.bytes("release/base-role.json"), role: "production", limit: 1_000_000)
         #expect(header.base == .init(roleVersion: 1, sha256: SHA256Digest(of: base.signed.canonicalBytes)))
-        let role = try TargetsRole(try Envelope(try Vectors.bytes("release/role.json"), role: "production", limit: 1_000_000), name: "production")
+        let role = try TargetsRole(
+            try Envelope(try Vectors.bytes("release/role.json"), role: "production", limit: 1_000_000),
+            name: "production"
+        )
         #expect(role.header.version == header.roleVersion)
     }
 }

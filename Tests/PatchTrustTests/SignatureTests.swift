@@ -42,7 +42,8 @@ struct SignatureTests {
     }
 
     @Test(arguments: [
-        "-sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_mgf1_md:sha512", "-sha512 -sigopt rsa_padding_mode:pss", "-sha1 -sigopt rsa_padding_mode:pss",
+        "-sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_mgf1_md:sha512", "-sha512 -sigopt rsa_padding_mode:pss",
+        "-sha1 -sigopt rsa_padding_mode:pss",
         "-sha1", "-sha512",
     ])
     func `by another digest or mask is refused`(_ options: String) throws {
@@ -90,7 +91,9 @@ struct SignatureTests {
     @Test func `by Ed25519 that openssl made is taken, and ours by openssl`() throws {
         let bench = try Self.bench()
         try bench.run("openssl genpkey -algorithm ED25519 -out ed && openssl pkey -in ed -pubout -out edpub")
-        try bench.run("openssl pkey -in ed -pubout -outform DER | tail -c 32 > raw && openssl pkeyutl -sign -inkey ed -rawin -in message -out sig")
+        try bench.run(
+            "openssl pkey -in ed -pubout -outform DER | tail -c 32 > raw && openssl pkeyutl -sign -inkey ed -rawin -in message -out sig"
+        )
         let key = try PublicKey(ed25519: try bench.read("raw"))
         let signature = try bench.read("sig")
         #expect(key.kind == .ed25519)
@@ -99,8 +102,10 @@ struct SignatureTests {
         #expect(!key.verifies(signature, over: Self.message, scheme: .ecdsaP256))
         let tuf = TUFKey(
             .fields([
-                ("keytype", .text("ed25519")), ("scheme", .text("ed25519")), ("keyval", .fields([("public", .text(Hex.text(try bench.read("raw"))))])),
-            ]))
+                ("keytype", .text("ed25519")), ("scheme", .text("ed25519")),
+                ("keyval", .fields([("public", .text(Hex.text(try bench.read("raw"))))])),
+            ])
+        )
         #expect(tuf.publicKey == key)
         let ours = try PrivateKey(pem: try bench.read("ed"), passphrase: nil).sign(Self.message, scheme: .ed25519)
         #expect(ours == signature)
@@ -109,18 +114,27 @@ struct SignatureTests {
     @Test(arguments: ["ecdsa", "ecdsa-sha2-nistp256"])
     func `by P-256 that openssl made is taken under either name of its key type`(_ type: String) throws {
         let bench = try Self.bench()
-        try bench.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec && openssl pkey -in ec -pubout -out ecpub")
+        try bench.run(
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec && openssl pkey -in ec -pubout -out ecpub"
+        )
         try bench.run("openssl dgst -sha256 -sign ec -out sig message")
         let pem = String(decoding: try bench.read("ecpub"), as: UTF8.self)
         let tuf = TUFKey(
-            .fields([("keytype", .text(type)), ("scheme", .text("ecdsa-sha2-nistp256")), ("keyval", .fields([("public", .text(pem))]))]))
+            .fields([
+                ("keytype", .text(type)), ("scheme", .text("ecdsa-sha2-nistp256")),
+                ("keyval", .fields([("public", .text(pem))])),
+            ])
+        )
         let key = try #require(tuf.publicKey)
         let signature = try bench.read("sig")
         #expect(key.kind == .p256)
         #expect(key.verifies(signature, over: Self.message, scheme: .ecdsaP256))
         #expect(!key.verifies(signature, over: Self.message.flippingBit(0), scheme: .ecdsaP256))
         #expect(!key.verifies(signature + [0], over: Self.message, scheme: .ecdsaP256))
-        try bench.write(try PrivateKey(pem: try bench.read("ec"), passphrase: nil).sign(Self.message, scheme: .ecdsaP256), to: "ours")
+        try bench.write(
+            try PrivateKey(pem: try bench.read("ec"), passphrase: nil).sign(Self.message, scheme: .ecdsaP256),
+            to: "ours"
+        )
         #expect(try bench.run("openssl dgst -sha256 -verify ecpub -signature ours message") == "Verified OK\n")
     }
 

@@ -3,7 +3,8 @@ import PatchFormat
 import PatchTrust
 
 /// The clone that holds this file.
-let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
 /// The key pairs of `Keys/Testing`, by file name.
 enum TestingKey: String, CaseIterable {
@@ -17,7 +18,12 @@ enum TestingKey: String, CaseIterable {
     }
 
     var publicPEM: String {
-        get throws { String(decoding: try Data(contentsOf: file.deletingPathExtension().appendingPathExtension("pub")), as: UTF8.self) }
+        get throws {
+            String(
+                decoding: try Data(contentsOf: file.deletingPathExtension().appendingPathExtension("pub")),
+                as: UTF8.self
+            )
+        }
     }
 
     var key: PrivateKey {

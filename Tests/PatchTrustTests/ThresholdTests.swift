@@ -18,11 +18,18 @@ struct ThresholdTests {
         return envelope
     }
 
-    static func key(_ key: TestingKey, pem: (String) -> String = { $0 }, scheme: String = "rsassa-pss-sha256", extra: JSON? = nil) throws -> TUFKey {
+    static func key(
+        _ key: TestingKey,
+        pem: (String) -> String = { $0 },
+        scheme: String = "rsassa-pss-sha256",
+        extra: JSON? = nil
+    ) throws -> TUFKey {
         TUFKey(
             .fields([
-                ("keytype", .text("rsa")), ("scheme", .text(scheme)), ("keyval", .fields([("public", .text(pem(try key.publicPEM)))])), ("x-note", extra),
-            ]))
+                ("keytype", .text("rsa")), ("scheme", .text(scheme)),
+                ("keyval", .fields([("public", .text(pem(try key.publicPEM)))])), ("x-note", extra),
+            ])
+        )
     }
 
     @Test func `counts distinct keys`() throws {
@@ -30,14 +37,19 @@ struct ThresholdTests {
         let role = Self.role([one, two])
         #expect(try role.validSignatures(on: Self.envelope([(.production, one), (.second, two)])) == 2)
         #expect(try role.validSignatures(on: Self.envelope([(.production, one)])) == 1)
-        #expect(throws: TrustError.threshold(role: "x", valid: 1, needed: 2)) { try role.check(try Self.envelope([(.production, one)]), role: "x") }
-        #expect(throws: Never.self) { try role.check(try Self.envelope([(.production, one), (.second, two)]), role: "x") }
+        #expect(throws: TrustError.threshold(role: "x", valid: 1, needed: 2)) {
+            try role.check(try Self.envelope([(.production, one)]), role: "x")
+        }
+        #expect(throws: Never.self) {
+            try role.check(try Self.envelope([(.production, one), (.second, two)]), role: "x")
+        }
     }
 
     @Test func `counts one key once, under two spellings of its PEM, two schemes or two notes`() throws {
         let plain = try Self.key(.production)
         for other in [
-            try Self.key(.production, pem: { $0.replacing("\n", with: "\r\n") }), try Self.key(.production, pem: { String($0.dropLast()) }),
+            try Self.key(.production, pem: { $0.replacing("\n", with: "\r\n") }),
+            try Self.key(.production, pem: { String($0.dropLast()) }),
             try Self.key(.production, scheme: "rsa-pkcs1v15-sha256"), try Self.key(.production, extra: .bool(true)),
         ] {
             #expect(other.id != plain.id)
@@ -74,7 +86,12 @@ struct ThresholdTests {
     }
 
     @Test func `does not count a key of an unknown sort`() throws {
-        let unknown = TUFKey(.fields([("keytype", .text("sphincs")), ("scheme", .text("sphincs-128")), ("keyval", .fields([("public", .text("00"))]))]))
+        let unknown = TUFKey(
+            .fields([
+                ("keytype", .text("sphincs")), ("scheme", .text("sphincs-128")),
+                ("keyval", .fields([("public", .text("00"))])),
+            ])
+        )
         let one = try Self.key(.production)
         var envelope = try Self.envelope([(.production, one)])
         envelope.add(.init(keyID: unknown.id.hex, bytes: [1, 2, 3]))
@@ -95,23 +112,31 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: [
-        (#"{"signed":{}}"#, "signatures", "must be an array"), (#"{"signatures":[],"signed":[]}"#, "signed", "must be an object"),
-        (#"{"signatures":[]}"#, "signed", "must be an object"), (#"{"signatures":[1],"signed":{}}"#, "signatures[0]", "must be an object"),
+        (#"{"signed":{}}"#, "signatures", "must be an array"),
+        (#"{"signatures":[],"signed":[]}"#, "signed", "must be an object"),
+        (#"{"signatures":[]}"#, "signed", "must be an object"),
+        (#"{"signatures":[1],"signed":{}}"#, "signatures[0]", "must be an object"),
         (#"{"signatures":[{"sig":""}],"signed":{}}"#, "signatures[0].keyid", "must be a string"),
         (#"{"signatures":[{"keyid":"a"}],"signed":{}}"#, "signatures[0].sig", "must be a string"),
-        (#"[]"#, "", "must be an object"), (#"{"signatures":[],"signatures":[],"signed":{}}"#, "", "has a key twice in one object (byte 17)"),
+        (#"[]"#, "", "must be an object"),
+        (#"{"signatures":[],"signatures":[],"signed":{}}"#, "", "has a key twice in one object (byte 17)"),
     ])
     func `is refused by field and rule`(_ text: String, field: String, rule: String) {
         #expect(throws: FormatError("root", field: field, rule: rule)) { try Self.parse(text) }
     }
 
     @Test func `takes a signature that is empty or no hex as none`() throws {
-        let envelope = try Self.parse(#"{"signatures":[{"keyid":"a","sig":""},{"keyid":"b","sig":"XY"}],"signed":{"z":1,"a":2}}"#)
+        let envelope = try Self.parse(
+            #"{"signatures":[{"keyid":"a","sig":""},{"keyid":"b","sig":"XY"}],"signed":{"z":1,"a":2}}"#
+        )
         #expect(envelope.signatures.map(\.bytes) == [[], []])
     }
 
     @Test func `keeps members that this reader does not know, so that what was signed stays signed`() throws {
-        let signed = try World.timestamp(file: RoleFile(version: 1, length: nil, sha256: nil)).signed.setting("x-new", to: .fields([("z", .null), ("a", .integer(1))]))
+        let signed = try World.timestamp(file: RoleFile(version: 1, length: nil, sha256: nil)).signed.setting(
+            "x-new",
+            to: .fields([("z", .null), ("a", .integer(1))])
+        )
         let bytes = try Envelope(role: "timestamp", signing: signed).signed(by: [.online]).fileBytes
         var trusted = try World().withRoot()
         #expect(try trusted.updateTimestamp(bytes) == .taken)
@@ -120,7 +145,9 @@ struct EnvelopeTests {
 
     @Test func `replaces an older signature by the same key and sorts by key id`() throws {
         var envelope = Envelope(role: "x", signing: .fields([]))
-        for (id, byte) in [("b", 1), ("a", 2), ("b", 3)] as [(String, UInt8)] { envelope.add(.init(keyID: id, bytes: [byte])) }
+        for (id, byte) in [("b", 1), ("a", 2), ("b", 3)] as [(String, UInt8)] {
+            envelope.add(.init(keyID: id, bytes: [byte]))
+        }
         #expect(envelope.signatures == [.init(keyID: "a", bytes: [2]), .init(keyID: "b", bytes: [3])])
     }
 }

@@ -7,12 +7,16 @@ struct RootChainTests {
     @Test func `starts from a root that its own keys signed`() throws {
         #expect(try World().withRoot().root.header.version == 1)
         let unsigned = try World.root(signedBy: [.other]).fileBytes
-        #expect(throws: TrustError.threshold(role: "root", valid: 0, needed: 1)) { try TrustedMetadata(trustedRoot: unsigned, at: World.now) }
+        #expect(throws: TrustError.threshold(role: "root", valid: 0, needed: 1)) {
+            try TrustedMetadata(trustedRoot: unsigned, at: World.now)
+        }
     }
 
     @Test func `starts from an expired root, which only its end may not be`() throws {
         let trusted = try TrustedMetadata(trustedRoot: try World.root(expires: World.now).fileBytes, at: World.now)
-        #expect(throws: TrustError.expired(role: "root", expires: World.now, at: World.now)) { try trusted.checkRootExpiry() }
+        #expect(throws: TrustError.expired(role: "root", expires: World.now, at: World.now)) {
+            try trusted.checkRootExpiry()
+        }
         #expect(throws: Never.self) { try World().withRoot().checkRootExpiry() }
     }
 
@@ -50,7 +54,10 @@ struct RootChainTests {
 
     @Test func `needs as many keys as the old and the new threshold ask for`() throws {
         let two = try World.signers([.root, .other], 2)
-        var trusted = try TrustedMetadata(trustedRoot: try World.root(root: two, signedBy: [.root, .other]).fileBytes, at: World.now)
+        var trusted = try TrustedMetadata(
+            trustedRoot: try World.root(root: two, signedBy: [.root, .other]).fileBytes,
+            at: World.now
+        )
         let one = try World.signers([.root])
         #expect(throws: TrustError.threshold(role: "root", valid: 1, needed: 2)) {
             try trusted.updateRoot(try World.root(version: 2, root: one, signedBy: [.root]).fileBytes)
@@ -63,10 +70,15 @@ struct RootChainTests {
 
     @Test func `never leads to the root of another app, or of none`() throws {
         var trusted = try World().withRoot()
-        #expect(throws: TrustError.foreign(document: "root", field: "app", found: "com.example.other", expected: app.text)) {
+        #expect(
+            throws: TrustError.foreign(document: "root", field: "app", found: "com.example.other", expected: app.text)
+        ) {
             try trusted.updateRoot(try World.root(version: 2, app: named("com.example.other")).fileBytes)
         }
-        let nameless = try Envelope(role: "root", signing: try World.root(version: 2).signed.setting("x-patchline-app", to: nil)).signed(by: [.root])
+        let nameless = try Envelope(
+            role: "root",
+            signing: try World.root(version: 2).signed.setting("x-patchline-app", to: nil)
+        ).signed(by: [.root])
         #expect(throws: TrustError.foreign(document: "root", field: "app", found: "none", expected: app.text)) {
             try trusted.updateRoot(nameless.fileBytes)
         }
@@ -86,7 +98,9 @@ struct TimestampRuleTests {
         var trusted = try World().withRoot()
         let world = try World()
         #expect(throws: TrustError.threshold(role: "timestamp", valid: 0, needed: 1)) {
-            try trusted.updateTimestamp(try World.timestamp(snapshot: world.snapshot, signedBy: [.root, .targets, .other]).fileBytes)
+            try trusted.updateTimestamp(
+                try World.timestamp(snapshot: world.snapshot, signedBy: [.root, .targets, .other]).fileBytes
+            )
         }
         #expect(trusted.timestamp == nil)
     }
@@ -113,28 +127,41 @@ struct TimestampRuleTests {
         world.timestamp = try World.timestamp(snapshot: world.snapshot, snapshotVersion: 7).fileBytes
         var trusted = try world.withTimestamp()
         #expect(throws: TrustError.rolledBack(role: "snapshot", offered: 6, trusted: 7)) {
-            try trusted.updateTimestamp(try World.timestamp(version: 2, snapshot: world.snapshot, snapshotVersion: 6).fileBytes)
+            try trusted.updateTimestamp(
+                try World.timestamp(version: 2, snapshot: world.snapshot, snapshotVersion: 6).fileBytes
+            )
         }
-        #expect(try trusted.updateTimestamp(try World.timestamp(version: 2, snapshot: world.snapshot, snapshotVersion: 7).fileBytes) == .taken)
+        #expect(
+            try trusted.updateTimestamp(
+                try World.timestamp(version: 2, snapshot: world.snapshot, snapshotVersion: 7).fileBytes
+            ) == .taken
+        )
     }
 
     @Test func `expired is not current, and still guards against rollback`() throws {
         var world = try World()
         world.timestamp = try World.timestamp(version: 5, expires: World.now, snapshot: world.snapshot).fileBytes
         var trusted = try world.withTimestamp()
-        #expect(throws: TrustError.expired(role: "timestamp", expires: World.now, at: World.now)) { try trusted.checkTimestampExpiry() }
+        #expect(throws: TrustError.expired(role: "timestamp", expires: World.now, at: World.now)) {
+            try trusted.checkTimestampExpiry()
+        }
         #expect(throws: TrustError.rolledBack(role: "timestamp", offered: 4, trusted: 5)) {
             try trusted.updateTimestamp(try World.timestamp(version: 4, snapshot: world.snapshot).fileBytes)
         }
-        #expect(try trusted.updateTimestamp(try World.timestamp(version: 6, snapshot: world.snapshot).fileBytes) == .taken)
+        #expect(
+            try trusted.updateTimestamp(try World.timestamp(version: 6, snapshot: world.snapshot).fileBytes) == .taken
+        )
         #expect(throws: Never.self) { try trusted.checkTimestampExpiry() }
     }
 
     @Test func `ends with the second that it names`() throws {
         var world = try World()
-        world.timestamp = try World.timestamp(expires: World.now.adding(.seconds(1)), snapshot: world.snapshot).fileBytes
+        world.timestamp = try World.timestamp(expires: World.now.adding(.seconds(1)), snapshot: world.snapshot)
+            .fileBytes
         #expect(throws: Never.self) { try world.withTimestamp().checkTimestampExpiry() }
-        #expect(throws: TrustError.self) { try world.withTimestamp(at: World.now.adding(.seconds(1))).checkTimestampExpiry() }
+        #expect(throws: TrustError.self) {
+            try world.withTimestamp(at: World.now.adding(.seconds(1))).checkTimestampExpiry()
+        }
     }
 
     @Test func `stored before a rotation no longer verifies, so its high version does not stay in the way`() throws {
@@ -142,9 +169,15 @@ struct TimestampRuleTests {
         var trusted = try world.withRoot()
         try trusted.updateRoot(try World.root(version: 2, online: .other).fileBytes)
         let forwarded = try World.timestamp(version: 9_999, snapshot: world.snapshot, signedBy: [.online]).fileBytes
-        #expect(throws: TrustError.threshold(role: "timestamp", valid: 0, needed: 1)) { try trusted.updateTimestamp(forwarded) }
+        #expect(throws: TrustError.threshold(role: "timestamp", valid: 0, needed: 1)) {
+            try trusted.updateTimestamp(forwarded)
+        }
         #expect(trusted.timestamp == nil)
-        #expect(try trusted.updateTimestamp(try World.timestamp(version: 2, snapshot: world.snapshot, signedBy: [.other]).fileBytes) == .taken)
+        #expect(
+            try trusted.updateTimestamp(
+                try World.timestamp(version: 2, snapshot: world.snapshot, signedBy: [.other]).fileBytes
+            ) == .taken
+        )
     }
 }
 
@@ -159,7 +192,13 @@ struct SnapshotRuleTests {
     @Test func `of another length is refused before it is parsed`() throws {
         let world = try World()
         var trusted = try world.withTimestamp()
-        #expect(throws: TrustError.wrongLength(name: "snapshot", found: world.snapshot.count + 1, expected: world.snapshot.count)) {
+        #expect(
+            throws: TrustError.wrongLength(
+                name: "snapshot",
+                found: world.snapshot.count + 1,
+                expected: world.snapshot.count
+            )
+        ) {
             try trusted.updateSnapshot(world.snapshot + [0])
         }
     }
@@ -167,7 +206,9 @@ struct SnapshotRuleTests {
     @Test func `of another digest is refused before it is parsed`() throws {
         let world = try World()
         var trusted = try world.withTimestamp()
-        #expect(throws: TrustError.wrongDigest(name: "snapshot", algorithm: "sha256")) { try trusted.updateSnapshot(world.snapshot.flippingBit(0)) }
+        #expect(throws: TrustError.wrongDigest(name: "snapshot", algorithm: "sha256")) {
+            try trusted.updateSnapshot(world.snapshot.flippingBit(0))
+        }
         #expect(trusted.snapshot == nil)
     }
 
@@ -181,19 +222,25 @@ struct SnapshotRuleTests {
     @Test func `of another version than the timestamp names is not current`() throws {
         var world = try World()
         world.timestamp = try World.timestamp(snapshot: world.snapshot, snapshotVersion: 2).fileBytes
-        #expect(throws: TrustError.wrongVersion(role: "snapshot", offered: 1, expected: 2)) { try world.withSnapshot().checkSnapshotIsCurrent() }
+        #expect(throws: TrustError.wrongVersion(role: "snapshot", offered: 1, expected: 2)) {
+            try world.withSnapshot().checkSnapshotIsCurrent()
+        }
     }
 
     @Test func `expired is not current`() throws {
         var world = try World()
         world.snapshot = try World.snapshot(expires: World.now, files: [:]).fileBytes
         world.timestamp = try World.timestamp(snapshot: world.snapshot).fileBytes
-        #expect(throws: TrustError.expired(role: "snapshot", expires: World.now, at: World.now)) { try world.withSnapshot().checkSnapshotIsCurrent() }
+        #expect(throws: TrustError.expired(role: "snapshot", expires: World.now, at: World.now)) {
+            try world.withSnapshot().checkSnapshotIsCurrent()
+        }
     }
 
     /// Trusts a stored snapshot with these versions, then is offered a newer one with those.
     private func offering(_ new: [String: Int], after old: [String: Int]) throws -> TrustedMetadata {
-        func files(_ versions: [String: Int]) -> [String: RoleFile] { versions.mapValues { RoleFile(version: $0, length: nil, sha256: nil) } }
+        func files(_ versions: [String: Int]) -> [String: RoleFile] {
+            versions.mapValues { RoleFile(version: $0, length: nil, sha256: nil) }
+        }
         var world = try World()
         world.snapshot = try World.snapshot(version: 2, files: files(new)).fileBytes
         world.timestamp = try World.timestamp(snapshot: world.snapshot, snapshotVersion: 2).fileBytes
@@ -211,7 +258,9 @@ struct SnapshotRuleTests {
     }
 
     @Test func `that drops a role is refused`() throws {
-        #expect(throws: TrustError.droppedFromSnapshot(role: "beta")) { try offering(["targets": 1], after: ["targets": 1, "beta": 1]) }
+        #expect(throws: TrustError.droppedFromSnapshot(role: "beta")) {
+            try offering(["targets": 1], after: ["targets": 1, "beta": 1])
+        }
     }
 
     @Test func `that keeps, raises and adds roles is taken`() throws {
@@ -223,10 +272,21 @@ struct SnapshotRuleTests {
         let world = try World()
         var trusted = try world.withRoot()
         try trusted.updateRoot(try World.root(version: 2, online: .other).fileBytes)
-        let fresh = try World.snapshot(version: 2, files: ["targets": RoleFile(version: 1, length: nil, sha256: nil)], signedBy: [.other]).fileBytes
-        _ = try trusted.updateTimestamp(try World.timestamp(snapshot: fresh, snapshotVersion: 2, signedBy: [.other]).fileBytes)
-        let forwarded = try World.snapshot(version: 9_999, files: ["targets": RoleFile(version: 9_999, length: nil, sha256: nil)])
-        #expect(throws: TrustError.threshold(role: "snapshot", valid: 0, needed: 1)) { try trusted.updateSnapshot(forwarded.fileBytes, stored: true) }
+        let fresh = try World.snapshot(
+            version: 2,
+            files: ["targets": RoleFile(version: 1, length: nil, sha256: nil)],
+            signedBy: [.other]
+        ).fileBytes
+        _ = try trusted.updateTimestamp(
+            try World.timestamp(snapshot: fresh, snapshotVersion: 2, signedBy: [.other]).fileBytes
+        )
+        let forwarded = try World.snapshot(
+            version: 9_999,
+            files: ["targets": RoleFile(version: 9_999, length: nil, sha256: nil)]
+        )
+        #expect(throws: TrustError.threshold(role: "snapshot", valid: 0, needed: 1)) {
+            try trusted.updateSnapshot(forwarded.fileBytes, stored: true)
+        }
         #expect(trusted.snapshot == nil)
         try trusted.updateSnapshot(fresh)
         #expect(throws: Never.self) { try trusted.checkSnapshotIsCurrent() }
@@ -244,7 +304,9 @@ struct TargetsRuleTests {
         let trusted = try World().withTargets()
         #expect(throws: TrustError.notInSnapshot(role: "beta")) { try trusted.file(of: "beta") }
         var other = trusted
-        #expect(throws: TrustError.notInSnapshot(role: "dial")) { try other.updateTargets([], role: "dial", delegator: "targets") }
+        #expect(throws: TrustError.notInSnapshot(role: "dial")) {
+            try other.updateTargets([], role: "dial", delegator: "targets")
+        }
     }
 
     @Test func `of another length or digest than the snapshot names is refused before it is parsed`() throws {
@@ -270,12 +332,17 @@ struct TargetsRuleTests {
 
     @Test func `expired is refused`() throws {
         let world = try World.naming(targets: try World.targets(expires: World.now))
-        #expect(throws: TrustError.expired(role: "targets", expires: World.now, at: World.now)) { try world.withTargets() }
+        #expect(throws: TrustError.expired(role: "targets", expires: World.now, at: World.now)) {
+            try world.withTargets()
+        }
     }
 
     @Test func `of a channel needs the keys of its delegation, as many as it says`() throws {
         let delegating = try World.targets(channel: try World.signers([.production, .second], 2))
-        let alone = try World.naming(targets: delegating, channel: try World.channel(signedBy: [.production, .beta, .targets]))
+        let alone = try World.naming(
+            targets: delegating,
+            channel: try World.channel(signedBy: [.production, .beta, .targets])
+        )
         #expect(throws: TrustError.threshold(role: "production", valid: 1, needed: 2)) { try alone.withEverything() }
         let both = try World.naming(targets: delegating, channel: try World.channel(signedBy: [.production, .second]))
         #expect(throws: Never.self) { try both.withEverything() }
@@ -283,9 +350,13 @@ struct TargetsRuleTests {
 
     @Test func `of a channel is refused for its version and its expiry too`() throws {
         let older = try World.naming(channel: try World.channel(version: 1), channelVersion: 2)
-        #expect(throws: TrustError.wrongVersion(role: "production", offered: 1, expected: 2)) { try older.withEverything() }
+        #expect(throws: TrustError.wrongVersion(role: "production", offered: 1, expected: 2)) {
+            try older.withEverything()
+        }
         let expired = try World.naming(channel: try World.channel(expires: World.now))
-        #expect(throws: TrustError.expired(role: "production", expires: World.now, at: World.now)) { try expired.withEverything() }
+        #expect(throws: TrustError.expired(role: "production", expires: World.now, at: World.now)) {
+            try expired.withEverything()
+        }
     }
 
     @Test func `that nobody delegates to is refused`() throws {
@@ -294,13 +365,19 @@ struct TargetsRuleTests {
         #expect(throws: TrustError.notDelegated(role: "production")) {
             try trusted.updateTargets(world.channel, role: "production", delegator: "targets")
         }
-        #expect(throws: TrustError.notDelegated(role: "beta")) { try world.withEverything().target(.patchList(production), of: "beta") }
+        #expect(throws: TrustError.notDelegated(role: "beta")) {
+            try world.withEverything().target(.patchList(production), of: "beta")
+        }
     }
 
     @Test func `is no other sort of role`() throws {
-        let snapshot = try Envelope(role: "targets", signing: try World.snapshot(files: [:]).signed).signed(by: [.targets])
+        let snapshot = try Envelope(role: "targets", signing: try World.snapshot(files: [:]).signed).signed(by: [
+            .targets
+        ])
         let world = try World.naming(targets: snapshot)
-        #expect(throws: TrustError.malformed(FormatError("targets", field: "_type", rule: "must be targets"))) { try world.withTargets() }
+        #expect(throws: TrustError.malformed(FormatError("targets", field: "_type", rule: "must be targets"))) {
+            try world.withTargets()
+        }
     }
 
     @Test func `says nothing of a path that it was never given`() throws {
@@ -327,15 +404,21 @@ struct MetadataLimitTests {
             try TrustedMetadata(trustedRoot: filled(Limits.root), at: World.now)
         }
         var trusted = try World().withRoot()
-        #expect(throws: TrustError.malformed(FormatError("root", rule: "is over 512000 bytes"))) { try trusted.updateRoot(filled(Limits.root)) }
+        #expect(throws: TrustError.malformed(FormatError("root", rule: "is over 512000 bytes"))) {
+            try trusted.updateRoot(filled(Limits.root))
+        }
         #expect(throws: TrustError.malformed(FormatError("timestamp", rule: "is over 16384 bytes"))) {
             try trusted.updateTimestamp(filled(Limits.timestamp))
         }
-        _ = try trusted.updateTimestamp(try World.timestamp(file: RoleFile(version: 1, length: nil, sha256: nil)).fileBytes)
+        _ = try trusted.updateTimestamp(
+            try World.timestamp(file: RoleFile(version: 1, length: nil, sha256: nil)).fileBytes
+        )
         #expect(throws: TrustError.malformed(FormatError("snapshot", rule: "is over 2000000 bytes"))) {
             try trusted.updateSnapshot(filled(Limits.snapshot))
         }
-        try trusted.updateSnapshot(try World.snapshot(files: ["targets": RoleFile(version: 1, length: nil, sha256: nil)]).fileBytes)
+        try trusted.updateSnapshot(
+            try World.snapshot(files: ["targets": RoleFile(version: 1, length: nil, sha256: nil)]).fileBytes
+        )
         #expect(throws: TrustError.malformed(FormatError("targets", rule: "is over 5000000 bytes"))) {
             try trusted.updateTargets(filled(Limits.targetsRole), role: "targets", delegator: "root")
         }

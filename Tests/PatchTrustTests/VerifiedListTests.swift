@@ -5,15 +5,26 @@ import Testing
 @Suite("A verified list")
 struct VerifiedListTests {
     static func role(_ name: String = "2.production.json") throws -> TargetsRole {
-        try TargetsRole(try Envelope(try Vectors.bytes("tuf/\(name)"), role: "production", limit: 1_000_000), name: "production")
+        try TargetsRole(
+            try Envelope(try Vectors.bytes("tuf/\(name)"), role: "production", limit: 1_000_000),
+            name: "production"
+        )
     }
 
     static func sample() throws -> JSON { try Vectors.json("patch-list/patchlist.json") }
 
     /// The list as a channel role that names exactly these bytes would offer it.
-    static func verify(_ list: JSON, for name: AppID = app, channel: ChannelName = production, role: TargetsRole? = nil) throws -> VerifiedList {
+    static func verify(_ list: JSON, for name: AppID = app, channel: ChannelName = production, role: TargetsRole? = nil)
+        throws -> VerifiedList
+    {
         let bytes = list.fileBytes
-        return try VerifiedList(bytes, for: name, channel: channel, file: TargetFile(of: bytes), role: try role ?? Self.role())
+        return try VerifiedList(
+            bytes,
+            for: name,
+            channel: channel,
+            file: TargetFile(of: bytes),
+            role: try role ?? Self.role()
+        )
     }
 
     static func faults(_ list: JSON) throws -> [EntryFault] { try verify(list).refused.map(\.fault) }
@@ -38,16 +49,28 @@ struct VerifiedListTests {
 
     @Test func `is for the app and the channel that ask`() throws {
         let name = "production/patchlist.json"
-        #expect(throws: TrustError.foreign(document: name, field: "app", found: "com.example.other", expected: app.text)) {
+        #expect(
+            throws: TrustError.foreign(document: name, field: "app", found: "com.example.other", expected: app.text)
+        ) {
             try Self.verify(try Self.sample().setting("app", to: .text("com.example.other")))
         }
         // A channel's list has urls of that channel; a script's have none, so only the header tells.
         let beta = try Self.sample().setting("channel", to: .text("beta"))
-        #expect(throws: TrustError.foreign(document: name, field: "channel", found: "beta", expected: "production")) { try Self.verify(beta) }
+        #expect(throws: TrustError.foreign(document: name, field: "channel", found: "beta", expected: "production")) {
+            try Self.verify(beta)
+        }
     }
 
     @Test func `is malformed when its header is`() throws {
-        #expect(throws: TrustError.malformed(FormatError("production/patchlist.json", field: "serial", rule: "must be an integer from 0 to 9007199254740991"))) {
+        #expect(
+            throws: TrustError.malformed(
+                FormatError(
+                    "production/patchlist.json",
+                    field: "serial",
+                    rule: "must be an integer from 0 to 9007199254740991"
+                )
+            )
+        ) {
             try Self.verify(try Self.sample().setting("serial", to: nil))
         }
     }
@@ -62,14 +85,29 @@ struct VerifiedListTests {
 
     @Test func `refuses exactly the entry of which SHA-256 and url are another`() throws {
         let flipped = try Self.sample().flipping("patches.0.sha256")
-        guard case .string(let sha256) = flipped.object?["patches"].flatMap({ if case .array(let rows) = $0 { rows[0]["sha256"] } else { nil } }) else {
+        guard
+            case .string(let sha256) = flipped.object?["patches"].flatMap({
+                if case .array(let rows) = $0 { rows[0]["sha256"] } else { nil }
+            })
+        else {
             Issue.record("no sha256")
             return
         }
         let url = "objects/\(sha256.text.prefix(2))/\(sha256.text)"
-        #expect(try Self.faults(flipped.setting("patches.0.url", to: .text(url))) == [EntryFault(entry: "fix-cart-total 3", rule: .signature)])
+        #expect(
+            try Self.faults(flipped.setting("patches.0.url", to: .text(url))) == [
+                EntryFault(entry: "fix-cart-total 3", rule: .signature)
+            ]
+        )
         let alone = try Self.faults(flipped)
-        #expect(alone == [EntryFault(entry: "fix-cart-total 3", rule: .unreadable("production/patchlist.json: patches[0].url must be \(url)"))])
+        #expect(
+            alone == [
+                EntryFault(
+                    entry: "fix-cart-total 3",
+                    rule: .unreadable("production/patchlist.json: patches[0].url must be \(url)")
+                )
+            ]
+        )
     }
 
     @Test(arguments: [0, 1, 1_000, 1_536, 3_071])
@@ -87,7 +125,10 @@ struct VerifiedListTests {
             Issue.record("\(refused)")
             return
         }
-        #expect(refused.count == 1 && refused[0].fault.entry == "web 1.0.0" && id.hex.dropFirst() == "b2388578e995788d99a5073361c24de230c9b1c8a0888d97d78d7d25e530835")
+        #expect(
+            refused.count == 1 && refused[0].fault.entry == "web 1.0.0"
+                && id.hex.dropFirst() == "b2388578e995788d99a5073361c24de230c9b1c8a0888d97d78d7d25e530835"
+        )
     }
 
     @Test func `refuses every entry that a key signed which the role does not list`() throws {
@@ -101,22 +142,46 @@ struct VerifiedListTests {
         let pem = try TestingKey.entry.publicPEM
         let row = EntryKeysTests.row(pem: pem)
         let flipped = String(decoding: Array(pem.utf8).flippingBit(200 * 8), as: UTF8.self)
-        let error = FormatError("role", field: "x-patchline-entry-keys.\(row.id)", rule: "must be the SHA-256 of its key's canonical JSON")
-        #expect(throws: error) { try EntryKeysTests.read([(row.id, row.json.setting("keyval.public", to: .text(flipped)))]) }
+        let error = FormatError(
+            "role",
+            field: "x-patchline-entry-keys.\(row.id)",
+            rule: "must be the SHA-256 of its key's canonical JSON"
+        )
+        #expect(throws: error) {
+            try EntryKeysTests.read([(row.id, row.json.setting("keyval.public", to: .text(flipped)))])
+        }
     }
 
     /// An entry whose signature is good, for a statement that says something else.
     private func entry(
-        app name: String = "com.example.storefront", channel: String = "production", id: String = "web", version: String = "1", kind: PatchKind = .script
+        app name: String = "com.example.storefront",
+        channel: String = "production",
+        id: String = "web",
+        version: String = "1",
+        kind: PatchKind = .script
     ) throws -> JSON {
         let fingerprint = Fingerprint(of: Array("x".utf8))
         let statement = Statement.patch(
-            app: named(name), channel: named(channel), patchID: named(id), kind: kind, version: named(version), fingerprint: fingerprint)
+            app: named(name),
+            channel: named(channel),
+            patchID: named(id),
+            kind: kind,
+            version: named(version),
+            fingerprint: fingerprint
+        )
         let key = try TestingKey.entry.key
         return PatchEntry(
-            patchID: web, kind: .script, version: named("1"), url: URLLayout.object(fingerprint.sha256), fingerprint: fingerprint,
-            signature: EntrySignature(keyID: EntryKeys.id(of: key.publicKey), bytes: try key.sign(statement, scheme: .rsaPKCS1v15)),
-            salt: [UInt8](repeating: 0, count: 16), rules: .everyone
+            patchID: web,
+            kind: .script,
+            version: named("1"),
+            url: URLLayout.object(fingerprint.sha256),
+            fingerprint: fingerprint,
+            signature: EntrySignature(
+                keyID: EntryKeys.id(of: key.publicKey),
+                bytes: try key.sign(statement, scheme: .rsaPKCS1v15)
+            ),
+            salt: [UInt8](repeating: 0, count: 16),
+            rules: .everyone
         ).json
     }
 
@@ -124,14 +189,20 @@ struct VerifiedListTests {
         let sample = try Self.sample()
         #expect(try Self.faults(sample.setting("patches", to: .array([try entry()]))) == [])
         for moved in [
-            try entry(app: "com.example.other"), try entry(channel: "beta"), try entry(id: "fix-cart-total"), try entry(version: "2"), try entry(kind: .bundle),
+            try entry(app: "com.example.other"), try entry(channel: "beta"), try entry(id: "fix-cart-total"),
+            try entry(version: "2"), try entry(kind: .bundle),
         ] {
-            #expect(try Self.faults(sample.setting("patches", to: .array([moved]))) == [EntryFault(entry: "web 1", rule: .signature)])
+            #expect(
+                try Self.faults(sample.setting("patches", to: .array([moved]))) == [
+                    EntryFault(entry: "web 1", rule: .signature)
+                ]
+            )
         }
     }
 
     @Test func `refuses an unreadable entry alone, and names it as far as it can be read`() throws {
-        let list = try Self.sample().setting("patches.0.size", to: .text("1")).setting("patches.1.patchId", to: .null).setting("patches.2.version", to: .null)
+        let list = try Self.sample().setting("patches.0.size", to: .text("1")).setting("patches.1.patchId", to: .null)
+            .setting("patches.2.version", to: .null)
         #expect(try Self.faults(list).map(\.entry) == ["fix-cart-total 3", "entry 1", "web"])
     }
 

@@ -17,21 +17,42 @@ struct VerifiedManifestTests {
     }
 
     /// The manifest as an entry that names exactly these bytes would offer it.
-    static func verify(_ manifest: JSON, column: [UInt8]? = nil, for name: AppID = app, keys: EntryKeys? = nil) throws -> VerifiedManifest {
+    static func verify(_ manifest: JSON, column: [UInt8]? = nil, for name: AppID = app, keys: EntryKeys? = nil) throws
+        -> VerifiedManifest
+    {
         let (bytes, entry) = (manifest.fileBytes, try entry())
         let same = PatchEntry(
-            patchID: entry.patchID, kind: entry.kind, version: entry.version, url: entry.url, fingerprint: Fingerprint(of: bytes),
-            signature: entry.signature, salt: entry.salt, rules: entry.rules)
+            patchID: entry.patchID,
+            kind: entry.kind,
+            version: entry.version,
+            url: entry.url,
+            fingerprint: Fingerprint(of: bytes),
+            signature: entry.signature,
+            salt: entry.salt,
+            rules: entry.rules
+        )
         return try VerifiedManifest(
-            bytes, column: try column ?? Vectors.bytes("manifest/manifest.sigs"), of: same, app: name, keys: try keys ?? Self.keys())
+            bytes,
+            column: try column ?? Vectors.bytes("manifest/manifest.sigs"),
+            of: same,
+            app: name,
+            keys: try keys ?? Self.keys()
+        )
     }
 
-    static func fault(_ entry: String, _ rule: EntryFault.Rule = .signature) -> TrustError { .entry(EntryFault(entry: entry, rule: rule)) }
+    static func fault(_ entry: String, _ rule: EntryFault.Rule = .signature) -> TrustError {
+        .entry(EntryFault(entry: entry, rule: rule))
+    }
 
     @Test func `is the one of the vector, and every file has the digests that it says`() throws {
         let bytes = try Vectors.bytes("manifest/manifest.json")
         let verified = try VerifiedManifest(
-            bytes, column: try Vectors.bytes("manifest/manifest.sigs"), of: try Self.entry(), app: app, keys: try Self.keys())
+            bytes,
+            column: try Vectors.bytes("manifest/manifest.sigs"),
+            of: try Self.entry(),
+            app: app,
+            keys: try Self.keys()
+        )
         #expect(verified.manifest.json.fileBytes == bytes)
         #expect(verified.column == SHA256Digest(of: try Vectors.bytes("manifest/manifest.sigs")))
         for asset in verified.manifest.assets {
@@ -52,7 +73,8 @@ struct VerifiedManifestTests {
 
     @Test func `has the size and digests of its entry`() throws {
         let (bytes, sigs, entry, keys) = (
-            try Vectors.bytes("manifest/manifest.json"), try Vectors.bytes("manifest/manifest.sigs"), try Self.entry(), try Self.keys()
+            try Vectors.bytes("manifest/manifest.json"), try Vectors.bytes("manifest/manifest.sigs"), try Self.entry(),
+            try Self.keys()
         )
         #expect(throws: Self.fault("web 1.0.0 manifest", .differs("md5"))) {
             try VerifiedManifest(bytes.flippingBit(99), column: sigs, of: entry, app: app, keys: keys)
@@ -65,15 +87,20 @@ struct VerifiedManifestTests {
     @Test(arguments: ["md5", "sha1", "sha256"], [0, 4])
     func `is refused by the name of the asset of which one digest is another`(_ field: String, row: Int) throws {
         let path = ["app/main.js", "", "", "", "styles/empty.css"][row]
-        #expect(throws: Self.fault("web 1.0.0 \(path)")) { try Self.verify(try Self.sample().flipping("assets.\(row).\(field)")) }
+        #expect(throws: Self.fault("web 1.0.0 \(path)")) {
+            try Self.verify(try Self.sample().flipping("assets.\(row).\(field)"))
+        }
     }
 
     @Test func `is refused by the name of the asset of which the size is another`() throws {
-        #expect(throws: Self.fault("web 1.0.0 index.html")) { try Self.verify(try Self.sample().setting("assets.3.size", to: .integer(1))) }
+        #expect(throws: Self.fault("web 1.0.0 index.html")) {
+            try Self.verify(try Self.sample().setting("assets.3.size", to: .integer(1)))
+        }
     }
 
     @Test(arguments: [0, 4], [0, 1_536, 3_071])
-    func `is refused by the name of the asset of which one bit of the signature is another`(_ row: Int, bit: Int) throws {
+    func `is refused by the name of the asset of which one bit of the signature is another`(_ row: Int, bit: Int) throws
+    {
         let path = ["app/main.js", "", "", "", "styles/empty.css"][row]
         let sigs = try Vectors.bytes("manifest/manifest.sigs").flippingBit((46 + row * 384) * 8 + bit)
         #expect(throws: Self.fault("web 1.0.0 \(path)")) { try Self.verify(try Self.sample(), column: sigs) }
@@ -82,9 +109,13 @@ struct VerifiedManifestTests {
     @Test func `is refused when its column names a key that the role does not list`() throws {
         let sigs = try Vectors.bytes("manifest/manifest.sigs").flippingBit(8 * 8)
         let id = try #require(SHA256Digest(bytes: Array(sigs[8..<40])))
-        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(id))) { try Self.verify(try Self.sample(), column: sigs) }
+        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(id))) {
+            try Self.verify(try Self.sample(), column: sigs)
+        }
         let other = EntryKeys([try TestingKey.other.key.publicKey])
-        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(try Self.column().keyID))) { try Self.verify(try Self.sample(), keys: other) }
+        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(try Self.column().keyID))) {
+            try Self.verify(try Self.sample(), keys: other)
+        }
     }
 
     @Test func `is refused when two signatures stand in each other's place`() throws {
@@ -97,19 +128,36 @@ struct VerifiedManifestTests {
 
     @Test func `is refused when its column is cut off or for another number of assets`() throws {
         let sigs = try Vectors.bytes("manifest/manifest.sigs")
-        #expect(throws: TrustError.malformed(FormatError("web 1.0.0 manifest.sigs", field: "length", rule: "is 384 for 5 signatures in \(sigs.count - 1) bytes"))) {
+        #expect(
+            throws: TrustError.malformed(
+                FormatError(
+                    "web 1.0.0 manifest.sigs",
+                    field: "length",
+                    rule: "is 384 for 5 signatures in \(sigs.count - 1) bytes"
+                )
+            )
+        ) {
             try Self.verify(try Self.sample(), column: Array(sigs.dropLast()))
         }
         let column = try Self.column()
         let shorter = SignatureColumn(keyID: column.keyID, signatures: Array(column.signatures.dropLast())).bytes
-        #expect(throws: TrustError.malformed(FormatError("web 1.0.0 manifest.sigs", field: "count", rule: "is 4 for a manifest of 5 assets"))) {
+        #expect(
+            throws: TrustError.malformed(
+                FormatError("web 1.0.0 manifest.sigs", field: "count", rule: "is 4 for a manifest of 5 assets")
+            )
+        ) {
             try Self.verify(try Self.sample(), column: shorter)
         }
     }
 
-    @Test(arguments: [("app", "com.example.other", "com.example.storefront"), ("patchId", "shop", "web"), ("version", "1.0.1", "1.0.0")])
+    @Test(arguments: [
+        ("app", "com.example.other", "com.example.storefront"), ("patchId", "shop", "web"),
+        ("version", "1.0.1", "1.0.0"),
+    ])
     func `is of the app, patch and version of its entry`(_ field: String, found: String, expected: String) throws {
-        #expect(throws: TrustError.foreign(document: "web 1.0.0 manifest", field: field, found: found, expected: expected)) {
+        #expect(
+            throws: TrustError.foreign(document: "web 1.0.0 manifest", field: field, found: found, expected: expected)
+        ) {
             try Self.verify(try Self.sample().setting(field, to: .text(found)))
         }
     }
@@ -118,19 +166,31 @@ struct VerifiedManifestTests {
         let asset = try AssetManifest(try Vectors.bytes("manifest/manifest.json")).assets[2]
         let (column, key) = (try Self.column(), try TestingKey.entry.key)
         func moved(app name: AppID = app, patch: PatchID = web, path: String? = nil) throws -> [UInt8] {
-            let statement = Statement.asset(app: name, patchID: patch, path: try AssetPath(path ?? asset.path.text), fingerprint: asset.fingerprint)
+            let statement = Statement.asset(
+                app: name,
+                patchID: patch,
+                path: try AssetPath(path ?? asset.path.text),
+                fingerprint: asset.fingerprint
+            )
             var signatures = column.signatures
             signatures[2] = try key.sign(statement, scheme: .rsaPKCS1v15)
             return SignatureColumn(keyID: column.keyID, signatures: signatures).bytes
         }
         #expect(try moved() == (try Vectors.bytes("manifest/manifest.sigs")))
-        for sigs in [try moved(app: named("com.example.other")), try moved(patch: named("shop")), try moved(path: "images/cafe 1.svg")] {
-            #expect(throws: Self.fault("web 1.0.0 images/café 1.svg")) { try Self.verify(try Self.sample(), column: sigs) }
+        for sigs in [
+            try moved(app: named("com.example.other")), try moved(patch: named("shop")),
+            try moved(path: "images/cafe 1.svg"),
+        ] {
+            #expect(throws: Self.fault("web 1.0.0 images/café 1.svg")) {
+                try Self.verify(try Self.sample(), column: sigs)
+            }
         }
     }
 
     @Test func `is malformed when the manifest is`() throws {
-        #expect(throws: TrustError.malformed(FormatError("web 1.0.0 manifest", field: "index", rule: "is not an asset"))) {
+        #expect(
+            throws: TrustError.malformed(FormatError("web 1.0.0 manifest", field: "index", rule: "is not an asset"))
+        ) {
             try Self.verify(try Self.sample().setting("index", to: .text("home.html")))
         }
     }

@@ -27,55 +27,92 @@ struct World {
     }
 
     static func root(
-        version: Int = 1, expires: UTCTime = later, app name: AppID = app, root: RoleDocument.Signers? = nil, online: TestingKey = .online,
+        version: Int = 1,
+        expires: UTCTime = later,
+        app name: AppID = app,
+        root: RoleDocument.Signers? = nil,
+        online: TestingKey = .online,
         signedBy keys: [TestingKey] = [.root]
     ) throws -> Envelope {
         try RoleDocument.root(
-            app: name, version: version, expires: expires,
+            app: name,
+            version: version,
+            expires: expires,
             roles: [
-                "root": try root ?? signers([.root]), "targets": try signers([.targets]), "snapshot": try signers([online]),
+                "root": try root ?? signers([.root]), "targets": try signers([.targets]),
+                "snapshot": try signers([online]),
                 "timestamp": try signers([online]),
             ]
         ).signed(by: keys)
     }
 
     static func targets(
-        version: Int = 1, expires: UTCTime = later, channel: RoleDocument.Signers? = nil, signedBy keys: [TestingKey] = [.targets]
+        version: Int = 1,
+        expires: UTCTime = later,
+        channel: RoleDocument.Signers? = nil,
+        signedBy keys: [TestingKey] = [.targets]
     ) throws -> Envelope {
         try RoleDocument.targets(
-            version: version, expires: expires,
+            version: version,
+            expires: expires,
             delegations: [
-                .channel(production, signers: try channel ?? signers([.production])), .dial(signers: try signers([.online])),
+                .channel(production, signers: try channel ?? signers([.production])),
+                .dial(signers: try signers([.online])),
             ]
         ).signed(by: keys)
     }
 
     static func channel(
-        version: Int = 1, expires: UTCTime = later, targets: [TargetPath: TargetFile] = [.patchList(production): TargetFile(of: list)],
+        version: Int = 1,
+        expires: UTCTime = later,
+        targets: [TargetPath: TargetFile] = [.patchList(production): TargetFile(of: list)],
         signedBy keys: [TestingKey] = [.production]
     ) throws -> Envelope {
-        try RoleDocument.delegated("production", version: version, expires: expires, targets: targets, entryKeys: EntryKeys.none)
-            .signed(by: keys)
+        try RoleDocument.delegated(
+            "production",
+            version: version,
+            expires: expires,
+            targets: targets,
+            entryKeys: EntryKeys.none
+        )
+        .signed(by: keys)
     }
 
     static func snapshot(
-        version: Int = 1, expires: UTCTime = later, files: [String: RoleFile], signedBy keys: [TestingKey] = [.online]
+        version: Int = 1,
+        expires: UTCTime = later,
+        files: [String: RoleFile],
+        signedBy keys: [TestingKey] = [.online]
     ) throws -> Envelope {
         try RoleDocument.snapshot(version: version, expires: expires, files: files).signed(by: keys)
     }
 
     static func snapshot(targets: [UInt8], channel: [UInt8]) throws -> Envelope {
-        try snapshot(files: ["targets": RoleFile(of: targets, version: 1), "production": RoleFile(of: channel, version: 1)])
+        try snapshot(files: [
+            "targets": RoleFile(of: targets, version: 1), "production": RoleFile(of: channel, version: 1),
+        ])
     }
 
     static func timestamp(
-        version: Int = 1, expires: UTCTime = later, snapshot: [UInt8], snapshotVersion: Int = 1, signedBy keys: [TestingKey] = [.online]
+        version: Int = 1,
+        expires: UTCTime = later,
+        snapshot: [UInt8],
+        snapshotVersion: Int = 1,
+        signedBy keys: [TestingKey] = [.online]
     ) throws -> Envelope {
-        try timestamp(version: version, expires: expires, file: RoleFile(of: snapshot, version: snapshotVersion), signedBy: keys)
+        try timestamp(
+            version: version,
+            expires: expires,
+            file: RoleFile(of: snapshot, version: snapshotVersion),
+            signedBy: keys
+        )
     }
 
     static func timestamp(
-        version: Int = 1, expires: UTCTime = later, file: RoleFile, signedBy keys: [TestingKey] = [.online]
+        version: Int = 1,
+        expires: UTCTime = later,
+        file: RoleFile,
+        signedBy keys: [TestingKey] = [.online]
     ) throws -> Envelope {
         try RoleDocument.timestamp(version: version, expires: expires, snapshot: file, signedAt: now).signed(by: keys)
     }
@@ -111,12 +148,18 @@ struct World {
     }
 
     /// A world whose snapshot and timestamp name this targets role and this channel role.
-    static func naming(targets: Envelope? = nil, targetsVersion: Int = 1, channel: Envelope? = nil, channelVersion: Int = 1) throws -> World {
+    static func naming(
+        targets: Envelope? = nil,
+        targetsVersion: Int = 1,
+        channel: Envelope? = nil,
+        channelVersion: Int = 1
+    ) throws -> World {
         var world = try World()
         if let targets { world.targets = targets.fileBytes }
         if let channel { world.channel = channel.fileBytes }
         world.snapshot = try Self.snapshot(files: [
-            "targets": RoleFile(of: world.targets, version: targetsVersion), "production": RoleFile(of: world.channel, version: channelVersion),
+            "targets": RoleFile(of: world.targets, version: targetsVersion),
+            "production": RoleFile(of: world.channel, version: channelVersion),
         ]).fileBytes
         world.timestamp = try Self.timestamp(snapshot: world.snapshot).fileBytes
         return world

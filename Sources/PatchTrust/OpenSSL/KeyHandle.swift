@@ -36,9 +36,14 @@ extension KeyHandle {
     ///
     /// Otherwise one key written in two ways would count as two towards a threshold.
     func normalizeCurve() throws(KeyError) {
-        guard unsafe EVP_PKEY_set_utf8_string_param(pointer, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_EC_ENCODING_GROUP) == 1,
+        guard
+            unsafe EVP_PKEY_set_utf8_string_param(pointer, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_EC_ENCODING_GROUP)
+                == 1,
             unsafe EVP_PKEY_set_utf8_string_param(
-                pointer, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED) == 1
+                pointer,
+                OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
+                OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED
+            ) == 1
         else { throw .failed(lastOpenSSLError()) }
     }
 }

@@ -60,7 +60,9 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
 
     /// PKCS#8 encrypted with AES-256-CBC under a PBKDF2 key.
     package func pem(passphrase: String) throws(KeyError) -> [UInt8] {
-        guard (1...1_023).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else { throw .unusablePassphrase }
+        guard (1...1_023).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {
+            throw .unusablePassphrase
+        }
         let secret = Array(passphrase.utf8CString)
         let bio = MemoryBIO()
         let done = unsafe secret.withUnsafeBufferPointer { buffer in

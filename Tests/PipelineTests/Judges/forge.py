@@ -372,6 +372,15 @@ def root_rotation_by_others():
     tree.signer_folders['root'] = other_keys
     put('metadata/2.root.json', tree.sign_role('root'))
 
+def root_without_app():
+    """A root of trust in good order that does not say which app it is for: rogue.root.json."""
+    del tree.signed('root')['x-patchline-app']
+    tree.signed('root')['version'] = 0
+    put('rogue.root.json', tree.sign_role('root'))
+
+def root_altered():
+    put('rogue.root.json', written(tree.roles['root']).replace(b'"version":1', b'"version":7'))
+
 
 function, *arguments = edit.split('|')
 globals()[function](*arguments)
