@@ -87,6 +87,8 @@ for round in $(seq "$rounds"); do
     digests sha256sum2 v2 sha256sum
     sign resign 2 --previous "$work/release1"
     made2=$(count_of signaturesMade) kept2=$(count_of signaturesKept)
+    rm -rf "$work/copy"
+    measure copy bash -c 'cp -r "$1" "$2" && sync -f "$2"' - "$work/v1/web" "$work/copy"
     ok "round $round: $(tail -n 1 "$work/sign.time" | cut -d ' ' -f 1) s, $(tail -n 1 "$work/resign.time" | cut -d ' ' -f 1) s; sha256sum $(tail -n 1 "$work/sha256sum.time" | cut -d ' ' -f 1) s"
 done
 [ "$made1 $kept1" = "$((files + 1)) 0" ] || fail "$made1 signatures made and $kept1 kept from nothing"
@@ -134,6 +136,7 @@ Describe and sign $(thousands "$files") files, $(thousands "$total") bytes (medi
 | \`patchsign release --previous\`, 1 % changed | $(thousands "$made2") / $(thousands "$kept2") | $(wall resign) | $(cpu resign) | $(peak resign) | $(ratio resign sha256sum2) × |
 | \`sha256sum\` over the same files | | $(wall sha256sum) | $(cpu sha256sum) | $(peak sha256sum) | 1 |
 | \`md5sum\`, \`sha1sum\` and \`sha256sum\` | | $(wall digests) | $(cpu digests) | $(peak digests) | $(ratio digests sha256sum) × |
+| \`cp -r\` of the same files, then one \`sync -f\` | | $(wall copy) | $(cpu copy) | $(peak copy) | $(ratio copy sha256sum) × |
 | as many RSA-3072 signatures at the rate of \`openssl speed -multi $(nproc)\` | | $rsa_floor | | | |
 
 Publish and sync the same bundle over loopback:

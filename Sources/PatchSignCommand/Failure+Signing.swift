@@ -19,7 +19,7 @@ extension Failure {
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
         case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished: .refused
-        case .key(_, .unreadable), .key(_, .unsupported): .malformed
+        case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unusablePassphrase): .malformed
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall): .refused
         case .key(_, .failed): .failed
         case .exists: .conflict

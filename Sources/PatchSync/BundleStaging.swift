@@ -31,6 +31,8 @@ struct BundleStaging {
             try files.removeTree(store.bundle(digest))
             try files.rename(growing, to: store.bundle(digest))
             try files.syncDirectory(store.bundles)
+            // After a power cut it could have both names, and clearing the old one would empty it.
+            try files.syncDirectory(store.downloading)
         }
     }
 

@@ -103,8 +103,17 @@ package struct Decision: Equatable, Sendable {
         case nil: choice = .none
         case let current? where place != nil || hasRefused: choice = .keep(current)
         case let current?:
-            let republished = passedOver.contains { $0.why == .republished }
-            choice = republished ? .keep(current) : .withdraw(current)
+            choice = passedOver.contains(where: \.why.keepsTheOld) ? .keep(current) : .withdraw(current)
+        }
+    }
+}
+
+extension NotEligible {
+    /// Whether the version before stays although it is not listed any more: what took its place is no good here.
+    fileprivate var keepsTheOld: Bool {
+        switch self {
+        case .waiting, .blocked, .republished: true
+        case .rollout, .paused, .dialMissing, .appVersion, .unknownRule: false
         }
     }
 }

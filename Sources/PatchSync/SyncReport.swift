@@ -42,6 +42,13 @@ package struct SyncReport: Equatable, Sendable {
     package let healed: [Label]
     package let staging: SelectionMachine.Staging
 
+    /// Labels that are listed with other bytes than the installed ones: refused.
+    package var republished: [Label] {
+        decisions.flatMap { decision in
+            decision.passedOver.filter { $0.why == .republished }.map { Label(patchID: decision.patchID, version: $0.version) }
+        }
+    }
+
     /// Whether every patch is what the list says.
-    package var isComplete: Bool { refused.isEmpty && failures.isEmpty }
+    package var isComplete: Bool { refused.isEmpty && failures.isEmpty && republished.isEmpty }
 }

@@ -7,7 +7,12 @@ import Terminal
 struct Switch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Activate what waits now, as a page's reload would.",
-        discussion: "A running `patchsync serve` serves it within 100 ms and starts the startup timer."
+        discussion: """
+            A running `patchsync serve` serves it within 100 ms and starts the startup timer.
+
+            EXAMPLE
+              patchsync switch --store /var/lib/app
+            """
     )
 
     @OptionGroup var options: StoreOptions
@@ -68,7 +73,12 @@ struct Confirm: AsyncParsableCommand {
 struct Rollback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Go back to the selection that was confirmed before this one.",
-        discussion: "What differs is blocked for 14 days, so that the next sync does not bring it back."
+        discussion: """
+            What differs is blocked for 14 days, so that the next sync does not bring it back.
+
+            EXAMPLE
+              patchsync rollback --store /var/lib/app
+            """
     )
 
     @OptionGroup var options: StoreOptions
@@ -87,7 +97,12 @@ struct Rollback: AsyncParsableCommand {
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
-        discussion: "EXIT CODES: 0 all holds · 3 something does not, each named"
+        discussion: """
+            EXAMPLE
+              patchsync verify --store /var/lib/app --entries
+
+            EXIT CODES: 0 all holds · 3 something does not, each named
+            """
     )
 
     @OptionGroup var options: StoreOptions

@@ -6,7 +6,12 @@ import Terminal
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show every patch's state, what runs, what waits and what is blocked. No network."
+        abstract: "Show every patch's state, what runs, what waits and what is blocked. No network.",
+        discussion: """
+            EXAMPLES
+              patchsync status --store /var/lib/app
+              patchsync status --store /var/lib/app --json
+            """
     )
 
     @OptionGroup var options: StoreOptions

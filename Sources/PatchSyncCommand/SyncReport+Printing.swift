@@ -6,7 +6,8 @@ import Terminal
 extension SyncReport {
     /// 3 when something was refused by its signature or digest and nothing else failed, 9 when patches failed in other ways.
     var exitCode: ExitCode {
-        let codes = Set(failures.map(\.error.exitCode) + refused.map { _ in .refused })
+        let isRefused = !refused.isEmpty || !republished.isEmpty
+        let codes = Set(failures.map(\.error.exitCode) + (isRefused ? [.refused] : []))
         return codes == [.refused] ? .refused : .partial
     }
 

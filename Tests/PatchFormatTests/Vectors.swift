@@ -25,7 +25,9 @@ enum Vectors {
         try Fields(try json(name), of: name).array("rows", limit: 1_000).map { try Fields($0, of: name) }
     }
 
-    /// File names in `folder` that end in `ending`, without it; sorted. Empty when there is no such folder.
+    /// File names in a folder that end in `ending`, without it, sorted.
+    ///
+    /// Empty when there is no such folder.
     static func names(in name: String, ending: String) -> [String] {
         let found = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path)
         return (found ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }.sorted()

@@ -197,6 +197,11 @@ struct ChoiceTests {
         #expect(decision.choice == (why == nil ? .take(versions[0], over: installed("fix 1")) : .keep(installed("fix 1"))))
     }
 
+    @Test(arguments: [1, 2])
+    func `keeps what runs when the version that took its place in the list failed here`(failures: Int) {
+        #expect(decide([entry("fix", "2")], current: "1", blocks: failed(failures)).choice == .keep(installed("fix 1")))
+    }
+
     @Test func `blocks what a person rolled back at once`() {
         let decision = decide([entry("fix", "2")], blocks: failed(1, because: .person), retryNow: true)
         #expect(decision.passedOver.map(\.why) == [.blocked(until: Self.now.adding(.days(14)))])

@@ -74,7 +74,7 @@ struct CrashTests {
         let device = try world.device.reopened(on: stopped)
         let state = try device.device.state().machine.state
         #expect(work.outcomes.contains(state.running?.labels), comment)
-        if work != .healing { #expect(try faults(device) == [], comment) }
+        if work != .healing { try expectNoFaults(device, comment) }
 
         let isSecond = work != .firstSync && work != .healing
         try await device.sync()
@@ -86,7 +86,7 @@ struct CrashTests {
         // After a failed trial the update waits for its hour.
         let expected = isSecond && device.waits != true ? Self.second : Self.first
         #expect(try device.device.state().machine.state.running?.labels == expected, comment)
-        #expect(try faults(device) == [], comment)
+        try expectNoFaults(device, comment)
         #expect(try device.store.files.list(device.store.downloading) == [], comment)
     }
 

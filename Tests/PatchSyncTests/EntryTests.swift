@@ -49,7 +49,7 @@ struct EntryTests {
         try world.expectWhole(first, location: location)
         let restarted = try world.device.reopened(on: world.disk.crashed(.lose))
         #expect(try await restarted.launchAndConfirm()?.labels == labels, sourceLocation: location)
-        #expect(try faults(restarted) == [], sourceLocation: location)
+        try expectNoFaults(restarted, sourceLocation: location)
     }
 
     // MARK: Objects

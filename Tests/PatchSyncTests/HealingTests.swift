@@ -82,7 +82,7 @@ struct HealingTests {
         #expect(report.isComplete)
         #expect(report.healed.map(\.description) == [String(part.file.split(separator: " ").prefix(2).joined(separator: " "))])
         #expect(report.staging == .unchanged)
-        #expect(try faults(device) == [])
+        try expectNoFaults(device)
         #expect(try device.device.state().machine.state.running?.labels == first)
     }
 

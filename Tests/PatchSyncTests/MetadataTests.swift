@@ -24,11 +24,12 @@ struct MetadataTests {
                 after.filter { $0.key.hasPrefix(prefix) } == before.filter { $0.key.hasPrefix(prefix) },
                 "\(part) changed", sourceLocation: location)
         }
-        guard case .run = try await world.device.device.launch() else {
-            Issue.record("what was installed does not run", sourceLocation: location)
-            return
+        #expect(try world.machine.state.running?.labels == first, sourceLocation: location)
+        let offline = try world.device.reopened(on: world.disk.crashed(.lose))
+        if try offline.device.state().machine.state.phase == .settled {
+            #expect(try await offline.launchAndConfirm()?.labels == first, sourceLocation: location)
         }
-        try world.expectWhole(first, location: location)
+        try expectNoFaults(offline, sourceLocation: location)
     }
 
     // MARK: Roots

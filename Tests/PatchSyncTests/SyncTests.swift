@@ -86,9 +86,12 @@ struct World {
     }
 }
 
-/// What does not verify of any kept selection, byte by byte and signature by signature.
-func faults(_ device: SimulatedDevice) throws(SyncError) -> [String] {
-    try device.device.verifyInstalled(signatures: true).faults
+/// Every byte and every signature of every kept selection verifies.
+func expectNoFaults(
+    _ device: SimulatedDevice, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let faults = try device.device.verifyInstalled(signatures: true).faults
+    #expect(faults == [], comment, sourceLocation: sourceLocation)
 }
 
 func object(_ text: String) -> String { URLLayout.object(SHA256Digest(of: Array(text.utf8))) }

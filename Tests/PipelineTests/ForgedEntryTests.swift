@@ -1,43 +1,47 @@
 import Testing
 
+private let rsa = "its RSA signature does not verify"
+private let notSigned = "RSA signature does not verify"
+private let main = "web 2.0.0 app/main.js"
+
 /// The roles are in good order, so only the entry's own digests and RSA signature can tell (design, Trust).
 @Suite("A forged entry")
 struct ForgedEntryTests {
     @Test(arguments: [
-        Forgery("list_size", "fix 2: its RSA signature does not verify", judge: "fix 2: size "),
-        Forgery("list_digest|md5", "fix 2: its RSA signature does not verify", judge: "fix 2: md5 is "),
-        Forgery("list_digest|sha1", "fix 2: its RSA signature does not verify", judge: "fix 2: sha1 is "),
-        Forgery("list_digest|sha256", "fix 2: production/patchlist.json: patches[0].url must be objects/", judge: "fix 2: RSA signature"),
-        Forgery("list_takes_bytes_of_tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
-        Forgery("list_signature", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
-        Forgery("list_keyid", "fix 2: signed by a key that the channel does not list", judge: "fix 2: signed by unknown entry key"),
-        Forgery("list_other_key", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature does not verify"),
-        Forgery("list_moved|app|com.example.other", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_moved|channel|beta", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_moved|patchId|tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_moved|version|1", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_moved|kind|bundle", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_takes_signature_of_tip", "fix 2: its RSA signature does not verify", judge: "fix 2: RSA signature"),
-        Forgery("list_wrong_but_signed|md5", "fix 2: md5 of the bytes is not the one its entry says", judge: "fix 2: md5 is "),
-        Forgery("list_wrong_but_signed|sha1", "fix 2: sha1 of the bytes is not the one its entry says", judge: "fix 2: sha1 is "),
+        Forgery("list_size", "fix 2", rsa, judge: "size "),
+        Forgery("list_digest|md5", "fix 2", rsa, judge: "md5 is "),
+        Forgery("list_digest|sha1", "fix 2", rsa, judge: "sha1 is "),
+        Forgery("list_digest|sha256", "fix 2", "production/patchlist.json: patches[0].url must be objects/", judge: notSigned),
+        Forgery("list_takes_bytes_of_tip", "fix 2", rsa, judge: notSigned),
+        Forgery("list_signature", "fix 2", rsa, judge: notSigned),
+        Forgery("list_keyid", "fix 2", "signed by a key that the channel does not list", judge: "signed by unknown entry key"),
+        Forgery("list_other_key", "fix 2", rsa, judge: notSigned),
+        Forgery("list_moved|app|com.example.other", "fix 2", rsa, judge: notSigned),
+        Forgery("list_moved|channel|beta", "fix 2", rsa, judge: notSigned),
+        Forgery("list_moved|patchId|tip", "fix 2", rsa, judge: notSigned),
+        Forgery("list_moved|version|1", "fix 2", rsa, judge: notSigned),
+        Forgery("list_moved|kind|bundle", "fix 2", rsa, judge: notSigned),
+        Forgery("list_takes_signature_of_tip", "fix 2", rsa, judge: notSigned),
+        Forgery("list_wrong_but_signed|md5", "fix 2", "md5 of the bytes is not the one its entry says", judge: "md5 is "),
+        Forgery("list_wrong_but_signed|sha1", "fix 2", "sha1 of the bytes is not the one its entry says", judge: "sha1 is "),
         Forgery("list_field|version|\"2/3\"", "fix: ", judge: "fix 2/3: patchId, version or kind is not allowed"),
-        Forgery("list_field|kind|\"trick\"", "fix 2: ", judge: "fix 2: patchId, version or kind is not allowed"),
+        Forgery("list_field|kind|\"trick\"", "fix 2", "", judge: "patchId, version or kind is not allowed"),
     ])
     func `of a list is refused alone, by name, and everything else comes`(_ forgery: Forgery) async throws {
         try await forgery.expect(taken: .allButFix)
     }
 
     @Test(arguments: [
-        Forgery("asset_digest|md5", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: md5 is "),
-        Forgery("asset_digest|sha1", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: sha1 is "),
-        Forgery("asset_digest|sha256", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: RSA signature"),
-        Forgery("asset_signature", "web 2.0.0 app/main.js: its RSA signature does not verify", judge: "app/main.js: RSA signature"),
-        Forgery("asset_moved|app|com.example.other", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
-        Forgery("asset_moved|patchId|admin", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
-        Forgery("asset_moved|path|app/boot.js", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
-        Forgery("asset_takes_place_of_other", "web 2.0.0 app/main.js: its RSA signature", judge: "app/main.js: RSA signature"),
-        Forgery("asset_wrong_but_signed|md5", "web 2.0.0 app/main.js: md5 of the bytes", judge: "app/main.js: md5 is "),
-        Forgery("asset_wrong_but_signed|sha1", "web 2.0.0 app/main.js: sha1 of the bytes", judge: "app/main.js: sha1 is "),
+        Forgery("asset_digest|md5", main, rsa, judge: "md5 is "),
+        Forgery("asset_digest|sha1", main, rsa, judge: "sha1 is "),
+        Forgery("asset_digest|sha256", main, rsa, judge: notSigned),
+        Forgery("asset_signature", main, rsa, judge: notSigned),
+        Forgery("asset_moved|app|com.example.other", main, rsa, judge: notSigned),
+        Forgery("asset_moved|patchId|admin", main, rsa, judge: notSigned),
+        Forgery("asset_moved|path|app/boot.js", main, rsa, judge: notSigned),
+        Forgery("asset_takes_place_of_other", main, rsa, judge: notSigned),
+        Forgery("asset_wrong_but_signed|md5", main, "md5 of the bytes", judge: "md5 is "),
+        Forgery("asset_wrong_but_signed|sha1", main, "sha1 of the bytes", judge: "sha1 is "),
         Forgery("column_bytes|keyid", "signed by a key that the channel does not list", judge: "signed by unknown entry key"),
         Forgery("column_bytes|truncated", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs holds 5 signatures", code: 9),
         Forgery("column_bytes|longer", "web 2.0.0 manifest.sigs", judge: "web 2.0.0: manifest.sigs holds 5 signatures", code: 9),

@@ -24,6 +24,11 @@ struct Forgery: CustomTestStringConvertible, Sendable {
         (self.edit, self.code, self.error, self.judge) = (edit, code, error, judge)
     }
 
+    /// Both name the entry first.
+    init(_ edit: String, _ entry: String, _ error: String, judge: String, code: Int32 = 3) {
+        self.init(edit, "\(entry): \(error)", judge: "\(entry): \(judge)", code: code)
+    }
+
     var testDescription: String { edit }
 
     /// The device says the error and ends with the code, takes what it may, and runs release 1 on.
