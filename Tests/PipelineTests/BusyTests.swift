@@ -51,7 +51,10 @@ struct BusyTests {
             try await serving(world.shop.site1) { url in
                 let port = String(url.split(separator: ":").last ?? "")
                 let refused = try await run(.patchsrv, ["serve", "--data", world.shop.site2.string, "--port", port])
-                #expect(refused.code == 7 && refused.errors.contains("port \(port) of 127.0.0.1 is in use"), "\(refused)")
+                #expect(
+                    refused.code == 7 && refused.errors.contains("port \(port) of 127.0.0.1 is in use"),
+                    "\(refused)"
+                )
             }
         }
     }

@@ -12,7 +12,10 @@ struct CommandTests {
     func `explain themselves, each with an example`(_ index: Int) async throws {
         let (tool, name) = Self.programs[index]
         let whole = try await run(tool, ["--help"])
-        #expect(whole.code == 0 && whole.output.contains("Exit codes") || whole.output.contains("EXIT CODES"), "\(whole)")
+        #expect(
+            whole.code == 0 && whole.output.contains("Exit codes") || whole.output.contains("EXIT CODES"),
+            "\(whole)"
+        )
         let commands = Self.subcommands(whole.output)
         #expect(commands.count >= 5, "\(commands)")
         for command in commands {
@@ -33,8 +36,9 @@ struct CommandTests {
         return help[list.upperBound...].matches(of: #/(?m)^  ([a-z]+) +/#).map { String($0.1) }
     }
 
-    /// A way to make a program end with each code that its help speaks of. Codes 8 of patchsign and 6 to 9 of the others
-    /// are seen in the tests of what they mean.
+    /// A way to make a program end with each code that its help speaks of.
+    ///
+    /// Codes that need two processes are seen in the tests of what they mean.
     @Test(arguments: [
         (0, ["init", "--keys", "MISSING", "--app", "a", "--unencrypted-keys", "--bits", "1024"], Int32(64)),
         (0, ["verify", "RELEASE2", "--keys", "KEYS"], 0),
@@ -56,7 +60,8 @@ struct CommandTests {
         (2, ["status", "--store", "MISSING"], 6),
         (2, ["sync", "--store", "STORE", "--no-such-option"], 64),
     ])
-    func `end with the code that their help documents`(_ index: Int, _ arguments: [String], _ code: Int32) async throws {
+    func `end with the code that their help documents`(_ index: Int, _ arguments: [String], _ code: Int32) async throws
+    {
         try await World.with { world in
             let places = try await world.places()
             let outcome = try await run(Self.programs[index].tool, arguments.map { places[$0] ?? $0 })
@@ -71,16 +76,32 @@ struct CommandTests {
     @Test func `print JSON that another program reads`() async throws {
         try await World.with { world in
             let keys = world.path("keys").string
-            try await world.expectJSON(world.sign("init", "--app", Workshop.app, "--keys", keys, "--unencrypted-keys", "--bits", "2048", "--json").done())
+            try await world.expectJSON(
+                world.sign(
+                    "init",
+                    "--app",
+                    Workshop.app,
+                    "--keys",
+                    keys,
+                    "--unencrypted-keys",
+                    "--bits",
+                    "2048",
+                    "--json"
+                ).done()
+            )
             let source = world.shop.source(1).string
             let (one, two) = (world.path("one").string, world.path("two").string)
             try await world.expectJSON(world.sign("release", source, "--keys", keys, "--output", one, "--json").done())
-            try await world.expectJSON(world.sign("withdraw", "tip", "--previous", one, "--keys", keys, "--output", two, "--json").done())
+            try await world.expectJSON(
+                world.sign("withdraw", "tip", "--previous", one, "--keys", keys, "--output", two, "--json").done()
+            )
             try await world.expectJSON(world.sign("inspect", two, "--previous", one, "--json").done())
             try await world.expectJSON(world.sign("verify", two, "--keys", keys, "--json").done())
 
             let site = try await world.site(world.shop.site1)
-            try await world.expectJSON(run(.patchsrv, ["publish", world.shop.release(2).string, "--data", site.string, "--json"]).done())
+            try await world.expectJSON(
+                run(.patchsrv, ["publish", world.shop.release(2).string, "--data", site.string, "--json"]).done()
+            )
             try await world.expectJSON(run(.patchsrv, ["list", "--data", site.string, "--json"]).done())
             let conflict = try await run(.patchsrv, ["publish", one, "--data", site.string, "--json"])
             #expect(conflict.code == 8 || conflict.code == 3, "\(conflict)")
@@ -88,7 +109,9 @@ struct CommandTests {
 
             try await world.withServer(of: site) { server in
                 let device = Device(store: world.path("device"))
-                try await world.expectJSON(device("init", "--root", world.root.string, "--server", server.url, "--json").done())
+                try await world.expectJSON(
+                    device("init", "--root", world.root.string, "--server", server.url, "--json").done()
+                )
                 try await world.expectJSON(device.sync(["--json"]).done())
                 try await world.expectJSON(device("status", "--json").done())
                 try await world.expectJSON(device("verify", "--entries", "--json").done())
@@ -99,7 +122,9 @@ struct CommandTests {
                 let refused = try await device("confirm", "--launch", String(repeating: "0", count: 32), "--json")
                 try await world.expectJSON(refused)
                 let arguments = ["serve", "--store", device.store.string, "--port", "0", "--json"]
-                let serve = try await running(.patchsync, arguments) { _ = try await $0.line(with: #""event":"listening""#) }
+                let serve = try await running(.patchsync, arguments) {
+                    _ = try await $0.line(with: #""event":"listening""#)
+                }
                 try await world.expectJSON(serve.1.done(), lines: true)
                 try server.turn("flipped", for: "timestamp")
                 let failed = try await device.sync(["--json"])
@@ -126,13 +151,17 @@ extension World {
     fileprivate func places() async throws -> [String: String] {
         try await run(
             .patchsrv,
-            ["init", "--data", path("empty").string, "--trust", shop.otherKeys.string, "--online-key",
-             shop.otherKeys.appending("online.key").string]
+            [
+                "init", "--data", path("empty").string, "--trust", shop.otherKeys.string, "--online-key",
+                shop.otherKeys.appending("online.key").string,
+            ]
         ).done()
         try await copy(shop.release(2), to: path("bad"))
-        try await run(.system("bash"), ["-c", "chmod u+w release.json && echo '{]' >release.json"], in: path("bad")).done()
+        try await run(.system("bash"), ["-c", "chmod u+w release.json && echo '{]' >release.json"], in: path("bad"))
+            .done()
         return [
-            "RELEASE1": shop.release(1).string, "RELEASE2": shop.release(2).string, "RELEASE3": shop.release(3).string, "BADRELEASE": path("bad").string,
+            "RELEASE1": shop.release(1).string, "RELEASE2": shop.release(2).string, "RELEASE3": shop.release(3).string,
+            "BADRELEASE": path("bad").string,
             "KEYS": shop.keys.string, "OTHERKEYS": shop.otherKeys.string, "SITE": try await site(shop.site1).string,
             "EMPTY": path("empty").string, "STORE": try await settledDevice(server: "http://127.0.0.1:9").store.string,
             "MISSING": path("missing").string,
@@ -143,7 +172,9 @@ extension World {
 extension String {
     /// What stands before the first of these marks, or after it; all of it without one.
     fileprivate func components(separatedAt marks: String..., after: Bool = false) -> String {
-        guard let mark = marks.compactMap({ ranges(of: $0).first }).min(by: { $0.lowerBound < $1.lowerBound }) else { return self }
+        guard let mark = marks.compactMap({ ranges(of: $0).first }).min(by: { $0.lowerBound < $1.lowerBound }) else {
+            return self
+        }
         return String(after ? self[mark.upperBound...] : self[..<mark.lowerBound])
     }
 }

@@ -19,21 +19,26 @@ struct Device: Sendable {
     }
 
     func callAsFunction(
-        _ command: String, _ arguments: String..., environment: [Environment.Key: String?] = [:]
+        _ command: String,
+        _ arguments: String...,
+        environment: [Environment.Key: String?] = [:]
     ) async throws -> Outcome {
         try await run(.patchsync, [command, "--store", store.string] + arguments, environment: environment)
     }
 
     func sync(_ options: [String] = [], dieAt point: String? = nil) async throws -> Outcome {
         try await run(
-            .patchsync, ["sync", "--store", store.string] + options,
-            environment: point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:])
+            .patchsync,
+            ["sync", "--store", store.string] + options,
+            environment: point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:]
+        )
     }
 
     /// Runs `patchsync serve` while `body` runs; it must stop in good order unless the test killed it.
     @discardableResult
     func serving<Value: Sendable>(
-        timeout: Int = 60_000, dieAt point: String? = nil,
+        timeout: Int = 60_000,
+        dieAt point: String? = nil,
         _ body: @escaping @Sendable (Page) async throws -> Value
     ) async throws -> Value {
         let arguments = ["serve", "--store", store.string, "--port", "0", "--startup-timeout", "\(timeout)"]
@@ -53,7 +58,9 @@ struct Device: Sendable {
         guard let release else { return }
         let status = try await self("status")
         let rows = status.output.split(separator: "\n").map { $0.split(separator: " ") }
-        let isThere = rows.contains { $0.prefix(3) == ["web", "bundle", "\(release).0.0"] && ["Success", "UnInstall"].contains($0[3]) }
+        let isThere = rows.contains {
+            $0.prefix(3) == ["web", "bundle", "\(release).0.0"] && ["Success", "UnInstall"].contains($0[3])
+        }
         #expect(isThere, "\(status)", sourceLocation: location)
     }
 }

@@ -12,7 +12,9 @@ struct EntryTests {
             let shell = try await world.entries(of: world.shop.site2)
             #expect(shell.code == 0, "\(shell)")
             #expect(shell.output.hasSuffix("15 good, 0 wrong\n"), "\(shell)")
-            let names = ["fix 2", "fix 1", "tip 1", "web 2.0.0", "web 1.0.0", "web 2.0.0 app/main.js", "web 1.0.0 index.html"]
+            let names = [
+                "fix 2", "fix 1", "tip 1", "web 2.0.0", "web 1.0.0", "web 2.0.0 app/main.js", "web 1.0.0 index.html",
+            ]
             for name in names { #expect(shell.output.contains("ok \(name)\n"), "\(shell)") }
             let judge = try await world.judge(world.shop.site2)
             #expect(judge.code == 0 && judge.output.contains("5 entries, 10 assets"), "\(judge)")
@@ -36,23 +38,38 @@ struct EntryTests {
 
     @Test(arguments: [
         Flip(
-            testDescription: "a script", file: "objects/*/$(sha256sum $SOURCE2/scripts/fix.js | cut -c1-64)", offset: "4",
-            shell: "WRONG fix 2: md5 sha1 sha256\n", judge: "fix 2: md5 is ",
-            device: "failed: fix 2: fix 2: md5 of the bytes is not the one its entry says"),
+            testDescription: "a script",
+            file: "objects/*/$(sha256sum $SOURCE2/scripts/fix.js | cut -c1-64)",
+            offset: "4",
+            shell: "WRONG fix 2: md5 sha1 sha256\n",
+            judge: "fix 2: md5 is ",
+            device: "failed: fix 2: fix 2: md5 of the bytes is not the one its entry says"
+        ),
         Flip(
-            testDescription: "an asset", file: "objects/*/$(sha256sum $SOURCE2/web/app/main.js | cut -c1-64)", offset: "4",
-            shell: "WRONG web 2.0.0 app/main.js: md5 sha1 sha256\n", judge: "web 2.0.0 app/main.js: md5 is ",
-            device: "failed: web 2.0.0: web 2.0.0 app/main.js: md5 of the bytes is not the one its entry says"),
+            testDescription: "an asset",
+            file: "objects/*/$(sha256sum $SOURCE2/web/app/main.js | cut -c1-64)",
+            offset: "4",
+            shell: "WRONG web 2.0.0 app/main.js: md5 sha1 sha256\n",
+            judge: "web 2.0.0 app/main.js: md5 is ",
+            device: "failed: web 2.0.0: web 2.0.0 app/main.js: md5 of the bytes is not the one its entry says"
+        ),
         Flip(
-            testDescription: "a digest in a manifest", file: "targets/production/web/2.0.0/*.manifest.json",
+            testDescription: "a digest in a manifest",
+            file: "targets/production/web/2.0.0/*.manifest.json",
             offset: "$(grep -bo '\"path\":\"app/main.js\"' $FILE | cut -d: -f1) + 35",
-            shell: "WRONG web 2.0.0: md5 sha1 sha256\n", judge: "production/web/2.0.0/manifest.json: bytes are not those the role names",
-            device: "failed: web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says", wrong: 2),
+            shell: "WRONG web 2.0.0: md5 sha1 sha256\n",
+            judge: "production/web/2.0.0/manifest.json: bytes are not those the role names",
+            device: "failed: web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says",
+            wrong: 2
+        ),
         Flip(
-            testDescription: "a signature in a column", file: "targets/production/web/2.0.0/*.manifest.sigs", offset: "46 + 256 + 9",
+            testDescription: "a signature in a column",
+            file: "targets/production/web/2.0.0/*.manifest.sigs",
+            offset: "46 + 256 + 9",
             shell: "WRONG web 2.0.0 app/release2.js: signature\n",
             judge: "production/web/2.0.0/manifest.sigs: bytes are not those the role names",
-            device: "failed: web 2.0.0: web 2.0.0 app/release2.js: its RSA signature does not verify"),
+            device: "failed: web 2.0.0: web 2.0.0 app/release2.js: its RSA signature does not verify"
+        ),
     ])
     func `are refused one by one, by name, when a bit of the tree is flipped`(_ flip: Flip) async throws {
         try await World.with { world in
@@ -63,7 +80,10 @@ struct EntryTests {
                 printf "\\\\x$(printf %02x $((byte ^ 1)))" | dd of=$FILE bs=1 seek=$at conv=notrunc status=none
                 """
             try await run(
-                .system("bash"), ["-ec", script], environment: ["SOURCE2": world.shop.source(2).string], in: site.tree
+                .system("bash"),
+                ["-ec", script],
+                environment: ["SOURCE2": world.shop.source(2).string],
+                in: site.tree
             ).done()
             try await expect(flip, of: site, world)
         }
@@ -93,10 +113,14 @@ struct EntryTests {
         ("asset_digest|md5", "WRONG web 2.0.0 app/main.js: md5 signature\n"),
         ("asset_signature", "WRONG web 2.0.0 app/main.js: signature\n"),
     ])
-    func `are refused by the shell too when the role vouches for the break`(_ edit: String, _ line: String) async throws {
+    func `are refused by the shell too when the role vouches for the break`(_ edit: String, _ line: String) async throws
+    {
         try await World.with { world in
             let shell = try await world.entries(of: try await world.forged(edit))
-            #expect(shell.code == 1 && shell.output.contains(line) && shell.output.hasSuffix("14 good, 1 wrong\n"), "\(shell)")
+            #expect(
+                shell.code == 1 && shell.output.contains(line) && shell.output.hasSuffix("14 good, 1 wrong\n"),
+                "\(shell)"
+            )
         }
     }
 }

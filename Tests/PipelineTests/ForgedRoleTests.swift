@@ -4,18 +4,53 @@ import Testing
 @Suite("A forged role or list")
 struct ForgedRoleTests {
     @Test(arguments: [
-        Forgery("other_key|timestamp", "timestamp: 0 valid signatures of 1 needed", judge: "timestamp.json: timestamp was signed by 0/1"),
+        Forgery(
+            "other_key|timestamp",
+            "timestamp: 0 valid signatures of 1 needed",
+            judge: "timestamp.json: timestamp was signed by 0/1"
+        ),
         Forgery("other_key|snapshot", "snapshot: 0 valid signatures of 1 needed", judge: "snapshot was signed by 0/1"),
         Forgery("other_key|targets", "targets: 0 valid signatures of 1 needed", judge: "targets was signed by 0/1"),
-        Forgery("other_key|production", "production: 0 valid signatures of 1 needed", judge: "production was signed by 0/1"),
-        Forgery("entry_key_altered", "must be the SHA-256 of its key's canonical JSON", judge: "is not the digest of its key", code: 4),
-        Forgery("list_role_unsigned", "production/patchlist.json: its sha256 is not the signed one", judge: "bytes are not those the role names"),
-        Forgery("list_header|app|com.example.other", "is for app com.example.other, not com.example.pipeline", judge: "manifest says app"),
+        Forgery(
+            "other_key|production",
+            "production: 0 valid signatures of 1 needed",
+            judge: "production was signed by 0/1"
+        ),
+        Forgery(
+            "entry_key_altered",
+            "must be the SHA-256 of its key's canonical JSON",
+            judge: "is not the digest of its key",
+            code: 4
+        ),
+        Forgery(
+            "list_role_unsigned",
+            "production/patchlist.json: its sha256 is not the signed one",
+            judge: "bytes are not those the role names"
+        ),
+        Forgery(
+            "list_header|app|com.example.other",
+            "is for app com.example.other, not com.example.pipeline",
+            judge: "manifest says app"
+        ),
         Forgery("list_header|channel|beta", "is for channel beta, not production", judge: "channel 'beta'"),
-        Forgery("list_header|format|patchline-list-v9", "format", judge: "patchline-list-v9", code: 4),
-        Forgery("list_text|\"serial\":2|\"serial\":2.0", "production/patchlist.json", judge: "float", code: 4),
+        Forgery(
+            "list_header|format|patchline-list-v9",
+            "production/patchlist.json: format must be patchline-list-v1",
+            judge: "patchline-list-v9",
+            code: 4
+        ),
+        Forgery(
+            "list_text|\"serial\":2|\"serial\":2.0",
+            "production/patchlist.json has a number with a fraction or an exponent",
+            judge: "float",
+            code: 4
+        ),
         Forgery("dropped_role", "production: was in the snapshot before and is gone", judge: "production.json"),
-        Forgery("role_outside_its_paths", "production/patchlist.json: role production was not given this path", judge: "outside the paths"),
+        Forgery(
+            "role_outside_its_paths",
+            "production/patchlist.json: role production was not given this path",
+            judge: "outside the paths"
+        ),
     ])
     func `is refused as a whole`(_ forgery: Forgery) async throws {
         try await forgery.expect(taken: .nothing)

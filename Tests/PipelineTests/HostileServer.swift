@@ -18,10 +18,12 @@ struct HostileServer: Sendable {
 
 extension World {
     func withServer(
-        of site: FilePath, _ body: @escaping @Sendable (HostileServer) async throws -> Void
+        of site: FilePath,
+        _ body: @escaping @Sendable (HostileServer) async throws -> Void
     ) async throws {
         let control = path("control-\(site.lastComponent?.string ?? "")")
-        _ = try await running(.python, [Tool.script("hostile.py"), site.appending("tree").string, control.string]) { program in
+        _ = try await running(.python, [Tool.script("hostile.py"), site.appending("tree").string, control.string]) {
+            program in
             try await body(HostileServer(url: try await program.address(), program: program, control: control))
         }
     }

@@ -14,7 +14,10 @@ struct LaunchTests {
                 #expect(try await page.token() == nil)
             }
             let status = try await device("status")
-            #expect(status.output.contains("web 2.0.0: not confirmed before the startup timer ended; next try after 20"), "\(status)")
+            #expect(
+                status.output.contains("web 2.0.0: not confirmed before the startup timer ended; next try after 20"),
+                "\(status)"
+            )
             #expect(status.output.contains(": settled"), "\(status)")
             let sync = try await device.sync()
             #expect(sync.code == 0 && sync.output.contains("web 2.0.0: failed a trial here; next try after"), "\(sync)")
@@ -49,9 +52,15 @@ struct LaunchTests {
             let late = try #require(await old.value)
             try await device.serving { page in
                 let answer = try await page.confirm(late)
-                #expect(answer.status == 409 && answer.body.contains("this page belongs to another launch"), "\(answer)")
+                #expect(
+                    answer.status == 409 && answer.body.contains("this page belongs to another launch"),
+                    "\(answer)"
+                )
                 let command = try await device("confirm", "--launch", late)
-                #expect(command.code == 3 && command.errors.contains("this token is not the one of the running trial"), "\(command)")
+                #expect(
+                    command.code == 3 && command.errors.contains("this token is not the one of the running trial"),
+                    "\(command)"
+                )
                 #expect(try await device("status").output.contains("a trial is running, launch 2"))
                 try await page.confirm()
             }
@@ -68,7 +77,10 @@ struct LaunchTests {
                     try await page.expect(release: 1)
                     #expect(try await page.token() == nil)
                     let launch = try await device("switch")
-                    #expect(launch.code == 0 && launch.output.contains("active, to be confirmed: fix 2, tip 1, web 2.0.0"), "\(launch)")
+                    #expect(
+                        launch.code == 0 && launch.output.contains("active, to be confirmed: fix 2, tip 1, web 2.0.0"),
+                        "\(launch)"
+                    )
                     _ = try await page.program.line(with: "serving fix 2, tip 1, web 2.0.0 (on trial")
                     let token = try #require(try await page.token())
                     #expect(launch.output.contains(token))
@@ -108,7 +120,10 @@ struct LaunchTests {
                 try await page.expect(release: 1)
             }
             let status = try await device("status")
-            #expect(status.output.contains("web 2.0.0: not confirmed in any of its launches; next try after"), "\(status)")
+            #expect(
+                status.output.contains("web 2.0.0: not confirmed in any of its launches; next try after"),
+                "\(status)"
+            )
             try await device.expectWhole(1)
         }
     }
@@ -124,7 +139,10 @@ struct LaunchTests {
             let sync = try await device.sync()
             #expect(sync.output.contains("web 2.0.0: failed its trials here; blocked until"), "\(sync)")
             let again = try await device("rollback")
-            #expect(again.code == 1 && again.errors.contains("there is no earlier confirmed version to roll back to"), "\(again)")
+            #expect(
+                again.code == 1 && again.errors.contains("there is no earlier confirmed version to roll back to"),
+                "\(again)"
+            )
         }
     }
 

@@ -4,7 +4,8 @@ import Testing
 /// Somebody shows a device what was true before, or what others say.
 @Suite("Metadata that is older or another's")
 struct OldMetadataTests {
-    @Test func `from a server that was restored from a backup is refused, and the newer release runs on`() async throws {
+    @Test func `from a server that was restored from a backup is refused, and the newer release runs on`() async throws
+    {
         try await World.with { world in
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
             try await world.withServer(of: world.shop.site2) { server in
@@ -19,7 +20,8 @@ struct OldMetadataTests {
                 #expect(refusal.code == 3, "\(refusal)")
                 #expect(
                     refusal.errors.contains("timestamp: version 2 is older than version 3, which is already trusted"),
-                    "\(refusal)")
+                    "\(refusal)"
+                )
                 #expect(try await StoreDigest(of: device.store) == before)
                 try await device.expectWhole(2)
             }
@@ -41,7 +43,8 @@ struct OldMetadataTests {
                 #expect(refusal.code == 3, "\(refusal)")
                 #expect(
                     refusal.errors.contains("production: version 1 is older than version 2, which is already trusted"),
-                    "\(refusal)")
+                    "\(refusal)"
+                )
                 #expect(try await StoreDigest(of: device.store).installed == before.installed)
             }
         }
@@ -53,7 +56,10 @@ struct OldMetadataTests {
                 let device = try await world.settledDevice(server: server.url)
                 let before = try await StoreDigest(of: device.store)
                 let refusal = try await device.sync()
-                #expect(refusal.code == 3 && refusal.errors.contains("root: 0 valid signatures of 1 needed"), "\(refusal)")
+                #expect(
+                    refusal.code == 3 && refusal.errors.contains("root: 0 valid signatures of 1 needed"),
+                    "\(refusal)"
+                )
                 #expect(try await StoreDigest(of: device.store) == before)
             }
         }
@@ -66,7 +72,10 @@ struct OldMetadataTests {
                 try await device.create(root: world.shop.otherKeys.appending("root.json"), server: server.url)
                 let before = try await StoreDigest(of: device.store)
                 let refusal = try await device.sync()
-                #expect(refusal.code == 3 && refusal.errors.contains("timestamp: 0 valid signatures of 1 needed"), "\(refusal)")
+                #expect(
+                    refusal.code == 3 && refusal.errors.contains("timestamp: 0 valid signatures of 1 needed"),
+                    "\(refusal)"
+                )
                 #expect(try await StoreDigest(of: device.store) == before)
             }
         }
@@ -79,7 +88,12 @@ struct OldMetadataTests {
                 let device = try await world.settledDevice(server: server.url)
                 let before = try await StoreDigest(of: device.store)
                 let refusal = try await device.sync()
-                #expect(refusal.output.contains("fix 1: is listed under a label that is installed with other bytes; refused"), "\(refusal)")
+                #expect(
+                    refusal.output.contains(
+                        "fix 1: is listed under a label that is installed with other bytes; refused"
+                    ),
+                    "\(refusal)"
+                )
                 #expect(refusal.code == 3, "\(refusal)")
                 #expect(try await StoreDigest(of: device.store).installed == before.installed)
                 try await device.expectWhole(1)
@@ -90,13 +104,24 @@ struct OldMetadataTests {
     @Test func `is no root of trust: without a root from elsewhere there is no store`() async throws {
         try await World.with { world in
             let store = world.path("device")
-            let without = try await run(.patchsync, ["init", "--store", store.string, "--server", "http://127.0.0.1:9"])
-            #expect(without.code == 64 && without.errors.contains("Missing expected argument '--root <file>'"), "\(without)")
-            let cases = [("root_without_app", Int32(4), "names no app"), ("root_altered", 3, "root: 0 valid signatures of 1 needed")]
+            let without = try await run(
+                .patchsync,
+                ["init", "--store", store.string, "--server", "http://127.0.0.1:9"]
+            )
+            #expect(
+                without.code == 64 && without.errors.contains("Missing expected argument '--root <file>'"),
+                "\(without)"
+            )
+            let cases = [
+                ("root_without_app", Int32(4), "names no app"),
+                ("root_altered", 3, "root: 0 valid signatures of 1 needed"),
+            ]
             for (edit, code, error) in cases {
                 let root = try await world.forged(edit, as: edit).tree.appending("rogue.root.json")
                 let refused = try await run(
-                    .patchsync, ["init", "--store", store.string, "--server", "http://127.0.0.1:9", "--root", root.string])
+                    .patchsync,
+                    ["init", "--store", store.string, "--server", "http://127.0.0.1:9", "--root", root.string]
+                )
                 #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
             }
             let folder = try await run(.system("ls"), [store.string])

@@ -31,7 +31,10 @@ struct Outcome: Sendable, CustomStringConvertible {
 ///
 /// - Parameter deadline: after it the program is killed and the test fails.
 func run(
-    _ tool: Tool, _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
+    _ tool: Tool,
+    _ arguments: [String],
+    environment: [Environment.Key: String?] = [:],
+    in folder: FilePath? = nil,
     deadline: Duration = .seconds(60)
 ) async throws -> Outcome {
     let command = (["\(tool)"] + arguments).joined(separator: " ")
@@ -40,18 +43,28 @@ func run(
         var options = PlatformOptions()
         options.teardownSequence = []
         let result = try await Subprocess.run(
-            executable, arguments: Arguments(arguments), environment: .inherit.updating(environment),
-            workingDirectory: folder, platformOptions: options, output: .string(limit: 4_000_000),
-            error: .string(limit: 4_000_000))
+            executable,
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(environment),
+            workingDirectory: folder,
+            platformOptions: options,
+            output: .string(limit: 4_000_000),
+            error: .string(limit: 4_000_000)
+        )
         return Outcome(
-            command: command, status: result.terminationStatus, output: result.standardOutput,
-            errors: result.standardError)
+            command: command,
+            status: result.terminationStatus,
+            output: result.standardOutput,
+            errors: result.standardError
+        )
     }
 }
 
 /// Cancels `work`, which kills what it runs, when it takes longer than `deadline`.
 func within<Value: Sendable>(
-    _ deadline: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Value
+    _ deadline: Duration,
+    _ what: String,
+    _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await work() }
@@ -67,7 +80,9 @@ func within<Value: Sendable>(
 
 /// Asks until there is an answer: for what another process does and does not announce.
 func eventually<Value>(
-    _ what: String, within deadline: Duration = .seconds(30), seen: () async -> String = { "" },
+    _ what: String,
+    within deadline: Duration = .seconds(30),
+    seen: () async -> String = { "" },
     _ answer: () async throws -> Value?
 ) async throws -> Value {
     let end = ContinuousClock.now.advanced(by: deadline)

@@ -22,7 +22,9 @@ struct Page: Sendable {
             ["-sS", "--globoff", "--path-as-is", "-w", "\(mark)%{http_code}\(mark)"] + options + paths.map { url + $0 }
         ).done()
         let parts = outcome.output.split(separator: mark, omittingEmptySubsequences: false)
-        return stride(from: 0, to: parts.count - 1, by: 2).map { Answer(status: Int(parts[$0 + 1]) ?? 0, body: String(parts[$0])) }
+        return stride(from: 0, to: parts.count - 1, by: 2).map {
+            Answer(status: Int(parts[$0 + 1]) ?? 0, body: String(parts[$0]))
+        }
     }
 
     struct Answer: Sendable {

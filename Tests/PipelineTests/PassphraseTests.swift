@@ -7,13 +7,20 @@ struct PassphraseTests {
         try await World.with { world in
             let outcome = try await world.initialise(typing: ["correct horse", "correct horse"])
             #expect(outcome.code == 0, "\(outcome)")
-            #expect(outcome.output.contains("Passphrase for the new keys: ") && outcome.output.contains("Once more: "), "\(outcome)")
+            #expect(
+                outcome.output.contains("Passphrase for the new keys: ") && outcome.output.contains("Once more: "),
+                "\(outcome)"
+            )
             #expect(!outcome.output.contains("correct"), "\(outcome)")
             let key = try read(world.path("keys/production.key"))
             #expect(key.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----"))
             let opened = try await run(
                 .system("openssl"),
-                ["pkey", "-in", world.path("keys/production.key").string, "-passin", "pass:correct horse", "-noout", "-check"])
+                [
+                    "pkey", "-in", world.path("keys/production.key").string, "-passin", "pass:correct horse", "-noout",
+                    "-check",
+                ]
+            )
             #expect(opened.code == 0, "\(opened)")
         }
     }
@@ -30,8 +37,15 @@ struct PassphraseTests {
         try await World.with { world in
             let (keys, wrong) = try await world.encryptedKeys()
             let outcome = try await world.sign(
-                "release", world.shop.source(1).string, "--keys", keys.string, "--output", world.path("out").string,
-                "--passphrase-file", wrong.string)
+                "release",
+                world.shop.source(1).string,
+                "--keys",
+                keys.string,
+                "--output",
+                world.path("out").string,
+                "--passphrase-file",
+                wrong.string
+            )
             #expect(outcome.code == 3, "\(outcome)")
             #expect(outcome.errors.contains("does not open with this passphrase"), "\(outcome)")
             #expect(outcome.errors.contains("hint: nothing was signed"), "\(outcome)")
@@ -45,13 +59,20 @@ struct PassphraseTests {
             let right = world.path("right").string
             let data = world.path("data")
             try await world.sign(
-                "release", world.shop.source(1).string, "--keys", keys.string, "--output", world.path("out").string,
-                "--passphrase-file", right
+                "release",
+                world.shop.source(1).string,
+                "--keys",
+                keys.string,
+                "--output",
+                world.path("out").string,
+                "--passphrase-file",
+                right
             ).done()
             try await run(
                 .patchsrv,
                 [
-                    "init", "--data", data.string, "--trust", keys.string, "--online-key", keys.appending("online.key").string,
+                    "init", "--data", data.string, "--trust", keys.string, "--online-key",
+                    keys.appending("online.key").string,
                     "--passphrase-file", right,
                 ]
             ).done()
@@ -60,7 +81,10 @@ struct PassphraseTests {
             let refused = try await run(.patchsrv, publish + ["--passphrase-file", wrong.string])
             #expect(refused.code == 3 && refused.errors.contains("does not open with this passphrase"), "\(refused)")
             let unasked = try await run(.patchsrv, publish)
-            #expect(unasked.code == 1 && unasked.errors.contains("there is no terminal to ask for the passphrase"), "\(unasked)")
+            #expect(
+                unasked.code == 1 && unasked.errors.contains("there is no terminal to ask for the passphrase"),
+                "\(unasked)"
+            )
             #expect(try await StoreDigest(of: data) == before)
             try await run(.patchsrv, publish + ["--passphrase-file", right]).done()
         }
@@ -80,7 +104,15 @@ extension World {
         try write("right one\n", to: path("right"))
         try write("wrong one\n", to: path("wrong"))
         try await sign(
-            "init", "--app", Workshop.app, "--keys", path("keys").string, "--bits", "2048", "--passphrase-file", path("right").string
+            "init",
+            "--app",
+            Workshop.app,
+            "--keys",
+            path("keys").string,
+            "--bits",
+            "2048",
+            "--passphrase-file",
+            path("right").string
         ).done()
         return (path("keys"), path("wrong"))
     }

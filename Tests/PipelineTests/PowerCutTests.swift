@@ -71,8 +71,10 @@ struct PowerCutTests {
                     ? try await world.newDevice(server: server.url) : try await world.settledDevice(server: server.url)
                 try await device.sync().done()
                 let cut = try await run(
-                    .patchsync, ["serve", "--store", device.store.string, "--port", "0"],
-                    environment: ["PATCHSYNC_DIE_AT": "after-launch"])
+                    .patchsync,
+                    ["serve", "--store", device.store.string, "--port", "0"],
+                    environment: ["PATCHSYNC_DIE_AT": "after-launch"]
+                )
                 #expect(cut.wasKilled && !cut.output.contains("listening"), "\(cut)")
                 let status = try await device("status")
                 #expect(status.output.contains("a trial is running, launch 1"), "\(status)")

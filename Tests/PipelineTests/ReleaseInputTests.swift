@@ -3,11 +3,14 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// What `patchsign` refuses to make a release of. Nothing stands at its output then.
+/// What `patchsign` refuses to make a release of; nothing stands at its output then.
 @Suite("A folder that is to become a release")
 struct ReleaseInputTests {
     @Test(arguments: [
-        ("ln -s /etc/passwd web/app/secret", 4, "web/app/secret is a symbolic link; a release holds files and folders only"),
+        (
+            "ln -s /etc/passwd web/app/secret", 4,
+            "web/app/secret is a symbolic link; a release holds files and folders only"
+        ),
         ("ln -s ../scripts web/scripts", 4, "web/scripts is a symbolic link"),
         ("rm scripts/fix.js; ln -s tip.js scripts/fix.js", 4, "scripts/fix.js is a symbolic link"),
         ("mkfifo web/app/pipe", 4, "web/app/pipe is neither a file nor a folder"),
@@ -29,7 +32,9 @@ struct ReleaseInputTests {
         ("echo 'sped: 1' >> release.yaml", 4, "sped"),
         ("rm release.yaml", 6, "release.yaml: it does not exist"),
     ])
-    func `is refused by name when a path, link or field is not allowed`(_ alter: String, _ code: Int32, _ error: String) async throws {
+    func `is refused by name when a path, link or field is not allowed`(_ alter: String, _ code: Int32, _ error: String)
+        async throws
+    {
         try await World.with { world in
             let source = world.path("source")
             try await copy(world.shop.source(1), to: source)
@@ -44,7 +49,10 @@ struct ReleaseInputTests {
         try await World.with { world in
             try await copy(world.shop.keys, to: world.path("keys"))
             let key = world.path("keys/production.key")
-            let arguments = ["release", world.shop.source(1).string, "--keys", world.path("keys").string, "--output", world.path("out").string]
+            let arguments = [
+                "release", world.shop.source(1).string, "--keys", world.path("keys").string, "--output",
+                world.path("out").string,
+            ]
             try await run(.system("chmod"), ["000", key.string]).done()
             // A superuser reads whatever it likes unless this capability is taken away.
             let isRoot = try await run(.system("id"), ["-u"]).output == "0\n"
@@ -54,7 +62,10 @@ struct ReleaseInputTests {
                 isRoot
                 ? try await run(.system("setpriv"), withoutPrivilege + [patchsign] + arguments)
                 : try await run(.patchsign, arguments)
-            #expect(unreadable.code == 6 && unreadable.errors.contains("production.key: permission denied"), "\(unreadable)")
+            #expect(
+                unreadable.code == 6 && unreadable.errors.contains("production.key: permission denied"),
+                "\(unreadable)"
+            )
             try await run(.system("rm"), ["-f", key.string]).done()
             let missing = try await run(.patchsign, arguments)
             #expect(missing.code == 6 && missing.errors.contains("there is no production.key in"), "\(missing)")
@@ -74,7 +85,10 @@ struct ReleaseInputTests {
             try await copy(world.shop.source(1), to: source)
             try write("// other bytes\n", to: source.appending("scripts").appending("fix.js"))
             let refused = try await world.release(source, to: "out", previous: world.shop.release(1))
-            #expect(refused.code == 3 && refused.errors.contains("fix 1 is published already with other content"), "\(refused)")
+            #expect(
+                refused.code == 3 && refused.errors.contains("fix 1 is published already with other content"),
+                "\(refused)"
+            )
             #expect(!FileManager.default.fileExists(atPath: world.path("out").string))
         }
     }

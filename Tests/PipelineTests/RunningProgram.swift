@@ -15,7 +15,9 @@ struct RunningProgram: Sendable {
     func line(with part: String, from start: Int = 0, within deadline: Duration = .seconds(30)) async throws -> String {
         try await eventually("'\(part)' from \(command)", within: deadline, seen: { await text }) {
             if let line = await transcript.lines.dropFirst(start).first(where: { $0.contains(part) }) { return line }
-            if await transcript.hasEnded { throw ToolTrouble.never("'\(part)' from \(command), which ended", seen: await text) }
+            if await transcript.hasEnded {
+                throw ToolTrouble.never("'\(part)' from \(command), which ended", seen: await text)
+            }
             return nil
         }
     }
@@ -57,7 +59,9 @@ private actor Transcript {
 ///
 /// - Returns: what `body` returned, and how the program ended.
 func running<Value: Sendable>(
-    _ tool: Tool, _ arguments: [String], environment: [Environment.Key: String?] = [:],
+    _ tool: Tool,
+    _ arguments: [String],
+    environment: [Environment.Key: String?] = [:],
     deadline: Duration = .seconds(120),
     _ body: @escaping @Sendable (RunningProgram) async throws -> Value
 ) async throws -> (Value, Outcome) {
@@ -66,8 +70,12 @@ func running<Value: Sendable>(
     let transcript = Transcript()
     return try await within(deadline, command) {
         let result = try await Subprocess.run(
-            executable, arguments: Arguments(arguments), environment: .inherit.updating(environment), input: .none,
-            output: .sequence, error: .combinedWithOutput
+            executable,
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(environment),
+            input: .none,
+            output: .sequence,
+            error: .combinedWithOutput
         ) { execution in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -78,7 +86,9 @@ func running<Value: Sendable>(
                     }
                     await transcript.end()
                 }
-                let program = RunningProgram(command: command, transcript: transcript) { try execution.send(signal: $0) }
+                let program = RunningProgram(command: command, transcript: transcript) {
+                    try execution.send(signal: $0)
+                }
                 do {
                     let value = try await body(program)
                     if await !transcript.hasEnded { try execution.send(signal: .terminate) }

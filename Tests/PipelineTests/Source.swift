@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SystemPackage
 
-/// A small release before it is signed: two scripts and a web bundle. `tip` is the same in all of them, and so are two
-/// files of the bundle.
+/// A small release before it is signed: two scripts and a web bundle.
+///
+/// `tip` is the same in all of them, and so are two files of the bundle.
 struct Source {
     let number: Int
     let files: [String: String]
@@ -43,7 +44,10 @@ struct Source {
 
 /// Writes a text, making the folders above it.
 func write(_ text: String, to path: FilePath) throws {
-    try FileManager.default.createDirectory(atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+        atPath: path.removingLastComponent().string,
+        withIntermediateDirectories: true
+    )
     try text.write(toFile: path.string, atomically: false, encoding: .utf8)
 }
 

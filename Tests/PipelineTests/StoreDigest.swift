@@ -12,7 +12,11 @@ struct StoreDigest: Equatable, CustomStringConvertible {
         let listing = try await run(.system("bash"), ["-c", files], in: store).done()
         for line in listing.output.split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1)
-            if parts.count == 2 { self.files[String(parts[1].dropFirst())] = String(parts[0]) } else { self.files[String(line)] = "" }
+            if parts.count == 2 {
+                self.files[String(parts[1].dropFirst())] = String(parts[0])
+            } else {
+                self.files[String(line)] = ""
+            }
         }
         let state = store.appending("channels/production/state.json")
         if self.files["./channels/production/state.json"] != nil { selections = try Self.selections(in: read(state)) }
@@ -25,8 +29,9 @@ struct StoreDigest: Equatable, CustomStringConvertible {
         state.replacing(#/"lastSync":\{[^}]*\},/#, with: "")
     }
 
-    /// What is installed: selections, bundles, and who the device is. A sync that took nothing may have brought newer
-    /// metadata, and objects that no selection names yet.
+    /// What is installed: selections, bundles, and who the device is.
+    ///
+    /// A sync that took nothing may have brought newer metadata, and objects that no selection names yet.
     var installed: StoreDigest {
         var digest = self
         digest.files = files.filter { path, _ in

@@ -15,7 +15,9 @@ struct TUFClientTests {
                     web 2.0.0: 5 assets, column of 1326 bytes
                     web 1.0.0: 5 assets, column of 1326 bytes
 
-                    """, "\(client)")
+                    """,
+                "\(client)"
+            )
         }
     }
 

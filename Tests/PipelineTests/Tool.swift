@@ -2,7 +2,9 @@ import FoundationEssentials
 import Subprocess
 import SystemPackage
 
-/// A program that these tests run: one of ours, or one that judges ours. One that is missing fails its test.
+/// A program that these tests run: one of ours, or one that judges ours.
+///
+/// One that is missing fails its test.
 enum Tool: Sendable {
     case patchsign, patchsrv, patchsync
     /// A Python that has `tuf` and `securesystemslib[crypto]`.
@@ -41,7 +43,9 @@ enum Tool: Sendable {
     /// The second implementation of the formats.
     static var checkTree: FilePath {
         get throws(ToolTrouble) {
-            if let path = ProcessInfo.processInfo.environment["PATCHLINE_CHECK_TREE"] { return try present(FilePath(path)) }
+            if let path = ProcessInfo.processInfo.environment["PATCHLINE_CHECK_TREE"] {
+                return try present(FilePath(path))
+            }
             return try present(repository.removingLastComponent().appending("shared/judges/check_tree.py"))
         }
     }

@@ -47,7 +47,10 @@ struct Workshop: Sendable {
         }
         try await run(
             .patchsrv,
-            ["init", "--data", site1.string, "--trust", keys.string, "--online-key", keys.appending("online.key").string]
+            [
+                "init", "--data", site1.string, "--trust", keys.string, "--online-key",
+                keys.appending("online.key").string,
+            ]
         ).done()
         try await run(.patchsrv, ["publish", release(1).string, "--data", site1.string]).done()
         try await copy(site1, to: site2)
@@ -76,9 +79,12 @@ func copy(_ source: FilePath, to target: FilePath) async throws {
 /// Runs `patchsrv serve` over a server's folder while `body` runs.
 @discardableResult
 func serving<Value: Sendable>(
-    _ data: FilePath, _ options: [String] = [], _ body: @escaping @Sendable (_ url: String) async throws -> Value
+    _ data: FilePath,
+    _ options: [String] = [],
+    _ body: @escaping @Sendable (_ url: String) async throws -> Value
 ) async throws -> Value {
-    let (value, outcome) = try await running(.patchsrv, ["serve", "--data", data.string, "--port", "0"] + options) { server in
+    let (value, outcome) = try await running(.patchsrv, ["serve", "--data", data.string, "--port", "0"] + options) {
+        server in
         try await body(try await server.address())
     }
     try outcome.done()

@@ -2,7 +2,9 @@ import FoundationEssentials
 import Synchronization
 import SystemPackage
 
-/// One test's own temporary folder, with its own server folder and devices. Removed when the test is done with it.
+/// One test's own temporary folder, with its own server folder and devices.
+///
+/// It is removed when the test is done with it.
 struct World: Sendable {
     let shop: Workshop
     let folder: FilePath
@@ -58,8 +60,11 @@ struct World: Sendable {
     func forged(_ edit: String, from site: FilePath? = nil, as name: String = "forged") async throws -> FilePath {
         let copy = try await self.site(site ?? shop.site2, as: name)
         let keys = [shop.keys.string, shop.otherKeys.string]
-        try await run(.python, [Tool.script("forge.py"), copy.appending("tree").appending(Workshop.app).string] + keys + [edit])
-            .done()
+        try await run(
+            .python,
+            [Tool.script("forge.py"), copy.appending("tree").appending(Workshop.app).string] + keys + [edit]
+        )
+        .done()
         return copy
     }
 
@@ -68,9 +73,13 @@ struct World: Sendable {
     }
 
     /// Signs a folder as the release after `previous`.
-    func release(_ source: FilePath, to output: String, previous: FilePath? = nil, keys: FilePath? = nil) async throws -> Outcome {
+    func release(_ source: FilePath, to output: String, previous: FilePath? = nil, keys: FilePath? = nil) async throws
+        -> Outcome
+    {
         let previous = previous.map { ["--previous", $0.string] } ?? []
-        let arguments = ["release", source.string, "--keys", (keys ?? shop.keys).string, "--output", path(output).string]
+        let arguments = [
+            "release", source.string, "--keys", (keys ?? shop.keys).string, "--output", path(output).string,
+        ]
         return try await run(.patchsign, arguments + previous)
     }
 
