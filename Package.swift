@@ -151,13 +151,14 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", systemPackage,
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage,
             ]
         ),
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "AssetServer", "HTTPFiles", "PatchTesting", "PatchFormat", "PatchTrust", nioHTTP1, systemPackage,
+                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust",
+                nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),

@@ -90,11 +90,13 @@ check_served() {
     rm -r "$folder"
 }
 
+# earlier N FILE: that file of all versions before N. The list offers two versions, and the device keeps the one that it
+# confirmed before, so what comes back from there is neither signed nor fetched again.
+earlier() { local n; for ((n = 0; n < $1; n++)); do cat "$work/v$n/$2"; done | sort -u; }
+
 # check_travelled N FROM_LINE: exactly the objects that the device did not have, each once and whole.
 check_travelled() {
-    local before=/dev/null
-    [ "$1" = 0 ] || before=$work/v$(($1 - 1))/digests
-    comm -13 "$before" "$work/v$1/digests" >"$work/expected"
+    comm -13 <(earlier "$1" digests) "$work/v$1/digests" >"$work/expected"
     log_is_complete
     logged "$2" >"$work/travelled"
     awk -v root="/$app/objects/" 'index($1, root) == 1 { print substr($1, length(root) + 4) }' "$work/travelled" | sort >"$work/objects"
@@ -112,9 +114,8 @@ check_travelled() {
 
 # check_signatures N: one for the list's entry and one for each file that is new under its path.
 check_signatures() {
-    local before=/dev/null new made
-    [ "$1" = 0 ] || before=$work/v$(($1 - 1))/files
-    new=$(comm -13 <(sort "$before") <(sort "$work/v$1/files") | wc -l)
+    local new made
+    new=$(comm -13 <(earlier "$1" files) <(sort "$work/v$1/files") | wc -l)
     made=$(sed -n 's/.*"signaturesMade": *\([0-9]*\).*/\1/p' "$work/said")
     [ "$made" = $((new + 1)) ] || fail "$made signatures were made for ${versions[$1]}; $new files and one entry are new"
 }

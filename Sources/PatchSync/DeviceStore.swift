@@ -121,7 +121,6 @@ package struct DeviceStore: Sendable {
         }
     }
 
-
     package func records() -> VerifiedRecords {
         VerifiedRecords.load(root.appending("verified"), from: files)
     }

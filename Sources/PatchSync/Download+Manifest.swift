@@ -22,8 +22,11 @@ extension Download {
         let columnBytes = try await document(
             column,
             path: URLLayout.target(columnPath, sha256: column),
-            limit: Limits.signatureColumn
+            limit: min(plan.columnSizes[column] ?? Limits.signatureColumn, Limits.signatureColumn)
         )
+        guard SHA256Digest(of: columnBytes) == column else {
+            throw .trust(.wrongDigest(name: columnPath.text, algorithm: "sha256"))
+        }
         let verified: VerifiedManifest
         do throws(TrustError) {
             verified = try VerifiedManifest(
@@ -34,9 +37,6 @@ extension Download {
                 keys: list.entryKeys
             )
         } catch { throw .trust(error) }
-        guard verified.column == column else {
-            throw .trust(.wrongDigest(name: columnPath.text, algorithm: "sha256"))
-        }
         try keep(manifestBytes)
         try keep(columnBytes)
         return verified.manifest

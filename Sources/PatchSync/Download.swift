@@ -19,7 +19,7 @@ struct Download {
     }
 
     let engine: SyncEngine
-    private let plan: SyncPlan
+    let plan: SyncPlan
     let list: VerifiedList
     let store: DeviceStore
     var examination: Examination

@@ -20,6 +20,8 @@ package struct SyncPlan: Sendable {
     package let blocks: TrialBlocks
     package let decisions: [Decision]
     package let wanted: [Wanted]
+    /// Bytes of every signature column that the role names.
+    let columnSizes: [SHA256Digest: Int]
 
     init(list: VerifiedList, dial: Dial?, machine: SelectionMachine, device: DeviceFacts, role: TargetsRole) {
         let base = machine.state.choiceBase
@@ -41,6 +43,8 @@ package struct SyncPlan: Sendable {
         }
         self.base = base
         blocks = machine.blocks
+        let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
+        columnSizes = Dictionary(columns.map { ($0.sha256, $0.length) }) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
         wanted = decisions.compactMap { decision in

@@ -45,7 +45,9 @@ package struct SyncReport: Equatable, Sendable {
     /// Labels that are listed with other bytes than the installed ones: refused.
     package var republished: [Label] {
         decisions.flatMap { decision in
-            decision.passedOver.filter { $0.why == .republished }.map { Label(patchID: decision.patchID, version: $0.version) }
+            decision.passedOver.filter { $0.why == .republished }.map {
+                Label(patchID: decision.patchID, version: $0.version)
+            }
         }
     }
 

@@ -126,18 +126,25 @@ package actor RunningApp: Service {
             if !removed.isEmpty { report(.withdrawn(removed)) }
         case .tryOut(let selection, let token): try serve(selection, token: token)
         case .rolledBack(let good, let bad):
-            report(.rolledBack(to: good, from: bad))
-            if let good { try serve(good, token: nil) } else { try show(.nothing) }
+            let event = Event.rolledBack(to: good, from: bad)
+            guard let good else {
+                server.serve(.nothing)
+                report(event)
+                return try show(.nothing)
+            }
+            try serve(good, token: nil, after: event)
         }
     }
 
-    private func serve(_ selection: Selection, token: LaunchToken?) throws(SyncError) {
+    /// What is reported is so already: whoever reads it and asks the server gets the new answer.
+    private func serve(_ selection: Selection, token: LaunchToken?, after event: Event? = nil) throws(SyncError) {
         let opened = try device.open(selection, bundle: settings.bundle)
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.
         if trial?.token != token { trial = token.map { ($0, clock.now.advanced(by: settings.startupTimeout)) } }
         server.serve(ServedSelection(table: opened?.table, launch: token?.text))
+        if let event { report(event) }
         let faults = opened?.faults ?? []
         if !faults.isEmpty, faults != damaged { report(.damaged(faults)) }
         damaged = faults

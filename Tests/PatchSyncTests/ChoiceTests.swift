@@ -10,19 +10,41 @@ struct ChoiceTests {
     private let id: PatchID = name("fix")
 
     private func decide(
-        _ versions: [PatchEntry], current: String? = nil, hasRefused: Bool = false, dial: [Dial.Row]? = nil,
-        blocks: TrialBlocks = TrialBlocks(), appVersion: String? = nil, at time: UTCTime = now, retryNow: Bool = false
+        _ versions: [PatchEntry],
+        current: String? = nil,
+        hasRefused: Bool = false,
+        dial: [Dial.Row]? = nil,
+        blocks: TrialBlocks = TrialBlocks(),
+        appVersion: String? = nil,
+        at time: UTCTime = now,
+        retryNow: Bool = false
     ) -> Decision {
         Decision(
-            id, versions: versions, hasRefused: hasRefused, current: current.map { installed("fix \($0)") },
-            dial: dial.map { Dial(app: name("app"), channel: name("production"), rows: $0) }, blocks: blocks,
+            id,
+            versions: versions,
+            hasRefused: hasRefused,
+            current: current.map { installed("fix \($0)") },
+            dial: dial.map { Dial(app: name("app"), channel: name("production"), rows: $0) },
+            blocks: blocks,
             device: DeviceFacts(
-                deviceID: SimulatedDevice.id, appVersion: appVersion.flatMap { AppVersion($0) }, time: time, retryNow: retryNow))
+                deviceID: SimulatedDevice.id,
+                appVersion: appVersion.flatMap { AppVersion($0) },
+                time: time,
+                retryNow: retryNow
+            )
+        )
     }
 
-    private func row(_ entry: PatchEntry, rollout: Int = 10_000, paused: Bool = false, reason: String? = nil) -> Dial.Row {
+    private func row(_ entry: PatchEntry, rollout: Int = 10_000, paused: Bool = false, reason: String? = nil)
+        -> Dial.Row
+    {
         Dial.Row(
-            patchID: entry.patchID, sha256: entry.fingerprint.sha256, rollout: rollout, paused: paused, reason: reason)
+            patchID: entry.patchID,
+            sha256: entry.fingerprint.sha256,
+            rollout: rollout,
+            paused: paused,
+            reason: reason
+        )
     }
 
     private let closed = PatchRules(rollout: 0)
@@ -30,22 +52,26 @@ struct ChoiceTests {
     // MARK: Which of the listed versions
 
     /// What the device has, what is listed with its rollout, what is chosen.
-    @Test(arguments: [
-        (nil, [], "none"),
-        (nil, [("2", 10_000), ("1", 10_000)], "take 2"),
-        (nil, [("2", 0), ("1", 10_000)], "take 1"),
-        (nil, [("2", 0), ("1", 0)], "none"),
-        ("1", [("3", 10_000), ("2", 10_000), ("1", 10_000)], "take 3"),
-        ("1", [("3", 0), ("2", 10_000), ("1", 10_000)], "take 2"),
-        ("1", [("3", 0), ("2", 0), ("1", 0)], "keep 1"),
-        ("2", [("2", 10_000), ("1", 10_000)], "keep 2"),
-        ("2", [("2", 0), ("1", 10_000)], "keep 2"),
-        ("2", [("3", 0), ("1", 10_000)], "take 1"),
-        ("2", [("3", 0)], "withdraw 2"),
-        ("2", [], "withdraw 2"),
-    ] as [(String?, [(String, Int)], String)])
+    @Test(
+        arguments: [
+            (nil, [], "none"),
+            (nil, [("2", 10_000), ("1", 10_000)], "take 2"),
+            (nil, [("2", 0), ("1", 10_000)], "take 1"),
+            (nil, [("2", 0), ("1", 0)], "none"),
+            ("1", [("3", 10_000), ("2", 10_000), ("1", 10_000)], "take 3"),
+            ("1", [("3", 0), ("2", 10_000), ("1", 10_000)], "take 2"),
+            ("1", [("3", 0), ("2", 0), ("1", 0)], "keep 1"),
+            ("2", [("2", 10_000), ("1", 10_000)], "keep 2"),
+            ("2", [("2", 0), ("1", 10_000)], "keep 2"),
+            ("2", [("3", 0), ("1", 10_000)], "take 1"),
+            ("2", [("3", 0)], "withdraw 2"),
+            ("2", [], "withdraw 2"),
+        ] as [(String?, [(String, Int)], String)]
+    )
     func `is the first eligible one above what the device has, and else what it has while that is listed`(
-        current: String?, listed: [(String, Int)], choice: String
+        current: String?,
+        listed: [(String, Int)],
+        choice: String
     ) {
         let versions = listed.map { entry("fix", $0.0, rules: PatchRules(rollout: $0.1)) }
         let found =
@@ -60,13 +86,16 @@ struct ChoiceTests {
     }
 
     @Test func `names every version that was passed over, in list order`() {
-        let decision = decide([entry("fix", "3", rules: closed), entry("fix", "2", rules: .init(rollout: 1)), entry("fix", "1")])
+        let decision = decide([
+            entry("fix", "3", rules: closed), entry("fix", "2", rules: .init(rollout: 1)), entry("fix", "1"),
+        ])
         #expect(decision.patchID == id)
         #expect(
             decision.passedOver == [
                 .init(version: name("3"), why: .rollout(cohort: 4_274, effective: 0)),
                 .init(version: name("2"), why: .rollout(cohort: 4_274, effective: 1)),
-            ])
+            ]
+        )
     }
 
     @Test func `never looks below what the device has`() {
@@ -77,7 +106,10 @@ struct ChoiceTests {
 
     @Test func `concludes nothing from an absence when an entry of this id was refused`() {
         #expect(decide([], current: "2", hasRefused: true).choice == .keep(installed("fix 2")))
-        #expect(decide([entry("fix", "3", rules: closed)], current: "2", hasRefused: true).choice == .keep(installed("fix 2")))
+        #expect(
+            decide([entry("fix", "3", rules: closed)], current: "2", hasRefused: true).choice
+                == .keep(installed("fix 2"))
+        )
         #expect(decide([], hasRefused: true).choice == .none)
     }
 
@@ -88,17 +120,19 @@ struct ChoiceTests {
 
     // MARK: What keeps a version from a device
 
-    @Test(arguments: [
-        (PatchRules(rollout: 4_274), NotEligible.rollout(cohort: 4_274, effective: 4_274)),
-        (PatchRules(rollout: 4_275), nil),
-        (PatchRules(appVersion: AppVersionRange(">=2.1 <3")), .appVersion(needs: ">=2.1 <3", has: "3.0")),
-        (PatchRules(appVersion: AppVersionRange(">=2.1 <=3")), nil),
-        (PatchRules(condition: "region==eu"), .unknownRule("condition")),
-        (PatchRules(users: []), .unknownRule("users")),
-        (PatchRules(unknown: ["moonPhase"]), .unknownRule("moonPhase")),
-        (PatchRules(dial: .required), .dialMissing),
-        (PatchRules(mandatory: true, runAtNextLaunch: true), nil),
-    ] as [(PatchRules, NotEligible?)])
+    @Test(
+        arguments: [
+            (PatchRules(rollout: 4_274), NotEligible.rollout(cohort: 4_274, effective: 4_274)),
+            (PatchRules(rollout: 4_275), nil),
+            (PatchRules(appVersion: AppVersionRange(">=2.1 <3")), .appVersion(needs: ">=2.1 <3", has: "3.0")),
+            (PatchRules(appVersion: AppVersionRange(">=2.1 <=3")), nil),
+            (PatchRules(condition: "region==eu"), .unknownRule("condition")),
+            (PatchRules(users: []), .unknownRule("users")),
+            (PatchRules(unknown: ["moonPhase"]), .unknownRule("moonPhase")),
+            (PatchRules(dial: .required), .dialMissing),
+            (PatchRules(mandatory: true, runAtNextLaunch: true), nil),
+        ] as [(PatchRules, NotEligible?)]
+    )
     func `is refused by the first rule that this device breaks or cannot judge`(rules: PatchRules, why: NotEligible?) {
         let decision = decide([entry("fix", "1", rules: rules)], appVersion: "3.0")
         #expect(decision.passedOver.first?.why == why)
@@ -113,7 +147,8 @@ struct ChoiceTests {
     @Test func `of an app version rule asks for an app version`() {
         let rules = PatchRules(appVersion: AppVersionRange("!=1"))
         #expect(
-            decide([entry("fix", "1", rules: rules)]).passedOver.map(\.why) == [.appVersion(needs: "!=1", has: nil)])
+            decide([entry("fix", "1", rules: rules)]).passedOver.map(\.why) == [.appVersion(needs: "!=1", has: nil)]
+        )
     }
 
     @Test func `leaves a version that is not listed for this app version any more`() {
@@ -133,10 +168,13 @@ struct ChoiceTests {
 
     // MARK: The dial
 
-    @Test(arguments: [
-        (10_000, 10_000, nil), (4_275, 10_000, nil), (10_000, 4_275, nil), (4_274, 10_000, 4_274), (10_000, 4_274, 4_274),
-        (0, 10_000, 0), (10_000, 0, 0), (5, 2, 2), (2, 5, 2),
-    ] as [(Int, Int, Int?)])
+    @Test(
+        arguments: [
+            (10_000, 10_000, nil), (4_275, 10_000, nil), (10_000, 4_275, nil), (4_274, 10_000, 4_274),
+            (10_000, 4_274, 4_274),
+            (0, 10_000, 0), (10_000, 0, 0), (5, 2, 2), (2, 5, 2),
+        ] as [(Int, Int, Int?)]
+    )
     func `goes by the smaller of ceiling and dial`(ceiling: Int, dial: Int, effective: Int?) {
         let version = entry("fix", "1", rules: PatchRules(rollout: ceiling))
         let decision = decide([version], dial: [row(version, rollout: dial)])
@@ -161,7 +199,9 @@ struct ChoiceTests {
         #expect(decide([version], dial: [row(entry("fix", "2"), paused: true)]).choice == .take(version, over: nil))
     }
 
-    @Test(arguments: [PatchRules(rollout: 0), PatchRules(condition: "x==1"), PatchRules(unknown: ["x"]), PatchRules(dial: .required)])
+    @Test(arguments: [
+        PatchRules(rollout: 0), PatchRules(condition: "x==1"), PatchRules(unknown: ["x"]), PatchRules(dial: .required),
+    ])
     func `never moves a device down by a rule`(rules: PatchRules) {
         let listed = [entry("fix", "2", rules: rules), entry("fix", "1")]
         #expect(decide(listed, current: "2").choice == .keep(installed("fix 2")))
@@ -169,7 +209,10 @@ struct ChoiceTests {
 
     @Test func `never moves a device down by the dial`() {
         let listed = [entry("fix", "2"), entry("fix", "1")]
-        #expect(decide(listed, current: "2", dial: [row(listed[0], rollout: 0, paused: true)]).choice == .keep(installed("fix 2")))
+        #expect(
+            decide(listed, current: "2", dial: [row(listed[0], rollout: 0, paused: true)]).choice
+                == .keep(installed("fix 2"))
+        )
     }
 
     // MARK: What failed here
@@ -180,21 +223,35 @@ struct ChoiceTests {
         return blocks
     }
 
-    @Test(arguments: [
-        (0, 0, false, nil),
-        (1, 0, false, .waiting(until: now.adding(.hours(1)))), (1, 3_599, false, .waiting(until: now.adding(.hours(1)))),
-        (1, 3_600, false, nil), (1, 0, true, nil),
-        (2, 3_600, false, .blocked(until: now.adding(.days(14)))), (2, 0, true, .blocked(until: now.adding(.days(14)))),
-        (2, 14 * 86_400 - 1, false, .blocked(until: now.adding(.days(14)))), (2, 14 * 86_400, false, nil),
-    ] as [(Int, Int, Bool, NotEligible?)])
+    @Test(
+        arguments: [
+            (0, 0, false, nil),
+            (1, 0, false, .waiting(until: now.adding(.hours(1)))),
+            (1, 3_599, false, .waiting(until: now.adding(.hours(1)))),
+            (1, 3_600, false, nil), (1, 0, true, nil),
+            (2, 3_600, false, .blocked(until: now.adding(.days(14)))),
+            (2, 0, true, .blocked(until: now.adding(.days(14)))),
+            (2, 14 * 86_400 - 1, false, .blocked(until: now.adding(.days(14)))), (2, 14 * 86_400, false, nil),
+        ] as [(Int, Int, Bool, NotEligible?)]
+    )
     func `waits an hour after one failed trial and fourteen days after two`(
-        failures: Int, secondsLater: Int, retryNow: Bool, why: NotEligible?
+        failures: Int,
+        secondsLater: Int,
+        retryNow: Bool,
+        why: NotEligible?
     ) {
         let versions = [entry("fix", "2"), entry("fix", "1")]
         let decision = decide(
-            versions, current: "1", blocks: failed(failures), at: Self.now.adding(.seconds(secondsLater)), retryNow: retryNow)
+            versions,
+            current: "1",
+            blocks: failed(failures),
+            at: Self.now.adding(.seconds(secondsLater)),
+            retryNow: retryNow
+        )
         #expect(decision.passedOver.first?.why == why)
-        #expect(decision.choice == (why == nil ? .take(versions[0], over: installed("fix 1")) : .keep(installed("fix 1"))))
+        #expect(
+            decision.choice == (why == nil ? .take(versions[0], over: installed("fix 1")) : .keep(installed("fix 1")))
+        )
     }
 
     @Test(arguments: [1, 2])
@@ -241,7 +298,12 @@ struct CohortTests {
             let facts = DeviceFacts(deviceID: device, appVersion: nil, time: ManualClock.start)
             let taken = versions.map { version in
                 Decision(
-                    name("fix"), versions: [version], hasRefused: false, current: nil, dial: nil, blocks: TrialBlocks(),
+                    name("fix"),
+                    versions: [version],
+                    hasRefused: false,
+                    current: nil,
+                    dial: nil,
+                    blocks: TrialBlocks(),
                     device: facts
                 ).choice != .none
             }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
@@ -11,8 +12,8 @@ import Testing
 /// Stops a device where it stands, as a power cut does, and looks at what the next start finds.
 @Suite("A device that is stopped")
 struct CrashTests {
-    private static let first = "banner 1, fix-cart-total 1, web 1.0.0"
-    private static let second = "banner 1, fix-cart-total 2, web 2.0.0"
+    private static let first = SampleApp.Small.firstLabels
+    private static let second = SampleApp.Small.secondLabels
 
     /// What is stopped.
     enum Work: String, CaseIterable, Sendable {
@@ -30,12 +31,12 @@ struct CrashTests {
             try await world.device.sync()
             try await world.device.launchAndConfirm()
             if self == .healing {
-                let lib = try #require(SHA256Digest(hex: String(object("export const lib = 1;").suffix(64))))
-                try world.disk.overwrite(world.store.objects.path(of: lib), with: [1])
+                let main = try #require(SHA256Digest(hex: String(object("main(1);").suffix(64))))
+                try world.disk.overwrite(world.store.objects.path(of: main), with: [1])
                 try world.disk.remove(world.store.root.appending(FilePath(object("cart.total = 1;")).components))
                 return
             }
-            world.repository.publish(SampleApp.second)
+            world.repository.publish(SampleApp.Small.second)
             if self != .updateSync { try await world.device.sync() }
         }
 
@@ -59,14 +60,14 @@ struct CrashTests {
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }
+    }
 
-        /// Every how many changes the device is stopped: a sync makes some 200, and each stop costs three syncs.
-        var stride: Int {
-            switch self {
-            case .firstSync, .updateSync: 3
-            case .switchAndConfirm, .launchAndRollBack, .healing: 1
-            }
-        }
+    /// Every how many changes the device is stopped.
+    ///
+    /// A sync makes more than a hundred of them and each stop costs another sync, so a normal run takes some eight of each;
+    /// with `PATCHLINE_EVERY_CHANGE=1` in its environment it takes all.
+    private func stride(through changes: Int) -> Int {
+        ProcessInfo.processInfo.environment["PATCHLINE_EVERY_CHANGE"] == "1" ? 1 : max(1, changes / 8)
     }
 
     /// Whole before anything else happens, whole after a launch, and where the list says after the next sync.
@@ -92,15 +93,18 @@ struct CrashTests {
 
     @Test(arguments: Work.allCases, [FaultyFiles.Survival.lose, .keep])
     func `at any change of its disk has a complete version, and the next sync finishes`(
-        work: Work, survival: FaultyFiles.Survival
+        work: Work,
+        survival: FaultyFiles.Survival
     ) async throws {
-        let world = try World()
+        let world = try World(SampleApp.Small.first)
         try await work.prepare(world)
         let rehearsal = world.disk.reopened()
         try await work.run(try world.device.reopened(on: rehearsal))
         #expect(rehearsal.changes > 10)
-        // The two survivals start at different changes, so that together they miss none.
-        for change in Swift.stride(from: survival == .lose ? 1 : 2, through: rehearsal.changes, by: work.stride) {
+        let stride = stride(through: rehearsal.changes)
+        // The two survivals start at different changes, so that together they miss fewer.
+        let start = survival == .lose ? 1 : 1 + stride / 2
+        for change in Swift.stride(from: start, through: rehearsal.changes, by: stride) {
             let disk = world.disk.reopened(failingAtChange: change)
             do {
                 try await work.run(try world.device.reopened(on: disk))
@@ -110,42 +114,47 @@ struct CrashTests {
         }
     }
 
-    /// The disk is not asked any more once the plug is out.
-    private func stopping(at point: CommitPoint, _ work: Work, _ world: World) async throws -> FaultyFiles? {
-        let image = NIOLockedValueBox<FaultyFiles?>(nil)
+    /// The disk as it was when each point was reached for the first time.
+    private func images(of work: Work, _ world: World) async throws -> [CommitPoint: FaultyFiles] {
+        let images = NIOLockedValueBox<[CommitPoint: FaultyFiles]>([:])
         let disk = world.disk.reopened()
         var device = try world.device.reopened(on: disk)
-        device.device.atCommitPoint = { reached in
-            guard reached == point else { return }
-            image.withLockedValue { $0 = $0 ?? disk.reopened() }
+        device.device.atCommitPoint = { point in
+            images.withLockedValue { $0[point] = $0[point] ?? disk.reopened() }
         }
         try await work.run(device)
-        return image.withLockedValue(\.self)
+        return images.withLockedValue(\.self)
     }
 
-    @Test(arguments: CommitPoint.allCases)
-    func `at a named point has a complete version, and the next sync finishes`(point: CommitPoint) async throws {
-        var reached = 0
-        for work in Work.allCases {
-            let world = try World()
-            try await work.prepare(world)
-            guard let stopped = try await stopping(at: point, work, world) else { continue }
-            reached += 1
-            for survival in FaultyFiles.Survival.allCases {
-                try await check(stopped.crashed(survival), work, world, "\(work) at \(point), \(survival)")
+    @Test(arguments: [
+        (Work.firstSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
+        (.updateSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
+        (.healing, [.afterMetadata, .duringObjects, .afterObjects, .beforeState, .afterState]),
+        (.launchAndRollBack, [.afterLaunch] as [(Work, Set<CommitPoint>)]),
+    ])
+    func `at a named point has a complete version, and the next sync finishes`(
+        work: Work,
+        points: Set<CommitPoint>
+    ) async throws {
+        let world = try World(SampleApp.Small.first)
+        try await work.prepare(world)
+        let images = try await images(of: work, world)
+        #expect(Set(images.keys) == points)
+        for (point, image) in images {
+            for survival in [FaultyFiles.Survival.lose, .keepNames] {
+                try await check(image.crashed(survival), work, world, "\(work) at \(point), \(survival)")
             }
         }
-        #expect(reached > 0)
     }
 
     @Test func `while its store is made has none or a whole one`() async throws {
         let clock = ManualClock()
         let repository = SimulatedRepository(clock: clock)
-        repository.publish(SampleApp.first)
+        repository.publish([SampleApp.fix1])
         let rehearsal = FaultyFiles()
         _ = try SimulatedDevice(of: repository, clock: clock, on: rehearsal)
-        for change in 1...rehearsal.changes {
-            for survival in FaultyFiles.Survival.allCases {
+        for change in Swift.stride(from: 1, through: rehearsal.changes, by: stride(through: rehearsal.changes)) {
+            for survival in [FaultyFiles.Survival.lose, .keep] {
                 let disk = FaultyFiles(failingAtChange: change)
                 _ = try? SimulatedDevice(of: repository, clock: clock, on: disk)
                 let after = disk.crashed(survival)
@@ -157,14 +166,17 @@ struct CrashTests {
                     device = try SimulatedDevice(of: repository, clock: clock, on: after)
                 }
                 try await device.sync()
-                #expect(try await device.launchAndConfirm()?.labels == Self.first, "change \(change), \(survival)")
+                #expect(
+                    try await device.launchAndConfirm()?.labels == "fix-cart-total 1",
+                    "change \(change), \(survival)"
+                )
             }
         }
     }
 
     @Test func `during its trial tries again once, and rolls back by itself then`() async throws {
-        let world = try await World.running()
-        world.repository.publish(SampleApp.second)
+        let world = try await World.running(SampleApp.Small.first)
+        world.repository.publish(SampleApp.Small.second)
         try await world.device.sync()
         var disk = world.disk
         for expected in ["try", "try", "back", "run"] {
@@ -181,9 +193,9 @@ struct CrashTests {
     }
 
     @Test func `has all its patches when a full disk ends a sync anywhere`() async throws {
-        let world = try await World.running()
-        world.repository.publish(SampleApp.second)
-        for space in Swift.stride(from: 0, to: 12_000, by: 1_500) {
+        let world = try await World.running(SampleApp.Small.first)
+        world.repository.publish(SampleApp.Small.second)
+        for space in Swift.stride(from: 0, to: 12_000, by: 3_000) {
             let disk = world.disk.reopened()
             disk.limitFreeSpace(to: space)
             let device = try world.device.reopened(on: disk)
@@ -236,7 +248,11 @@ struct CleanUpTests {
             .script("fix", "2", "fix(2);"), .script("fix", "1", "fix(1);"),
         ])
         let report = try await world.device.sync()
-        #expect(report.decisions.first { $0.patchID.text == "fix" }?.passedOver.map(\.why) == [.blocked(until: world.clock.now().adding(.days(14)))])
+        #expect(
+            report.decisions.first { $0.patchID.text == "fix" }?.passedOver.map(\.why) == [
+                .blocked(until: world.clock.now().adding(.days(14)))
+            ]
+        )
         await #expect(throws: SyncError.nothingToRollBackTo) { try await world.device.device.rollBack() }
     }
 

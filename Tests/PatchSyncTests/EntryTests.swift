@@ -12,9 +12,15 @@ struct EntryTests {
     private let first = "banner 1, fix-cart-total 1, web 1.0.0"
     private let list = TargetPath.patchList(SimulatedRepository.production)
     private let manifest = TargetPath.manifest(
-        channel: SimulatedRepository.production, patchID: name("web"), version: name("2.0.0"))
+        channel: SimulatedRepository.production,
+        patchID: name("web"),
+        version: name("2.0.0")
+    )
     private let column = TargetPath.signatureColumn(
-        channel: SimulatedRepository.production, patchID: name("web"), version: name("2.0.0"))
+        channel: SimulatedRepository.production,
+        patchID: name("web"),
+        version: name("2.0.0")
+    )
 
     /// The files of what runs, which no refused update may touch.
     private func installed(_ world: World) throws -> [String: [UInt8]] {
@@ -24,19 +30,28 @@ struct EntryTests {
 
     /// The update of `id` fails by exactly this error, everything else of it comes (P10), and the old version stays (P7).
     private func expectFailure(
-        of id: String, _ version: String, _ error: SyncError, then labels: String, in world: World,
+        of id: String,
+        _ version: String,
+        _ error: SyncError,
+        then labels: String,
+        in world: World,
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let report = try await world.device.sync()
         #expect(
-            report.failures == [PatchFailure(patchID: name(id), version: name(version), error: error)], sourceLocation: location)
+            report.failures == [PatchFailure(patchID: name(id), version: name(version), error: error)],
+            sourceLocation: location
+        )
         #expect(!report.isComplete, sourceLocation: location)
         try await expectAfterRestart(labels, in: world, location: location)
     }
 
     /// An entry is refused by exactly this rule, and concludes nothing about what is installed.
     private func expectRefusal(
-        of entry: String, _ rule: EntryFault.Rule, then labels: String, in world: World,
+        of entry: String,
+        _ rule: EntryFault.Rule,
+        then labels: String,
+        in world: World,
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let report = try await world.device.sync()
@@ -56,8 +71,10 @@ struct EntryTests {
 
     /// Every way in which an object does not come, and the error.
     private static let brokenObjects: [(SimulatedRepository.Fault, @Sendable (String, String) -> SyncError)] = [
-        (.notFound, { path, _ in .fetch(.notFound(path)) }), (.status(500), { path, _ in .fetch(.status(path, code: 500)) }),
-        (.timesOut, { path, _ in .fetch(.timedOut(path)) }), (.breaksOff(after: 3), { path, _ in .fetch(.short(path)) }),
+        (.notFound, { path, _ in .fetch(.notFound(path)) }),
+        (.status(500), { path, _ in .fetch(.status(path, code: 500)) }),
+        (.timesOut, { path, _ in .fetch(.timedOut(path)) }),
+        (.breaksOff(after: 3), { path, _ in .fetch(.short(path)) }),
         (.shortened(to: 3), { _, entry in .object(entry: entry, field: "size") }),
         (.endless, { _, entry in .object(entry: entry, field: "size") }),
         (.bitFlipped(at: 0), { _, entry in .object(entry: entry, field: "md5") }),
@@ -72,7 +89,12 @@ struct EntryTests {
         let path = object("cart.total = 2;")
         world.repository.fail(path, with: fault)
         try await expectFailure(
-            of: "fix-cart-total", "2", error(path, "fix-cart-total 2"), then: "banner 1, fix-cart-total 1, web 2.0.0", in: world)
+            of: "fix-cart-total",
+            "2",
+            error(path, "fix-cart-total 2"),
+            then: "banner 1, fix-cart-total 1, web 2.0.0",
+            in: world
+        )
         #expect(try world.disk.status(of: world.store.root.appending(FilePath(path).components)) == nil)
     }
 
@@ -84,7 +106,12 @@ struct EntryTests {
         let path = object("console.log(2);")
         world.repository.fail(path, with: fault)
         try await expectFailure(
-            of: "web", "2.0.0", error(path, "web 2.0.0 app/main.js"), then: "banner 1, fix-cart-total 2, web 1.0.0", in: world)
+            of: "web",
+            "2.0.0",
+            error(path, "web 2.0.0 app/main.js"),
+            then: "banner 1, fix-cart-total 2, web 1.0.0",
+            in: world
+        )
     }
 
     @Test func `is finished by the next sync, which fetches only what did not come`() async throws {
@@ -111,7 +138,10 @@ struct EntryTests {
 
     @Test func `ends the sync where the disk is full, and stages nothing`() async throws {
         let world = try await World.running()
-        world.repository.publish([SampleApp.fix2, SampleApp.banner1, .bundle("web", "3.0.0", ["index.html": String(repeating: "x", count: 60_000)])])
+        world.repository.publish([
+            SampleApp.fix2, SampleApp.banner1,
+            .bundle("web", "3.0.0", ["index.html": String(repeating: "x", count: 60_000)]),
+        ])
         world.disk.limitFreeSpace(to: 40_000)
         let error = await #expect(throws: SyncError.self) { try await world.device.sync() }
         guard case .file(.noSpace) = error else {
@@ -125,20 +155,24 @@ struct EntryTests {
     }
 
     @Test func `in several patches is told patch by patch, and the completion comes once`() async throws {
-        let scripts = (0..<20).map { SimulatedPatch.script("script-\($0)", "1", "run(\($0));") }
+        let scripts = (0..<10).map { SimulatedPatch.script("script-\($0)", "1", "run(\($0));") }
         let world = try World(scripts)
-        for number in stride(from: 0, to: 20, by: 3) { world.repository.fail(object("run(\(number));"), with: .notFound) }
+        for number in stride(from: 0, to: 10, by: 3) {
+            world.repository.fail(object("run(\(number));"), with: .notFound)
+        }
         let report = try await world.device.sync()
         let failed = Set(report.failures.map(\.patchID.text))
-        #expect(failed == Set(stride(from: 0, to: 20, by: 3).map { "script-\($0)" }))
-        #expect(report.failures.count == 7)
-        #expect(report.failures.allSatisfy { failure in
-            if case .fetch(.notFound) = failure.error { true } else { false }
-        })
-        #expect(try await world.device.launchAndConfirm()?.patches.count == 13)
+        #expect(failed == Set(stride(from: 0, to: 10, by: 3).map { "script-\($0)" }))
+        #expect(report.failures.count == 4)
+        #expect(
+            report.failures.allSatisfy { failure in
+                if case .fetch(.notFound) = failure.error { true } else { false }
+            }
+        )
+        #expect(try await world.device.launchAndConfirm()?.patches.count == 6)
     }
 
-    @Test(arguments: [0, 1, 2, 7, 30])
+    @Test(arguments: [0, 1, 2, 9])
     func `is none when every patch comes, however many there are`(count: Int) async throws {
         let world = try World((0..<count).map { SimulatedPatch.script("script-\($0)", "1", "run(\($0));") })
         let report = try await world.device.sync()
@@ -158,18 +192,19 @@ struct EntryTests {
 
     // MARK: Manifest and column
 
-    private static let brokenDocuments: [(SimulatedRepository.Fault, String)] = [
-        (.notFound, "fetch"), (.status(503), "fetch"), (.timesOut, "fetch"), (.breaksOff(after: 9), "fetch"),
-        (.shortened(to: 60), "bytes"), (.bitFlipped(at: 0.5), "bytes"), (.endless, "bytes"),
+    private static let brokenDocuments: [SimulatedRepository.Fault] = [
+        .notFound, .status(503), .timesOut, .breaksOff(after: 9), .shortened(to: 60), .bitFlipped(at: 0.5), .endless,
     ]
 
     @Test(arguments: brokenDocuments.indices, [true, false])
     func `of a manifest or its column keeps the old bundle`(index: Int, isManifest: Bool) async throws {
-        let (fault, _) = Self.brokenDocuments[index]
+        let fault = Self.brokenDocuments[index]
         let world = try await World.running()
         world.repository.publish(SampleApp.second)
         let ending = isManifest ? ".manifest.json" : ".manifest.sigs"
-        let path = try #require(world.repository.tree.files.keys.first { $0.contains("/2.0.0/") && $0.hasSuffix(ending) })
+        let path = try #require(
+            world.repository.tree.files.keys.first { $0.contains("/2.0.0/") && $0.hasSuffix(ending) }
+        )
         world.repository.fail(path, with: fault)
         let report = try await world.device.sync()
         #expect(report.failures.map(\.patchID.text) == ["web"])
@@ -180,13 +215,12 @@ struct EntryTests {
         case .status(let code): #expect(error == .fetch(.status(path, code: code)))
         case .timesOut: #expect(error == .fetch(.timedOut(path)))
         case .breaksOff: #expect(error == .fetch(.short(path)))
-        case .endless: #expect(error == .fetch(.tooLarge(path, limit: isManifest ? size : size)))
+        case .endless: #expect(error == .fetch(.tooLarge(path, limit: size)))
         case .shortened where isManifest:
             #expect(error == .trust(.entry(EntryFault(entry: "web 2.0.0 manifest", rule: .differs("size")))))
         case .bitFlipped where isManifest:
             #expect(error == .trust(.entry(EntryFault(entry: "web 2.0.0 manifest", rule: .differs("md5")))))
-        case .shortened: #expect(error == .trust(.wrongLength(name: column.text, found: 60, expected: size)))
-        case .bitFlipped: #expect(error == .trust(.wrongDigest(name: column.text, algorithm: "sha256")))
+        case .shortened, .bitFlipped: #expect(error == .trust(.wrongDigest(name: column.text, algorithm: "sha256")))
         case .connection, .replaced: Issue.record("not in the table")
         }
         try await expectAfterRestart("banner 1, fix-cart-total 2, web 1.0.0", in: world, location: #_sourceLocation)
@@ -200,7 +234,12 @@ struct EntryTests {
         // The second asset by path.
         let fault = EntryFault(entry: "web 2.0.0 app/main.js", rule: .signature)
         try await expectFailure(
-            of: "web", "2.0.0", .trust(.entry(fault)), then: "banner 1, fix-cart-total 2, web 1.0.0", in: world)
+            of: "web",
+            "2.0.0",
+            .trust(.entry(fault)),
+            then: "banner 1, fix-cart-total 2, web 1.0.0",
+            in: world
+        )
     }
 
     @Test func `whose column is of another key is refused by that key's id`() async throws {
@@ -213,9 +252,12 @@ struct EntryTests {
     @Test(arguments: [
         SimulatedPatch.Identity(app: "com.example.other"), SimulatedPatch.Identity(patchID: "shop"),
     ])
-    func `whose assets were moved from another app or patch is refused`(identity: SimulatedPatch.Identity) async throws {
+    func `whose assets were moved from another app or patch is refused`(identity: SimulatedPatch.Identity) async throws
+    {
         let world = try await World.running()
-        world.repository.publish([SampleApp.fix1, SampleApp.banner1, SampleApp.web2.with { $0.assetsSignedAs = identity }])
+        world.repository.publish([
+            SampleApp.fix1, SampleApp.banner1, SampleApp.web2.with { $0.assetsSignedAs = identity },
+        ])
         let fault = EntryFault(entry: "web 2.0.0 app/lib.js", rule: .signature)
         try await expectFailure(of: "web", "2.0.0", .trust(.entry(fault)), then: first, in: world)
     }
@@ -233,12 +275,19 @@ struct EntryTests {
     }
 
     @Test(arguments: [
-        ("\"app\":\"com.example.storefront\"", "\"app\":\"com.example.evilfront1\"", "app", "com.example.evilfront1", "com.example.storefront"),
+        (
+            "\"app\":\"com.example.storefront\"", "\"app\":\"com.example.evilfront1\"", "app", "com.example.evilfront1",
+            "com.example.storefront"
+        ),
         ("\"patchId\":\"web\"", "\"patchId\":\"wob\"", "patchId", "wob", "web"),
         ("\"version\":\"2.0.0\"", "\"version\":\"9.0.0\"", "version", "9.0.0", "2.0.0"),
     ])
     func `whose manifest is another's is refused, even when an entry key signed for its bytes`(
-        old: String, new: String, field: String, found: String, expected: String
+        old: String,
+        new: String,
+        field: String,
+        found: String,
+        expected: String
     ) async throws {
         let world = try await World.running()
         world.repository.publish([SampleApp.fix1, SampleApp.banner1, SampleApp.web2]) { targets in
@@ -246,31 +295,57 @@ struct EntryTests {
             relist(SampleApp.web2, manifest: targets[manifest] ?? [], in: &targets)
         }
         try await expectFailure(
-            of: "web", "2.0.0", .trust(.foreign(document: "web 2.0.0 manifest", field: field, found: found, expected: expected)),
-            then: first, in: world)
+            of: "web",
+            "2.0.0",
+            .trust(.foreign(document: "web 2.0.0 manifest", field: field, found: found, expected: expected)),
+            then: first,
+            in: world
+        )
     }
 
     /// Gives the entry of `patch` the fingerprint of an altered manifest, signed by the entry key.
     private func relist(_ patch: SimulatedPatch, manifest: [UInt8], in targets: inout [TargetPath: [UInt8]]) {
-        guard let parsed = try? ParsedPatchList(targets[list] ?? []).list else { preconditionFailure("it was just written") }
+        guard let parsed = try? ParsedPatchList(targets[list] ?? []).list else {
+            preconditionFailure("it was just written")
+        }
         let entries = parsed.entries.map { entry in
             guard entry.patchID == patch.id else { return entry }
             let fingerprint = Fingerprint(of: manifest)
             let statement = Statement.patch(
-                app: parsed.app, channel: parsed.channel, patchID: patch.id, kind: .bundle, version: patch.version,
-                fingerprint: fingerprint)
+                app: parsed.app,
+                channel: parsed.channel,
+                patchID: patch.id,
+                kind: .bundle,
+                version: patch.version,
+                fingerprint: fingerprint
+            )
             return PatchEntry(
-                patchID: patch.id, kind: .bundle, version: patch.version,
+                patchID: patch.id,
+                kind: .bundle,
+                version: patch.version,
                 url: URLLayout.entry(
-                    kind: .bundle, channel: parsed.channel, patchID: patch.id, version: patch.version, sha256: fingerprint.sha256),
+                    kind: .bundle,
+                    channel: parsed.channel,
+                    patchID: patch.id,
+                    version: patch.version,
+                    sha256: fingerprint.sha256
+                ),
                 fingerprint: fingerprint,
                 signature: EntrySignature(
-                    keyID: SimulatedKey.entry.entryKeyID, bytes: SimulatedKey.entry.signature(over: statement)),
-                salt: entry.salt, rules: entry.rules)
+                    keyID: SimulatedKey.entry.entryKeyID,
+                    bytes: SimulatedKey.entry.signature(over: statement)
+                ),
+                salt: entry.salt,
+                rules: entry.rules
+            )
         }
         targets[list] =
             PatchList(
-                app: parsed.app, channel: parsed.channel, serial: parsed.serial, published: parsed.published, entries: entries
+                app: parsed.app,
+                channel: parsed.channel,
+                serial: parsed.serial,
+                published: parsed.published,
+                entries: entries
             ).json.fileBytes
     }
 
@@ -291,16 +366,25 @@ struct EntryTests {
         (["main.js"], "index", "is not an asset"),
     ])
     func `with a hostile path in its manifest is refused, and nothing of it is written`(
-        paths: [String], field: String, rule: String
+        paths: [String],
+        field: String,
+        rule: String
     ) async throws {
         let world = try await World.running()
-        let rows = paths.enumerated().map { SimulatedPatch.File($1, "evil \($0)").with { $0.url = "/\(paths.count)/\($0.bytes.count)" } }
+        let rows = paths.enumerated().map {
+            SimulatedPatch.File($1, "evil \($0)").with { $0.url = "/\(paths.count)/\($0.bytes.count)" }
+        }
         var unique = rows
         for index in unique.indices { unique[index].url = "/asset-\(index)" }
         let before = try world.files().keys.filter { !$0.hasPrefix("/store/") }
         world.repository.publish([SampleApp.fix1, SampleApp.banner1, .bundle("web", "2.0.0", rows: unique)])
         try await expectFailure(
-            of: "web", "2.0.0", .trust(.malformed(FormatError("web 2.0.0 manifest", field: field, rule: rule))), then: first, in: world)
+            of: "web",
+            "2.0.0",
+            .trust(.malformed(FormatError("web 2.0.0 manifest", field: field, rule: rule))),
+            then: first,
+            in: world
+        )
         #expect(try world.files().keys.filter { !$0.hasPrefix("/store/") } == before)
         #expect(!world.repository.takeRequests().contains { $0.hasPrefix("objects/") })
         #expect(try world.files(below: "objects").keys.count == 8)
@@ -313,8 +397,12 @@ struct EntryTests {
         world.repository.publish([SampleApp.fix1, SampleApp.banner1, .bundle("web", "2.0.0", rows: [row])])
         let rule = "must be a percent-encoded URL path that starts with '/' and not with '/__patchline/'"
         try await expectFailure(
-            of: "web", "2.0.0", .trust(.malformed(FormatError("web 2.0.0 manifest", field: "assets[0].url", rule: rule))),
-            then: first, in: world)
+            of: "web",
+            "2.0.0",
+            .trust(.malformed(FormatError("web 2.0.0 manifest", field: "assets[0].url", rule: rule))),
+            then: first,
+            in: world
+        )
     }
 
     @Test func `does not follow a symbolic link that somebody put into the store`() async throws {
@@ -342,7 +430,11 @@ struct EntryTests {
         let world = try await World.running()
         world.repository.publish([SampleApp.fix2.with { $0.signedAs = identity }, SampleApp.banner1, SampleApp.web2])
         try await expectRefusal(
-            of: "fix-cart-total 2", .signature, then: "banner 1, fix-cart-total 1, web 2.0.0", in: world)
+            of: "fix-cart-total 2",
+            .signature,
+            then: "banner 1, fix-cart-total 1, web 2.0.0",
+            in: world
+        )
     }
 
     @Test func `whose entry's signature has one bit flipped is refused alone`() async throws {
@@ -356,7 +448,11 @@ struct EntryTests {
             targets[list]?[index] = old == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         }
         try await expectRefusal(
-            of: "fix-cart-total 2", .signature, then: "banner 1, fix-cart-total 1, web 2.0.0", in: world)
+            of: "fix-cart-total 2",
+            .signature,
+            then: "banner 1, fix-cart-total 1, web 2.0.0",
+            in: world
+        )
     }
 
     @Test(arguments: ["md5", "sha1", "sha256", "size"])
@@ -375,7 +471,11 @@ struct EntryTests {
             }
         }
         try await expectRefusal(
-            of: "fix-cart-total 2", .signature, then: "banner 1, fix-cart-total 1, web 2.0.0", in: world)
+            of: "fix-cart-total 2",
+            .signature,
+            then: "banner 1, fix-cart-total 1, web 2.0.0",
+            in: world
+        )
     }
 
     @Test(arguments: [
@@ -383,10 +483,17 @@ struct EntryTests {
         ("\"size\":15", "\"size\":-15", "fix-cart-total 2", "size", "must be an integer from 0 to 4000000000"),
         ("\"kind\":\"script\"", "\"kind\":\"binary\"", "fix-cart-total 2", "kind", "must be script or bundle"),
         ("\"version\":\"2\"", "\"version\":\"..\"", "fix-cart-total", "version", "\(VersionLabel.rule)"),
-        ("\"rollout\":10000", "\"rollout\":10001", "fix-cart-total 2", "rules.rollout", "must be an integer from 0 to 10000"),
+        (
+            "\"rollout\":10000", "\"rollout\":10001", "fix-cart-total 2", "rules.rollout",
+            "must be an integer from 0 to 10000"
+        ),
     ])
     func `whose entry cannot be read is refused alone`(
-        old: String, new: String, entry: String, field: String, rule: String
+        old: String,
+        new: String,
+        entry: String,
+        field: String,
+        rule: String
     ) async throws {
         let world = try await World.running()
         world.repository.publish(SampleApp.second) { $0.replace(old, with: new, in: list) }
@@ -394,13 +501,18 @@ struct EntryTests {
         let isNameless = entry == "entry 0"
         // An entry without a readable id says nothing about any patch: this one is not listed any more.
         try await expectRefusal(
-            of: entry, .unreadable(error.description),
-            then: isNameless ? "banner 1, web 2.0.0" : "banner 1, fix-cart-total 1, web 2.0.0", in: world)
+            of: entry,
+            .unreadable(error.description),
+            then: isNameless ? "banner 1, web 2.0.0" : "banner 1, fix-cart-total 1, web 2.0.0",
+            in: world
+        )
     }
 
     @Test func `under a label that is installed with other bytes is refused`() async throws {
         let world = try await World.running()
-        world.repository.publish([.script("fix-cart-total", "1", "cart.total = 'other';"), SampleApp.banner1, SampleApp.web1])
+        world.repository.publish([
+            .script("fix-cart-total", "1", "cart.total = 'other';"), SampleApp.banner1, SampleApp.web1,
+        ])
         let report = try await world.device.sync()
         #expect(report.staging == .unchanged)
         #expect(report.decisions.flatMap(\.passedOver).map(\.why) == [.republished])
@@ -410,13 +522,25 @@ struct EntryTests {
 
     @Test func `that lists one label with two contents is refused in the second`() async throws {
         let world = try await World.running()
-        world.repository.publish([SampleApp.fix2, .script("fix-cart-total", "2", "other;"), SampleApp.banner1, SampleApp.web1])
-        let rule = FormatError("production/patchlist.json", field: "patches[1].version", rule: "has two contents in one list")
+        world.repository.publish([
+            SampleApp.fix2, .script("fix-cart-total", "2", "other;"), SampleApp.banner1, SampleApp.web1,
+        ])
+        let rule = FormatError(
+            "production/patchlist.json",
+            field: "patches[1].version",
+            rule: "has two contents in one list"
+        )
         try await expectRefusal(
-            of: "fix-cart-total 2", .unreadable(rule.description), then: "banner 1, fix-cart-total 2, web 1.0.0", in: world)
+            of: "fix-cart-total 2",
+            .unreadable(rule.description),
+            then: "banner 1, fix-cart-total 2, web 1.0.0",
+            in: world
+        )
     }
 
-    @Test func `by a key that the channel does not list is refused, and by one that it lists from now on is taken`() async throws {
+    @Test func `by a key that the channel does not list is refused, and by one that it lists from now on is taken`()
+        async throws
+    {
         let world = try await World.running()
         let patches = [SampleApp.fix2.with { $0.key = .other }, SampleApp.banner1, SampleApp.web1]
         world.repository.publish(patches)
@@ -432,7 +556,9 @@ struct EntryTests {
         let world = try await World.running()
         world.repository.edit { $0.entryKeys = [.other] }
         let newKey: @Sendable (inout SimulatedPatch) -> Void = { $0.key = .other }
-        world.repository.publish([SampleApp.fix2.with(newKey), SampleApp.banner1.with(newKey), SampleApp.web1.with(newKey)])
+        world.repository.publish([
+            SampleApp.fix2.with(newKey), SampleApp.banner1.with(newKey), SampleApp.web1.with(newKey),
+        ])
         #expect(try await world.device.sync().isComplete)
         try await world.device.launchAndConfirm()
         try world.expectWhole("banner 1, fix-cart-total 2, web 1.0.0")

@@ -17,7 +17,11 @@ struct HealingTests {
         func happen(to path: FilePath, on disk: FaultyFiles) throws {
             switch self {
             case .removed: try disk.remove(path)
-            case .altered: try disk.overwrite(path, with: [UInt8](repeating: 0x2A, count: try disk.read(path, limit: 10_000).count))
+            case .altered:
+                try disk.overwrite(
+                    path,
+                    with: [UInt8](repeating: 0x2A, count: try disk.read(path, limit: 10_000).count)
+                )
             case .rotten: try disk.rot(path)
             case .emptied: try disk.overwrite(path, with: [])
             case .symbolicLink:
@@ -74,13 +78,21 @@ struct HealingTests {
         #expect(row.state.name == state)
         #expect(row.fault ?? "" == fault)
         guard damage != .rotten else {
-            #expect(try device.device.verifyInstalled(signatures: false).faults == ["\(part.file): its md5 is not the listed one"])
+            #expect(
+                try device.device.verifyInstalled(signatures: false).faults == [
+                    "\(part.file): its md5 is not the listed one"
+                ]
+            )
             return
         }
 
         let report = try await device.sync()
         #expect(report.isComplete)
-        #expect(report.healed.map(\.description) == [String(part.file.split(separator: " ").prefix(2).joined(separator: " "))])
+        #expect(
+            report.healed.map(\.description) == [
+                String(part.file.split(separator: " ").prefix(2).joined(separator: " "))
+            ]
+        )
         #expect(report.staging == .unchanged)
         try expectNoFaults(device)
         #expect(try device.device.state().machine.state.running?.labels == first)
@@ -92,7 +104,11 @@ struct HealingTests {
         let bad = [UInt8](repeating: 0x2A, count: 15)
         try world.disk.overwrite(path, with: bad)
         try await world.device.sync()
-        #expect(world.repository.takeRequests() == ["metadata/2.root.json", "metadata/timestamp.json", object("console.log(1);")])
+        #expect(
+            world.repository.takeRequests() == [
+                "metadata/2.root.json", "metadata/timestamp.json", object("console.log(1);"),
+            ]
+        )
         let quarantined = world.store.objects.quarantined.appending(String(object("console.log(1);").suffix(64)))
         #expect(try world.disk.read(quarantined, limit: 100) == bad)
     }
@@ -132,8 +148,12 @@ struct HealingTests {
         #expect(
             report.failures == [
                 PatchFailure(
-                    patchID: name("fix-cart-total"), version: name("1"), error: .fetch(.notFound(object("cart.total = 1;"))))
-            ])
+                    patchID: name("fix-cart-total"),
+                    version: name("1"),
+                    error: .fetch(.notFound(object("cart.total = 1;")))
+                )
+            ]
+        )
         #expect(try world.status().contains("fix-cart-total 1 FileNotExist: fix-cart-total 1 is missing"))
         world.repository.repair(object("cart.total = 1;"))
         #expect(try await world.device.sync().isComplete)

@@ -13,7 +13,9 @@ struct MetadataTests {
 
     /// A sync throws exactly this, and what runs, its objects and the state of the device are what they were.
     private func expect(
-        _ error: SyncError, from world: World, location: SourceLocation = #_sourceLocation
+        _ error: SyncError,
+        from world: World,
+        location: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try world.files()
         await #expect(throws: error, sourceLocation: location) { try await world.device.sync() }
@@ -22,7 +24,9 @@ struct MetadataTests {
             let prefix = "/store/\(part)"
             #expect(
                 after.filter { $0.key.hasPrefix(prefix) } == before.filter { $0.key.hasPrefix(prefix) },
-                "\(part) changed", sourceLocation: location)
+                "\(part) changed",
+                sourceLocation: location
+            )
         }
         #expect(try world.machine.state.running?.labels == first, sourceLocation: location)
         let offline = try world.device.reopened(on: world.disk.crashed(.lose))
@@ -42,9 +46,16 @@ struct MetadataTests {
         world.repository.publish(SampleApp.second)
         try await world.device.sync()
         let requests = world.repository.takeRequests()
-        #expect(requests.prefix(5) == ["metadata/2.root.json", "metadata/3.root.json", "metadata/4.root.json", "metadata/5.root.json", "metadata/timestamp.json"])
+        #expect(
+            requests.prefix(5) == [
+                "metadata/2.root.json", "metadata/3.root.json", "metadata/4.root.json", "metadata/5.root.json",
+                "metadata/timestamp.json",
+            ]
+        )
         #expect(try world.disk.list("/store/trust/root_history") == ["2.root.json", "3.root.json", "4.root.json"])
-        #expect(try world.disk.read("/store/trust/root.json", limit: 100_000) == world.repository["metadata/4.root.json"])
+        #expect(
+            try world.disk.read("/store/trust/root.json", limit: 100_000) == world.repository["metadata/4.root.json"]
+        )
         #expect(try await world.device.launchAndConfirm()?.labels == "banner 1, fix-cart-total 2, web 2.0.0")
     }
 
@@ -80,8 +91,11 @@ struct MetadataTests {
         let world = try await World.running()
         world.repository.edit { $0.publishRoot(app: name("com.example.other")) }
         try await expect(
-            .trust(.foreign(document: "root", field: "app", found: "com.example.other", expected: "com.example.storefront")),
-            from: world)
+            .trust(
+                .foreign(document: "root", field: "app", found: "com.example.other", expected: "com.example.storefront")
+            ),
+            from: world
+        )
     }
 
     @Test func `stops at more new roots than its limit`() async throws {
@@ -119,7 +133,8 @@ struct MetadataTests {
         world.repository.publish(SampleApp.second)
         world.repository.expire(role)
         let expired = SyncError.trust(
-            .expired(role: role, expires: world.clock.now().adding(.seconds(-1)), at: world.clock.now()))
+            .expired(role: role, expires: world.clock.now().adding(.seconds(-1)), at: world.clock.now())
+        )
         try await expect(expired, from: world)
         world.repository.edit { tree in
             tree.lifetimes[role] = .days(1)
@@ -164,8 +179,12 @@ struct MetadataTests {
     @Test func `goes by the dial of its own channel alone`() async throws {
         let world = try World([SampleApp.fix1])
         let row = Dial.Row(
-            patchID: name("fix-cart-total"), sha256: SHA256Digest(of: Array("cart.total = 1;".utf8)), rollout: 10_000,
-            paused: true, reason: nil)
+            patchID: name("fix-cart-total"),
+            sha256: SHA256Digest(of: Array("cart.total = 1;".utf8)),
+            rollout: 10_000,
+            paused: true,
+            reason: nil
+        )
         world.repository.edit { tree in
             tree.publishDial([Dial(app: tree.app, channel: SimulatedRepository.beta, rows: [row])])
             tree.publishSnapshot()
@@ -219,8 +238,13 @@ struct MetadataTests {
     @Test func `mixes no role of one state with a snapshot of another`() async throws {
         let world = try await World.running()
         world.repository.publish(SampleApp.second)
-        world.repository.fail("metadata/2.production.json", with: .replaced(world.repository["metadata/1.production.json"]))
-        let (old, new) = (world.repository["metadata/1.production.json"], world.repository["metadata/2.production.json"])
+        world.repository.fail(
+            "metadata/2.production.json",
+            with: .replaced(world.repository["metadata/1.production.json"])
+        )
+        let (old, new) = (
+            world.repository["metadata/1.production.json"], world.repository["metadata/2.production.json"]
+        )
         // The same length or not, its digest is another.
         let error: TrustError =
             old.count == new.count
@@ -401,17 +425,22 @@ struct MetadataTests {
     }
 
     @Test(arguments: [
-        ("com.example.storefront", "com.example.other", "app"), ("\"channel\":\"production\"", "\"channel\":\"beta\"", "channel"),
+        ("com.example.storefront", "com.example.other", "app"),
+        ("\"channel\":\"production\"", "\"channel\":\"beta\"", "channel"),
     ])
     func `takes no list of another app or channel, even when the role vouches for it`(
-        old: String, new: String, field: String
+        old: String,
+        new: String,
+        field: String
     ) async throws {
         let world = try await World.running()
         world.repository.publish([]) { $0.replace(old, with: new, in: .patchList(SimulatedRepository.production)) }
         let (found, expected) =
             field == "app" ? ("com.example.other", "com.example.storefront") : ("beta", "production")
         try await expect(
-            .trust(.foreign(document: "production/patchlist.json", field: field, found: found, expected: expected)), from: world)
+            .trust(.foreign(document: "production/patchlist.json", field: field, found: found, expected: expected)),
+            from: world
+        )
     }
 
     @Test func `refuses the whole list when its head is malformed`() async throws {
@@ -423,8 +452,14 @@ struct MetadataTests {
             .trust(
                 .malformed(
                     FormatError(
-                        "production/patchlist.json", field: "serial", rule: "must be an integer from 0 to 9007199254740991"))),
-            from: world)
+                        "production/patchlist.json",
+                        field: "serial",
+                        rule: "must be an integer from 0 to 9007199254740991"
+                    )
+                )
+            ),
+            from: world
+        )
     }
 }
 

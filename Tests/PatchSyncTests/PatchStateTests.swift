@@ -7,7 +7,8 @@ import Testing
 struct PatchStateTests {
     @Test(arguments: [
         (PatchState.unknownError, 0, "UnKnownError"), (.unInstall, 1, "UnInstall"), (.success, 2, "Success"),
-        (.fileNotExist, 3, "FileNotExist"), (.fileNotMatch, 4, "FileNotMatch"), (.update, 5, "Update"), (.add, 6, "Add"),
+        (.fileNotExist, 3, "FileNotExist"), (.fileNotMatch, 4, "FileNotMatch"), (.update, 5, "Update"),
+        (.add, 6, "Add"),
     ])
     func `keeps the raw values and names of the sample`(state: PatchState, raw: Int, name: String) {
         #expect(state.rawValue == raw)
@@ -62,7 +63,11 @@ struct PatchStateTests {
         for (onDisk, installed, notRunning, running) in Self.table {
             for (launch, expected) in [(PatchInLaunch.notRunning, notRunning), (.running, running)] {
                 let state = PatchState(
-                    wanted: Installed.wanted, installed: installed.address, onDisk: onDisk, launch: launch)
+                    wanted: Installed.wanted,
+                    installed: installed.address,
+                    onDisk: onDisk,
+                    launch: launch
+                )
                 #expect(state == expected, "\(onDisk), \(installed), \(launch)")
             }
         }
@@ -73,7 +78,10 @@ struct PatchStateTests {
         (PatchState.success, PatchWork.none), (.unInstall, .install), (.unknownError, .download),
         (.fileNotExist, .download), (.fileNotMatch, .download), (.update, .download), (.add, .download),
     ])
-    func `decides the work: everything that is not on disk as it should be is fetched`(state: PatchState, work: PatchWork) {
+    func `decides the work: everything that is not on disk as it should be is fetched`(
+        state: PatchState,
+        work: PatchWork
+    ) {
         #expect(state.work == work)
     }
 

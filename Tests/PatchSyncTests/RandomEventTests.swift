@@ -3,7 +3,7 @@ import PatchFormat
 import PatchTesting
 import Testing
 
-/// A device under 8,000 random events for each seed, and what must hold after each of them.
+/// A device under 6,000 random events for each seed, and what must hold after each of them.
 @Suite("The machine of selections under random events")
 struct RandomEventTests {
     private struct Walk {
@@ -35,10 +35,12 @@ struct RandomEventTests {
         }
     }
 
+    private static let versions = ["fix", "web", "banner"].map { id in (0..<6).map { installed("\(id) \($0)") } }
+
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `holds its promises`(seed: UInt64) throws {
         var walk = Walk(seed: seed)
-        for step in 1...8_000 {
+        for step in 1...6_000 {
             walk.count = step
             let before = walk.machine
             walk.time = walk.time.adding(.minutes(walk.pick(90)))
@@ -64,21 +66,21 @@ struct RandomEventTests {
 
     /// What a sync does: chooses from what runs, of versions that are free now; sometimes a patch is withdrawn.
     private func stage(_ walk: inout Walk) {
-        var labels: [String] = []
-        for id in ["fix", "web", "banner"] {
+        var patches: [InstalledPatch] = []
+        for versions in Self.versions {
             if walk.pick(25) == 0 { continue }
-            let current = walk.machine.state.running?[name(id)]
-            let wanted = installed("\(id) \(walk.pick(6))")
+            let wanted = versions[walk.pick(versions.count)]
             let isFree = walk.machine.blocks.standing(of: wanted.content, at: walk.time) == .free
-            if isFree { labels.append(wanted.label.description) } else if let current { labels.append(current.label.description) }
+            let taken = isFree ? wanted : walk.machine.state.running?[wanted.patchID]
+            if let taken { patches.append(taken) }
         }
-        let next = selection(labels, number: walk.count)
+        let next = selection(of: patches, number: walk.count)
         if walk.machine.stage(next) == .staged { walk.staged.formUnion(next.contents) }
     }
 
     private func check(_ walk: Walk, _ before: SelectionMachine, _ activation: SelectionMachine.Activation?) throws {
         let machine = walk.machine
-        let comment: Comment = "step \(walk.count): \(before.state) became \(machine.state)"
+        let comment: Comment = "step \(walk.count)"
         // A confirmed selection is lost by withdrawal of all of it alone.
         if let good = before.state.confirmed, machine.state.confirmed == nil {
             guard case .tryOut(let next, _) = activation else {
@@ -105,7 +107,10 @@ struct RandomEventTests {
                 Issue.record("is tried and not in trial; \(comment)")
                 return
             }
-            #expect(launch.token == token && (1...SelectionMachine.defaultLaunchLimit).contains(launch.launches), comment)
+            #expect(
+                launch.token == token && (1...SelectionMachine.defaultLaunchLimit).contains(launch.launches),
+                comment
+            )
         case .rolledBack(let good, let bad)?:
             #expect(machine.state.running == good, comment)
             for content in bad.contents.subtracting(good?.contents ?? []) {
@@ -116,7 +121,7 @@ struct RandomEventTests {
         case .nothing?: #expect(machine.state == .empty, comment)
         case nil: break
         }
-        if walk.count.isMultiple(of: 50) {
+        if walk.count.isMultiple(of: 100) {
             var state = DeviceState()
             state.machine = machine
             #expect(try DeviceState(state.json.fileBytes, named: "state.json").machine == machine, comment)

@@ -12,15 +12,25 @@ func name<Name: ParsedName>(_ text: String) -> Name {
 
 /// A list entry whose signature nobody looks at: for decisions, which come after verification.
 func entry(
-    _ id: String, _ version: String, bytes: String? = nil, rules: PatchRules = .everyone, salt: UInt8 = 7,
+    _ id: String,
+    _ version: String,
+    bytes: String? = nil,
+    rules: PatchRules = .everyone,
+    salt: UInt8 = 7,
     requires: [PatchID: [SHA256Digest]] = [:]
 ) -> PatchEntry {
     let fingerprint = Fingerprint(of: Array((bytes ?? "\(id) \(version)").utf8))
     return PatchEntry(
-        patchID: name(id), kind: .script, version: name(version), url: URLLayout.object(fingerprint.sha256),
+        patchID: name(id),
+        kind: .script,
+        version: name(version),
+        url: URLLayout.object(fingerprint.sha256),
         fingerprint: fingerprint,
         signature: EntrySignature(keyID: SHA256Digest(of: [1]), bytes: [UInt8](repeating: 5, count: 256)),
-        salt: [UInt8](repeating: salt, count: 16), requires: requires, rules: rules)
+        salt: [UInt8](repeating: salt, count: 16),
+        requires: requires,
+        rules: rules
+    )
 }
 
 /// One version of one patch as it is installed: `fix 1`.
@@ -29,10 +39,19 @@ func installed(_ label: String) -> InstalledPatch {
     return InstalledPatch(entry(parts[0], parts[1]), column: nil)
 }
 
+/// For tests that need many selections of few versions.
+func selection(of patches: [InstalledPatch], number: Int) -> Selection {
+    Selection(number: number, roleVersion: number, patches: patches, entryKeys: .none)
+}
+
 /// A selection of labels: `["fix 1", "web 2"]`.
 func selection(_ labels: [String], number: Int = 1) -> Selection {
     Selection(
-        number: number, roleVersion: number, patches: labels.map(installed), entryKeys: .none)
+        number: number,
+        roleVersion: number,
+        patches: labels.map(installed),
+        entryKeys: .none
+    )
 }
 
 extension Selection {
@@ -58,7 +77,8 @@ enum SampleApp {
     static let fix2 = SimulatedPatch.script("fix-cart-total", "2", "cart.total = 2;")
     static let banner1 = SimulatedPatch.script("banner", "1", "show('one');")
     static let files1 = [
-        "index.html": "<p>one</p>", "app/main.js": "console.log(1);", "app/lib.js": "export const lib = 1;", "style.css": "p {}",
+        "index.html": "<p>one</p>", "app/main.js": "console.log(1);", "app/lib.js": "export const lib = 1;",
+        "style.css": "p {}",
     ]
     static let web1 = SimulatedPatch.bundle("web", "1.0.0", files1)
     /// One file changed, one new; the rest is that of 1.0.0.
@@ -67,4 +87,22 @@ enum SampleApp {
 
     static let first = [fix1, banner1, web1]
     static let second = [fix2, banner1, web2]
+
+    /// As little as shows everything: for tests that stop at each change of the disk.
+    enum Small {
+        private static let web1 = SimulatedPatch.bundle(
+            "web",
+            "1",
+            ["index.html": "<p>1</p>", "app/main.js": "main(1);"]
+        )
+        private static let web2 = SimulatedPatch.bundle(
+            "web",
+            "2",
+            ["index.html": "<p>1</p>", "app/main.js": "main(2);"]
+        )
+        static let first = [fix1, web1]
+        static let second = [fix2, web2]
+        static let firstLabels = "fix-cart-total 1, web 1"
+        static let secondLabels = "fix-cart-total 2, web 2"
+    }
 }

@@ -13,7 +13,9 @@ struct SelectionMachineTests {
 
     private func token(_ number: UInt8) -> LaunchToken { SimulatedDevice.token(number) }
 
-    private func trying(_ good: Selection?, _ trial: Selection, launches: Int = 1, token number: UInt8 = 1) -> SelectionState {
+    private func trying(_ good: Selection?, _ trial: Selection, launches: Int = 1, token number: UInt8 = 1)
+        -> SelectionState
+    {
         .trying(good: good, trial: trial, launch: .init(token: token(number), launches: launches))
     }
 
@@ -144,7 +146,10 @@ struct SelectionMachineTests {
     func `grants a trial as many launches as the limit says`(limit: Int) {
         var machine = SelectionMachine(state: .pending(good: a, next: b))
         for number in 1...limit {
-            #expect(machine.launch(token: token(UInt8(number)), at: now, launchLimit: limit) == .tryOut(b, token(UInt8(number))))
+            #expect(
+                machine.launch(token: token(UInt8(number)), at: now, launchLimit: limit)
+                    == .tryOut(b, token(UInt8(number)))
+            )
         }
         #expect(machine.launch(token: token(99), at: now, launchLimit: limit) == .rolledBack(to: a, from: b))
     }
@@ -217,7 +222,10 @@ struct SelectionMachineTests {
     }
 
     @Test func `forgets what a version failed once it is confirmed`() {
-        var machine = SelectionMachine(state: trying(a, b), blocks: TrialBlocks(wait("fix 2").merging(wait("fix 9")) { $1 }))
+        var machine = SelectionMachine(
+            state: trying(a, b),
+            blocks: TrialBlocks(wait("fix 2").merging(wait("fix 9")) { $1 })
+        )
         #expect(machine.confirm(token(1)) == .confirmed(b))
         #expect(machine.blocks.blocks == wait("fix 9"))
     }
@@ -257,17 +265,25 @@ struct SelectionMachineTests {
 
     @Test func `does not bring a withdrawn patch back by a roll back to the selection before`() {
         let next = selection(["web 2"], number: 3)
-        var machine = SelectionMachine(state: .pending(good: b, next: next), previous: selection(["fix 1", "web 0"], number: 1))
+        var machine = SelectionMachine(
+            state: .pending(good: b, next: next),
+            previous: selection(["fix 1", "web 0"], number: 1)
+        )
         _ = machine.switchToPending(token: token(1))
         #expect(machine.previous == selection(["web 0"], number: 1))
         _ = machine.timerEnded(token(1), at: now)
-        #expect(machine.rollBack(at: now) == .rolledBack(to: selection(["web 0"], number: 1), from: selection(["web 1"], number: 2)))
+        #expect(
+            machine.rollBack(at: now)
+                == .rolledBack(to: selection(["web 0"], number: 1), from: selection(["web 1"], number: 2))
+        )
     }
 
     @Test func `has nothing to go back to when all of it was withdrawn`() {
         let next = selection(["web 2"], number: 2)
         var machine = SelectionMachine(
-            state: .pending(good: selection(["fix 2"], number: 1), next: next), previous: selection(["fix 1"], number: 1))
+            state: .pending(good: selection(["fix 2"], number: 1), next: next),
+            previous: selection(["fix 1"], number: 1)
+        )
         #expect(machine.switchToPending(token: token(1)) == .tryOut(next, token(1)))
         #expect(machine.state == trying(nil, next))
         #expect(machine.previous == nil)
@@ -284,8 +300,14 @@ struct SelectionMachineTests {
         #expect(machine.previous == nil)
         #expect(
             machine.blocks.blocks == [
-                installed("fix 2").content: .init(version: name("2"), failures: 2, until: now.adding(.days(14)), reason: .person)
-            ])
+                installed("fix 2").content: .init(
+                    version: name("2"),
+                    failures: 2,
+                    until: now.adding(.days(14)),
+                    reason: .person
+                )
+            ]
+        )
         #expect(machine.rollBack(at: now) == nil)
     }
 

@@ -7,13 +7,26 @@ import Testing
 @Suite("What a device writes down")
 struct StoredDocumentTests {
     private static let keys = EntryKeys([SimulatedKey.entry.key.publicKey])
-    private static let first = Selection(number: 3, roleVersion: 7, patches: [installed("fix 1"), bundle], entryKeys: keys)
+    private static let first = Selection(
+        number: 3,
+        roleVersion: 7,
+        patches: [installed("fix 1"), bundle],
+        entryKeys: keys
+    )
     private static let second = Selection(number: 4, roleVersion: 8, patches: [installed("fix 2")], entryKeys: .none)
     private static let bundle = InstalledPatch(
         PatchEntry(
-            patchID: name("web"), kind: .bundle, version: name("1.0.0"), url: "targets/production/web/1.0.0/x.manifest.json",
-            fingerprint: Fingerprint(of: [1]), signature: installed("fix 1").signature, salt: [], rules: .everyone),
-        column: SHA256Digest(of: [2]))
+            patchID: name("web"),
+            kind: .bundle,
+            version: name("1.0.0"),
+            url: "targets/production/web/1.0.0/x.manifest.json",
+            fingerprint: Fingerprint(of: [1]),
+            signature: installed("fix 1").signature,
+            salt: [],
+            rules: .everyone
+        ),
+        column: SHA256Digest(of: [2])
+    )
 
     private static let states: [SelectionState] = [
         .empty, .settled(first), .pending(good: nil, next: first), .pending(good: first, next: second),
@@ -40,15 +53,22 @@ struct StoredDocumentTests {
     @Test(arguments: [nil, 12_345] as [Int?])
     func `keeps the configuration`(port: Int?) throws {
         let written = DeviceConfiguration(
-            app: name("com.example.storefront"), server: SimulatedDevice.server, channel: name("beta"),
-            appVersion: port.flatMap { _ in AppVersion("2.1") }, port: port)
+            app: name("com.example.storefront"),
+            server: SimulatedDevice.server,
+            channel: name("beta"),
+            appVersion: port.flatMap { _ in AppVersion("2.1") },
+            port: port
+        )
         #expect(try DeviceConfiguration(written.json.fileBytes, named: "config.json") == written)
     }
 
     /// One thing replaced in a good state, the field that is named and the rule.
     @Test(arguments: [
         ("patchline-state-v1", "patchline-state-v2", "format", "must be patchline-state-v1"),
-        ("\"lastSelection\":4", "\"lastSelection\":-1", "lastSelection", "must be an integer from 0 to 9007199254740991"),
+        (
+            "\"lastSelection\":4", "\"lastSelection\":-1", "lastSelection",
+            "must be an integer from 0 to 9007199254740991"
+        ),
         ("\"is\":\"trying\"", "\"is\":\"dreaming\"", "state.is", "must be empty, settled, pending or trying"),
         ("\"launches\":2", "\"launches\":-1", "state.launches", "must be an integer from 0 to 1000"),
         ("\"launch\":\"0202", "\"launch\":\"2", "state.launch", "must be 32 lowercase hex digits"),
@@ -57,7 +77,9 @@ struct StoredDocumentTests {
         ("rolled back by hand", "no reason", "blocks[0].reason", "is unknown"),
         ("\"at\":\"2026-11-20T", "\"at\":\"2026-11-40T", "lastSync.at", "must be YYYY-MM-DDTHH:MM:SSZ"),
     ])
-    func `is refused when it is malformed, by field and rule`(old: String, new: String, field: String, rule: String) throws {
+    func `is refused when it is malformed, by field and rule`(old: String, new: String, field: String, rule: String)
+        throws
+    {
         var state = DeviceState()
         state.lastSelection = 4
         state.lastSync = .init(at: ManualClock.start, roleVersion: 8)
@@ -75,13 +97,21 @@ struct StoredDocumentTests {
 
     @Test(arguments: [
         ("patchline-config-v1", "x", "format", "must be patchline-config-v1"),
-        ("http://", "ftp://", "server", ServerURL.rule), ("\"port\":80", "\"port\":0", "port", "must be an integer from 1 to 65535"),
+        ("http://", "ftp://", "server", ServerURL.rule),
+        ("\"port\":80", "\"port\":0", "port", "must be an integer from 1 to 65535"),
         ("\"channel\":\"beta\"", "\"channel\":\"dial\"", "channel", ChannelName.rule),
         ("\"appVersion\":\"2\"", "\"appVersion\":\"two\"", "appVersion", AppVersion.rule),
     ])
-    func `refuses a malformed configuration by field and rule`(old: String, new: String, field: String, rule: String) throws {
+    func `refuses a malformed configuration by field and rule`(old: String, new: String, field: String, rule: String)
+        throws
+    {
         let good = DeviceConfiguration(
-            app: name("app"), server: SimulatedDevice.server, channel: name("beta"), appVersion: AppVersion("2"), port: 80)
+            app: name("app"),
+            server: SimulatedDevice.server,
+            channel: name("beta"),
+            appVersion: AppVersion("2"),
+            port: 80
+        )
         let text = String(decoding: good.json.fileBytes, as: UTF8.self)
         let parts = text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
         try #require(parts.count == 2)
@@ -97,7 +127,9 @@ struct StoredDocumentTests {
         #expect(ServerURL(text) != nil)
     }
 
-    @Test(arguments: ["", "a.example", "http://", "http:///x", "http://a?b", "http://a#b", "http://me@a", "http://a b", "ftp://a"])
+    @Test(arguments: [
+        "", "a.example", "http://", "http:///x", "http://a?b", "http://a#b", "http://me@a", "http://a b", "ftp://a",
+    ])
     func `takes nothing else for a server's address`(text: String) {
         #expect(ServerURL(text) == nil)
     }

@@ -17,26 +17,42 @@ struct World {
     private let events = NIOLockedValueBox<[SyncEvent]>([])
 
     /// - Parameter patches: what the channel offers at first.
-    init(
-        _ patches: [SimulatedPatch] = SampleApp.first, appVersion: String? = nil,
-        preparing prepare: (inout SimulatedTree) -> Void = { _ in }
-    ) throws {
+    init(_ patches: [SimulatedPatch] = SampleApp.first) throws {
         clock = ManualClock()
-        repository = SimulatedRepository(clock: clock, preparing: prepare)
+        repository = SimulatedRepository(clock: clock)
         repository.publish(patches)
         disk = FaultyFiles()
-        device = try SimulatedDevice(of: repository, clock: clock, on: disk, appVersion: appVersion)
+        device = try SimulatedDevice(of: repository, clock: clock, on: disk)
         device.report = { [events] event in events.withLockedValue { $0.append(event) } }
     }
 
+    /// Made once a run, and copied: most tests begin with it.
+    private static let first = Task { try await running(SampleApp.first) }
+
     /// With the first release synced, launched and confirmed.
-    static func running(_ patches: [SimulatedPatch] = SampleApp.first, appVersion: String? = nil) async throws -> World {
-        let world = try World(patches, appVersion: appVersion)
+    static func running() async throws -> World {
+        try World(copying: try await first.value)
+    }
+
+    static func running(_ patches: [SimulatedPatch]) async throws -> World {
+        let world = try World(patches)
         try await world.device.sync()
         try await world.device.launchAndConfirm()
         _ = world.repository.takeRequests()
         _ = world.takeStates()
         return world
+    }
+
+    private init(copying other: World) throws {
+        clock = ManualClock(other.clock.now())
+        repository = other.repository.copy(clock: clock)
+        disk = other.disk.reopened()
+        device = try SimulatedDevice(
+            opening: DeviceStore(root: other.store.root, files: disk, isShared: false),
+            of: repository,
+            clock: clock
+        )
+        device.report = { [events] event in events.withLockedValue { $0.append(event) } }
     }
 
     var store: DeviceStore { device.store }
@@ -88,7 +104,9 @@ struct World {
 
 /// Every byte and every signature of every kept selection verifies.
 func expectNoFaults(
-    _ device: SimulatedDevice, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ device: SimulatedDevice,
+    _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     let faults = try device.device.verifyInstalled(signatures: true).faults
     #expect(faults == [], comment, sourceLocation: sourceLocation)
@@ -108,9 +126,16 @@ struct SyncTests {
         #expect(report.isComplete)
         #expect(report.filesReceived == 8)
         let states = world.takeStates()
-        #expect(states == ["banner": ["Add", "UnInstall"], "fix-cart-total": ["Add", "UnInstall"], "web": ["Add", "UnInstall"]])
         #expect(
-            try world.status() == ["banner 1 UnInstall waits", "fix-cart-total 1 UnInstall waits", "web 1.0.0 UnInstall waits"])
+            states == [
+                "banner": ["Add", "UnInstall"], "fix-cart-total": ["Add", "UnInstall"], "web": ["Add", "UnInstall"],
+            ]
+        )
+        #expect(
+            try world.status() == [
+                "banner 1 UnInstall waits", "fix-cart-total 1 UnInstall waits", "web 1.0.0 UnInstall waits",
+            ]
+        )
 
         let token = SimulatedDevice.token(1)
         let next = try #require(try world.machine.kept.first)
@@ -125,12 +150,19 @@ struct SyncTests {
         try await world.device.sync()
         let requests = world.repository.takeRequests()
         #expect(Set(requests).count == requests.count)
-        #expect(Set(requests.filter { $0.hasPrefix("objects/") }) == Set(
-            (Array(SampleApp.files1.values) + ["cart.total = 1;", "show('one');"]).map(object)))
-        #expect(requests.prefix(5) == [
-            "metadata/2.root.json", "metadata/timestamp.json", "metadata/2.snapshot.json", "metadata/1.targets.json",
-            "metadata/1.production.json",
-        ])
+        #expect(
+            Set(requests.filter { $0.hasPrefix("objects/") })
+                == Set(
+                    (Array(SampleApp.files1.values) + ["cart.total = 1;", "show('one');"]).map(object)
+                )
+        )
+        #expect(
+            requests.prefix(5) == [
+                "metadata/2.root.json", "metadata/timestamp.json", "metadata/2.snapshot.json",
+                "metadata/1.targets.json",
+                "metadata/1.production.json",
+            ]
+        )
     }
 
     @Test func `with nothing new asks for the next root and the timestamp, and for nothing else`() async throws {
@@ -160,12 +192,16 @@ struct SyncTests {
         let requests = world.repository.takeRequests()
         #expect(
             Set(requests.filter { $0.hasPrefix("objects/") })
-                == [object("cart.total = 2;"), object("console.log(2);"), object("new;")])
+                == [object("cart.total = 2;"), object("console.log(2);"), object("new;")]
+        )
         #expect(Set(requests).count == requests.count)
         #expect(requests.count(where: { $0.hasPrefix("targets/") }) == 3, "list, manifest, column")
         #expect(report.filesReceived == 5)
         #expect(
-            world.takeStates() == ["banner": ["Success"], "fix-cart-total": ["Update", "UnInstall"], "web": ["Update", "UnInstall"]])
+            world.takeStates() == [
+                "banner": ["Success"], "fix-cart-total": ["Update", "UnInstall"], "web": ["Update", "UnInstall"],
+            ]
+        )
         try world.expectWhole(first)
         #expect(try await world.device.launchAndConfirm()?.labels == second)
         try world.expectWhole(second)
@@ -201,7 +237,8 @@ struct SyncTests {
             try world.status() == [
                 "banner 1 Success", "fix-cart-total 1 Success", "fix-cart-total 2 UnInstall waits", "web 1.0.0 Success",
                 "web 2.0.0 UnInstall waits",
-            ])
+            ]
+        )
         guard case .tryOut(let selection, _) = try await world.device.device.switchToPending() else {
             Issue.record("nothing to try out")
             return
@@ -236,7 +273,11 @@ struct SyncTests {
         let world = try World()
         let files = FaultyFiles()
         let device = try SimulatedDevice(
-            of: world.repository, clock: world.clock, on: files, channel: SimulatedRepository.beta)
+            of: world.repository,
+            clock: world.clock,
+            on: files,
+            channel: SimulatedRepository.beta
+        )
         await #expect(throws: SyncError.trust(.notInSnapshot(role: "beta"))) { try await device.sync() }
     }
 
@@ -272,7 +313,9 @@ struct SyncTests {
         var device = world.device
         // The page reloads and hangs while the sync is about to write down what it chose.
         device.device.atCommitPoint = { [store = world.store, clock = world.clock] point in
-            guard point == .beforeState, var state = try? store.state(of: SimulatedRepository.production) else { return }
+            guard point == .beforeState, var state = try? store.state(of: SimulatedRepository.production) else {
+                return
+            }
             _ = state.machine.switchToPending(token: SimulatedDevice.token(9))
             _ = state.machine.timerEnded(SimulatedDevice.token(9), at: clock.now())
             try? store.save(state, of: SimulatedRepository.production)
@@ -288,7 +331,9 @@ struct SyncTests {
         try await world.device.sync()
         var device = world.device
         device.device.atCommitPoint = { [store = world.store] point in
-            guard point == .beforeState, var state = try? store.state(of: SimulatedRepository.production) else { return }
+            guard point == .beforeState, var state = try? store.state(of: SimulatedRepository.production) else {
+                return
+            }
             _ = state.machine.switchToPending(token: SimulatedDevice.token(9))
             _ = state.machine.confirm(SimulatedDevice.token(9))
             try? store.save(state, of: SimulatedRepository.production)
@@ -298,16 +343,22 @@ struct SyncTests {
         #expect(try await world.device.sync().staging == .unchanged)
     }
 
-    @Test func `takes what waits after a failed trial when a person asks for it, and not before its hour has passed`() async throws {
+    @Test func `takes what waits after a failed trial when a person asks for it, and not before its hour has passed`()
+        async throws
+    {
         let world = try await World.running()
         world.repository.publish([SampleApp.fix2, SampleApp.banner1, SampleApp.web1])
-        for (retryNow, minutes, staging) in [(false, 0, SelectionMachine.Staging.staged), (false, 59, .unchanged), (true, 0, .staged)] {
+        for (retryNow, minutes, staging) in [
+            (false, 0, SelectionMachine.Staging.staged), (false, 59, .unchanged), (true, 0, .staged),
+        ] {
             world.clock.advance(by: .minutes(minutes))
             var device = world.device
             device.retryNow = retryNow
             let found = try await device.sync().staging
             #expect(found == staging, "\(retryNow) \(minutes)")
-            guard staging == .staged, case .tryOut(_, let token) = try await world.device.device.launch() else { continue }
+            guard staging == .staged, case .tryOut(_, let token) = try await world.device.device.launch() else {
+                continue
+            }
             _ = try await world.device.device.timerEnded(token)
         }
         world.clock.advance(by: .days(13))
@@ -332,8 +383,13 @@ struct StoreTests {
 
     private func create(_ root: [UInt8], allowsTestingKeys: Bool, on files: FaultyFiles) throws(SyncError) {
         try Device.create(
-            DeviceStore(root: "/store", files: files, isShared: false), server: SimulatedDevice.server,
-            channel: SimulatedRepository.production, appVersion: nil, root: root, allowsTestingKeys: allowsTestingKeys)
+            DeviceStore(root: "/store", files: files, isShared: false),
+            server: SimulatedDevice.server,
+            channel: SimulatedRepository.production,
+            appVersion: nil,
+            root: root,
+            allowsTestingKeys: allowsTestingKeys
+        )
     }
 
     @Test func `is not made from a root that testing keys sign`() throws {

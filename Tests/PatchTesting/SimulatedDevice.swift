@@ -23,19 +23,32 @@ package struct SimulatedDevice: Sendable {
 
     /// A new store.
     package init(
-        of repository: SimulatedRepository, clock: ManualClock, on files: any FileOperations, at root: FilePath = "/store",
-        appVersion: String? = nil, channel: ChannelName = SimulatedRepository.production, isShared: Bool = false
+        of repository: SimulatedRepository,
+        clock: ManualClock,
+        on files: any FileOperations,
+        at root: FilePath = "/store",
+        appVersion: String? = nil,
+        channel: ChannelName = SimulatedRepository.production,
+        isShared: Bool = false
     ) throws(SyncError) {
         let store = DeviceStore(root: root, files: files, isShared: isShared)
         try Device.create(
-            store, server: Self.server, channel: channel, appVersion: appVersion.flatMap { AppVersion($0) },
-            root: repository.root, allowsTestingKeys: true, deviceID: Self.id)
+            store,
+            server: Self.server,
+            channel: channel,
+            appVersion: appVersion.flatMap { AppVersion($0) },
+            root: repository.root,
+            allowsTestingKeys: true,
+            deviceID: Self.id
+        )
         try self.init(opening: store, of: repository, clock: clock)
     }
 
     /// A store that was made before, by a new process.
     package init(
-        opening store: DeviceStore, of repository: SimulatedRepository, clock: ManualClock
+        opening store: DeviceStore,
+        of repository: SimulatedRepository,
+        clock: ManualClock
     ) throws(SyncError) {
         self.store = store
         self.repository = repository
@@ -47,19 +60,28 @@ package struct SimulatedDevice: Sendable {
                 repeating: count.withLockedValue { count in
                     count += 1
                     return count
-                }, count: 16)
+                },
+                count: 16
+            )
         }
     }
 
     /// The same store on another state of its disk, opened by a new process.
     package func reopened(on files: any FileOperations) throws(SyncError) -> SimulatedDevice {
         try SimulatedDevice(
-            opening: DeviceStore(root: store.root, files: files, isShared: false), of: repository, clock: clock)
+            opening: DeviceStore(root: store.root, files: files, isShared: false),
+            of: repository,
+            clock: clock
+        )
     }
 
     package var engine: SyncEngine {
         var engine = SyncEngine(
-            store: store, configuration: device.configuration, fetcher: repository, now: clock.now)
+            store: store,
+            configuration: device.configuration,
+            fetcher: repository,
+            now: clock.now
+        )
         engine.retryNow = retryNow
         engine.report = report
         engine.atCommitPoint = device.atCommitPoint

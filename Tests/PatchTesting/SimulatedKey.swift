@@ -9,7 +9,8 @@ package enum SimulatedKey: String, CaseIterable, Sendable {
     case root, targets, production, beta, online, entry, other
     case second = "production-second"
 
-    private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+    private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent()
         .appending("Keys/Testing")
     private static let all = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.read()) })
     private static let entrySignatures = NIOLockedValueBox<[SHA256Digest: [UInt8]]>([:])
@@ -24,7 +25,9 @@ package enum SimulatedKey: String, CaseIterable, Sendable {
 
     package var entryKeyID: SHA256Digest { EntryKeys.id(of: key.publicKey) }
 
-    /// An entry signature. The scheme is deterministic, so each statement is signed once a run.
+    /// An entry signature.
+    ///
+    /// The scheme is deterministic, so each statement is signed once a run.
     package func signature(over statement: [UInt8]) -> [UInt8] {
         let name = SHA256Digest(of: Array(rawValue.utf8) + statement)
         if let known = Self.entrySignatures.withLockedValue({ $0[name] }) { return known }

@@ -1,7 +1,9 @@
 package import PatchFormat
 import PatchTrust
 
-/// One version of one patch that a simulated channel offers. Nothing here is checked: hostile ones are published as they are.
+/// One version of one patch that a simulated channel offers.
+///
+/// Nothing here is checked: hostile ones are published as they are.
 package struct SimulatedPatch: Sendable {
     package enum Content: Sendable {
         case script([UInt8])
@@ -51,20 +53,29 @@ package struct SimulatedPatch: Sendable {
     package var key = SimulatedKey.entry
 
     package static func script(
-        _ id: String, _ version: String, _ text: String, rules: PatchRules = .everyone
+        _ id: String,
+        _ version: String,
+        _ text: String,
+        rules: PatchRules = .everyone
     ) -> SimulatedPatch {
         SimulatedPatch(id: simulated(id), version: simulated(version), content: .script(Array(text.utf8)), rules: rules)
     }
 
     package static func bundle(
-        _ id: String, _ version: String, _ files: [String: String], rules: PatchRules = .everyone
+        _ id: String,
+        _ version: String,
+        _ files: [String: String],
+        rules: PatchRules = .everyone
     ) -> SimulatedPatch {
         let rows = files.sorted { ExactString($0.key) < ExactString($1.key) }.map { File($0.key, $0.value) }
         return bundle(id, version, rows: rows, rules: rules)
     }
 
     package static func bundle(
-        _ id: String, _ version: String, rows: [File], rules: PatchRules = .everyone
+        _ id: String,
+        _ version: String,
+        rows: [File],
+        rules: PatchRules = .everyone
     ) -> SimulatedPatch {
         SimulatedPatch(id: simulated(id), version: simulated(version), content: .bundle(rows), rules: rules)
     }
@@ -121,7 +132,8 @@ struct SimulatedDocuments {
     private func manifest(of patch: SimulatedPatch, _ files: [SimulatedPatch.File], at time: UTCTime) -> JSON {
         let rows = files.map { file in
             let members: [(String, JSON?)] = [
-                ("path", .text(file.path)), ("url", .text(file.url)), ("type", .text("asset")), ("cacheable", .bool(false)),
+                ("path", .text(file.path)), ("url", .text(file.url)), ("type", .text("asset")),
+                ("cacheable", .bool(false)),
             ]
             return JSON.fields(members + Fingerprint(of: file.bytes).members)
         }
@@ -137,21 +149,38 @@ struct SimulatedDocuments {
             ("app", .text(patch.assetsSignedAs.app ?? app.text)),
             ("patchId", .text(patch.assetsSignedAs.patchID ?? patch.id.text)), ("path", .text(file.signedPath)),
         ]
-        return Array(Statement.assetPrefix.utf8) + JSON.fields(named + Fingerprint(of: file.bytes).members).canonicalBytes
+        return Array(Statement.assetPrefix.utf8)
+            + JSON.fields(named + Fingerprint(of: file.bytes).members).canonicalBytes
     }
 
     private mutating func addEntry(_ patch: SimulatedPatch, _ kind: PatchKind, _ fingerprint: Fingerprint) {
         let identity = patch.signedAs
         let statement = Statement.patch(
-            app: identity.app.map(simulated) ?? app, channel: identity.channel.map(simulated) ?? channel,
-            patchID: identity.patchID.map(simulated) ?? patch.id, kind: kind,
-            version: identity.version.map(simulated) ?? patch.version, fingerprint: fingerprint)
+            app: identity.app.map(simulated) ?? app,
+            channel: identity.channel.map(simulated) ?? channel,
+            patchID: identity.patchID.map(simulated) ?? patch.id,
+            kind: kind,
+            version: identity.version.map(simulated) ?? patch.version,
+            fingerprint: fingerprint
+        )
         let url = URLLayout.entry(
-            kind: kind, channel: channel, patchID: patch.id, version: patch.version, sha256: fingerprint.sha256)
+            kind: kind,
+            channel: channel,
+            patchID: patch.id,
+            version: patch.version,
+            sha256: fingerprint.sha256
+        )
         entries.append(
             PatchEntry(
-                patchID: patch.id, kind: kind, version: patch.version, url: url, fingerprint: fingerprint,
+                patchID: patch.id,
+                kind: kind,
+                version: patch.version,
+                url: url,
+                fingerprint: fingerprint,
                 signature: EntrySignature(keyID: patch.key.entryKeyID, bytes: patch.key.signature(over: statement)),
-                salt: patch.salt, rules: patch.rules))
+                salt: patch.salt,
+                rules: patch.rules
+            )
+        )
     }
 }

@@ -56,8 +56,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
         self.clock = clock
     }
 
-    /// The same server once more: what becomes of the one does not reach the other.
-    package func copy() -> SimulatedRepository {
+    /// The same server once more, by another clock: what becomes of the one does not reach the other.
+    package func copy(clock: ManualClock) -> SimulatedRepository {
         SimulatedRepository(state.withLockedValue(\.self), clock: clock)
     }
 
@@ -85,7 +85,9 @@ package final class SimulatedRepository: Fetcher, Sendable {
 
     /// Makes the channel offer exactly these, and nothing of what it offered before.
     package func publish(
-        _ patches: [SimulatedPatch], to channel: ChannelName = production, editing edit: SimulatedTree.Edit = { _ in }
+        _ patches: [SimulatedPatch],
+        to channel: ChannelName = production,
+        editing edit: SimulatedTree.Edit = { _ in }
     ) {
         self.edit { tree in
             tree.publishChannel(channel, patches, editing: edit)
@@ -160,7 +162,10 @@ package final class SimulatedRepository: Fetcher, Sendable {
     package var bytesSent: Int { state.withLockedValue(\.bytes) }
 
     package func fetch(
-        _ path: String, limit: Int, deadline: Duration, receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError) {
         let (found, fault, onRequest) = state.withLockedValue { state in
             state.requests.append(path)
@@ -193,7 +198,10 @@ package final class SimulatedRepository: Fetcher, Sendable {
     }
 
     private func send(
-        _ answer: [UInt8], isEndless: Bool, _ path: String, limit: Int,
+        _ answer: [UInt8],
+        isEndless: Bool,
+        _ path: String,
+        limit: Int,
         _ receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError) {
         var rest = answer[...]

@@ -40,7 +40,12 @@ package struct SimulatedTree: Sendable {
     package mutating func publishRoot(alsoSignedBy others: [SimulatedKey] = [], app: AppID? = nil) {
         let version = nextVersion("root")
         let roles = Dictionary(uniqueKeysWithValues: RootRole.roleNames.map { ($0, signers(of: $0)) })
-        let envelope = RoleDocument.root(app: app ?? self.app, version: version, expires: expiry(of: "root"), roles: roles)
+        let envelope = RoleDocument.root(
+            app: app ?? self.app,
+            version: version,
+            expires: expiry(of: "root"),
+            roles: roles
+        )
         files[URLLayout.metadata("root", version: version)] = signed(envelope, "root", others)
     }
 
@@ -49,14 +54,18 @@ package struct SimulatedTree: Sendable {
             RoleDocument.DelegationDraft.channel(simulated(name), signers: signers(of: name))
         }
         let envelope = RoleDocument.targets(
-            version: nextVersion("targets"), expires: expiry(of: "targets"),
-            delegations: channels + [.dial(signers: signers(of: "dial"))])
+            version: nextVersion("targets"),
+            expires: expiry(of: "targets"),
+            delegations: channels + [.dial(signers: signers(of: "dial"))]
+        )
         store(envelope, "targets")
     }
 
     /// - Parameter edit: what a broken or hostile pipeline does to list, manifests and columns before the role is signed.
     package mutating func publishChannel(
-        _ channel: ChannelName, _ patches: [SimulatedPatch], editing edit: Edit = { _ in }
+        _ channel: ChannelName,
+        _ patches: [SimulatedPatch],
+        editing edit: Edit = { _ in }
     ) {
         offers[channel] = patches
         let version = nextVersion(channel.text)
@@ -66,8 +75,12 @@ package struct SimulatedTree: Sendable {
         edit(&targets)
         storeTargets(targets)
         let envelope = RoleDocument.delegated(
-            channel.text, version: version, expires: expiry(of: channel.text),
-            targets: targets.mapValues { TargetFile(of: $0) }, entryKeys: EntryKeys(entryKeys.map(\.key.publicKey)))
+            channel.text,
+            version: version,
+            expires: expiry(of: channel.text),
+            targets: targets.mapValues { TargetFile(of: $0) },
+            entryKeys: EntryKeys(entryKeys.map(\.key.publicKey))
+        )
         store(envelope, channel.text)
     }
 
@@ -76,7 +89,11 @@ package struct SimulatedTree: Sendable {
         for dial in dials { targets[.dial(dial.channel)] = dial.json.fileBytes }
         storeTargets(targets)
         let envelope = RoleDocument.delegated(
-            "dial", version: nextVersion("dial"), expires: expiry(of: "dial"), targets: targets.mapValues { TargetFile(of: $0) })
+            "dial",
+            version: nextVersion("dial"),
+            expires: expiry(of: "dial"),
+            targets: targets.mapValues { TargetFile(of: $0) }
+        )
         store(envelope, "dial")
     }
 
@@ -91,7 +108,11 @@ package struct SimulatedTree: Sendable {
 
     package mutating func publishTimestamp(of file: RoleFile) {
         let envelope = RoleDocument.timestamp(
-            version: nextVersion("timestamp"), expires: expiry(of: "timestamp"), snapshot: file, signedAt: time)
+            version: nextVersion("timestamp"),
+            expires: expiry(of: "timestamp"),
+            snapshot: file,
+            signedAt: time
+        )
         files[URLLayout.timestamp] = signed(envelope, "timestamp")
     }
 
@@ -122,7 +143,9 @@ package struct SimulatedTree: Sendable {
     private func signed(_ envelope: Envelope, _ role: String, _ others: [SimulatedKey] = []) -> [UInt8] {
         var envelope = envelope
         do throws(KeyError) {
-            for key in Set((impostors[role] ?? keys[role] ?? []) + others) { try envelope.sign(with: key.key, id: key.signer.id) }
+            for key in Set((impostors[role] ?? keys[role] ?? []) + others) {
+                try envelope.sign(with: key.key, id: key.signer.id)
+            }
         } catch { preconditionFailure("\(role) cannot be signed: \(error)") }
         return envelope.fileBytes
     }

@@ -72,16 +72,11 @@ struct DamagedAnswerTests {
         ),
         Damage("404", "manifest.json", 3, "manifest.json: not found on the server (404)"),
         Damage("500", "manifest.json", 9, "manifest.json: the server answered 500"),
-        Damage(
-            "truncated",
-            "manifest.sigs",
-            9,
-            "web 2.0.0: web 2.0.0 manifest.sigs: length is 256 for 5 signatures in 663 bytes"
-        ),
+        Damage("truncated", "manifest.sigs", 3, "production/web/2.0.0/manifest.sigs: its sha256 is not the signed one"),
         Damage("short", "manifest.sigs", 9, "manifest.sigs: the answer ended early"),
         Damage("oversized", "manifest.sigs", 3, "manifest.sigs: more than the "),
         Damage("endless", "manifest.sigs", 3, "manifest.sigs: more than the "),
-        Damage("flipped", "manifest.sigs", 3, "its RSA signature does not verify"),
+        Damage("flipped", "manifest.sigs", 3, "production/web/2.0.0/manifest.sigs: its sha256 is not the signed one"),
         Damage("404", "manifest.sigs", 3, "manifest.sigs: not found on the server (404)"),
         Damage("500", "manifest.sigs", 9, "manifest.sigs: the server answered 500"),
         Damage("truncated", "/objects/", 3, "size of the bytes is not the one its entry says"),
@@ -95,6 +90,54 @@ struct DamagedAnswerTests {
     ])
     func `refuses that patch alone when it is a patch's own file`(_ damage: Damage) async throws {
         try await expect(damage, taken: damage.part != "/objects/")
+    }
+
+    /// Roles that only a first sync or a rotation brings.
+    @Test(arguments: [
+        Damage("truncated", "1.targets.json", 3, "targets: "),
+        Damage("short", "1.targets.json", 5, "metadata/1.targets.json: the answer ended early"),
+        Damage("oversized", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
+        Damage("endless", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
+        Damage("flipped", "1.targets.json", 3, "targets: its sha256 is not the signed one"),
+        Damage("404", "1.targets.json", 3, "metadata/1.targets.json: not found on the server (404)"),
+        Damage("truncated", "2.root.json", 4, "root"),
+        Damage("short", "2.root.json", 5, "metadata/2.root.json: the answer ended early"),
+        Damage("oversized", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
+        Damage("endless", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
+        Damage("flipped", "2.root.json", 3, "root: 0 valid signatures of 1 needed"),
+        Damage("500", "2.root.json", 5, "metadata/2.root.json: the server answered 500"),
+    ])
+    func `leaves a new device with nothing, until it comes whole`(_ damage: Damage) async throws {
+        try await World.with { world in
+            try await world.withServer(of: try await world.forged("root_rotation")) { server in
+                let device = try await world.newDevice(server: server.url)
+                let before = try await StoreDigest(of: device.store)
+                try server.turn(damage.mode, for: damage.part)
+                let refusal = try await device.sync()
+                #expect(refusal.code == damage.code && refusal.text.contains(damage.error), "\(refusal)")
+                let after = try await StoreDigest(of: device.store)
+                #expect(after.installed == before.installed)
+                if damage.part == "2.root.json" { #expect(after == before, "\(after)") }
+                try server.beHonest()
+                try await device.sync().done()
+                try await device.expectWhole(2)
+            }
+        }
+    }
+
+    /// A dial only narrows, and these entries do not require one.
+    @Test(arguments: ["dial.json", "/dial/"])
+    func `is as good as none when it is the dial`(_ part: String) async throws {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                for mode in ["truncated", "endless", "flipped", "404", "500"] {
+                    let device = try await world.newDevice(server: server.url, as: mode)
+                    try server.turn(mode, for: part)
+                    try await device.sync().done()
+                    try await device.expectWhole(2)
+                }
+            }
+        }
     }
 
     private func expect(_ damage: Damage, taken: Bool) async throws {

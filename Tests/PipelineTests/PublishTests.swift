@@ -68,6 +68,27 @@ struct PublishTests {
         }
     }
 
+    @Test func `needs the online key, and changes nothing without it`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let key = site.appending("apps").appending(Workshop.app).appending("online.key")
+            let before = try await StoreDigest(of: site)
+            let publish = ["publish", world.shop.release(2).string, "--data", site.string]
+            try await run(.system("mv"), [key.string, world.path("kept.key").string]).done()
+            let missing = try await run(.patchsrv, publish)
+            #expect(missing.code == 6 && missing.errors.contains("online.key: it does not exist"), "\(missing)")
+            try await run(.system("cp"), [world.shop.otherKeys.appending("online.key").string, key.string]).done()
+            let other = try await run(.patchsrv, publish)
+            #expect(other.code == 3 && other.errors.contains("this key is not the online key"), "\(other)")
+            try write("nothing like a key\n", to: key)
+            let damaged = try await run(.patchsrv, publish)
+            #expect(damaged.code == 4 && damaged.errors.contains("online.key is not a PEM key"), "\(damaged)")
+            try await run(.system("mv"), [world.path("kept.key").string, key.string]).done()
+            #expect(try await StoreDigest(of: site) == before)
+            try await world.publish(world.shop.release(2), to: site).done()
+        }
+    }
+
     @Test func `cannot bring a label back with other bytes, however it was signed`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)

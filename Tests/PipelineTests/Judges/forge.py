@@ -368,6 +368,9 @@ def role_outside_its_paths():
         for role in tree.signed('targets')['delegations']['roles']]
     tree.write('targets')
 
+def root_rotation():
+    put('metadata/2.root.json', tree.sign_role('root'))
+
 def root_rotation_by_others():
     tree.signer_folders['root'] = other_keys
     put('metadata/2.root.json', tree.sign_role('root'))

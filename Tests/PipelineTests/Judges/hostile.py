@@ -95,8 +95,13 @@ class Hostile(http.server.BaseHTTPRequestHandler):
             data = b' ' * 65536
 
     def answer_flipped(self, path):
+        """One bit of a role's signature, or of the middle of any other file."""
         data = bytearray(self.body(path))
-        data[len(data) // 2] ^= 1
+        if '/metadata/' in path:
+            digit = data.index(b'"sig":"') + 27
+            data[digit:digit + 1] = b'%x' % (int(data[digit:digit + 1], 16) ^ 1)
+        else:
+            data[len(data) // 2] ^= 1
         self.whole(data)
 
 

@@ -1,0 +1,294 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Testing
+
+@testable import AssetServer
+
+func name<Name: ParsedName>(_ text: String) -> Name {
+    guard let name = Name(text) else { preconditionFailure("\(text): \(Name.rule)") }
+    return name
+}
+
+/// A bundle without files: what is served is decided before any of them is opened.
+enum SampleBundle {
+    static let hash = "6db9763f3e0f4e4cbf78111f73823043ab08e3e7"
+    static let folder = FilePath("/bundles/1")
+
+    static func asset(_ path: String, url: String? = nil, cacheable: Bool = false, sourceMap: String? = nil) throws
+        -> Asset
+    {
+        Asset(
+            path: try AssetPath(path),
+            url: url ?? "/\(path)",
+            type: AssetType(path: try AssetPath(path)),
+            cacheable: cacheable,
+            sourceMap: try sourceMap.map { try AssetPath($0) },
+            fingerprint: Fingerprint(of: Array(path.utf8))
+        )
+    }
+
+    static func assets() throws -> [Asset] {
+        try [
+            asset("index.html"), asset("app/main.js", cacheable: true, sourceMap: "app/main.js.map"),
+            asset("app/main.js.map", url: "/maps/main%20file.map"), asset("style.css"),
+            asset("app/hashed.js", url: "/app/\(hash).js", cacheable: true),
+            asset("app/\(hash).css", url: "/app/plain.css", cacheable: true),
+            asset("caf\u{e9}/a b.txt", url: "/caf%C3%A9/a%20b.txt"),
+            asset("application/hidden.js", url: "/app/visible.js"),
+        ]
+    }
+
+    static func table(routes: [String]? = nil, damaged: [String] = []) throws -> AssetTable {
+        let manifest = AssetManifest(
+            app: name("app"),
+            patchID: name("web"),
+            version: name("1"),
+            commit: nil,
+            created: UTCTime(seconds: 0),
+            compatibility: [:],
+            index: try AssetPath("index.html"),
+            routes: routes?.compactMap { RoutePattern($0) },
+            assets: try assets()
+        )
+        return try #require(
+            AssetTable(manifest: manifest, folder: folder, damaged: Set(try damaged.map { try AssetPath($0) }))
+        )
+    }
+}
+
+extension AssetServer {
+    func get(_ target: String, method: HTTPMethod = .GET) async throws -> FileAnswer {
+        let parts = target.split(separator: "?", maxSplits: 1)
+        return await answer(
+            FileRequest(
+                method: method,
+                path: try RequestPath(parsing: target),
+                query: parts.count > 1 ? String(parts[1]) : nil
+            )
+        )
+    }
+}
+
+extension FileAnswer {
+    /// `app/main.js` below the bundle's folder; a status for what is refused.
+    var summary: String {
+        switch self {
+        case .file(let file):
+            let path = file.path.string
+            return path.hasPrefix("/bundles/1/") ? String(path.dropFirst(11)) : path
+        case .bytes(let bytes): return "\(bytes.status.code) bytes"
+        case .refused(let status, _, _): return "\(status.code)"
+        }
+    }
+
+    var file: ServedFile? {
+        if case .file(let file) = self { file } else { nil }
+    }
+
+    var bytes: ServedBytes? {
+        if case .bytes(let bytes) = self { bytes } else { nil }
+    }
+}
+
+@Suite("The asset server")
+struct AssetServerTests {
+    private func server(
+        _ table: AssetTable?,
+        launch: String? = nil,
+        www: FilePath? = nil,
+        localFiles: FilePath? = nil
+    ) -> AssetServer {
+        let server = AssetServer(www: www, localFiles: localFiles) { _ in .failed }
+        server.serve(ServedSelection(table: table, launch: launch))
+        return server
+    }
+
+    // MARK: What a path leads to (M18)
+
+    @Test(arguments: [
+        ("/", "index.html"), ("/index.html", "index.html"), ("/app/main.js", "app/main.js"),
+        ("/app/main.js?v=1", "app/main.js"),
+        ("/maps/main%20file.map", "app/main.js.map"), ("/app/main.js.map", "index.html"),
+        ("/caf%C3%A9/a%20b.txt", "caf\u{e9}/a b.txt"), ("/cafe%CC%81/a%20b.txt", "index.html"),
+        ("/any/where", "index.html"), ("/favicon.ico", "404"), ("/app/favicon.ico", "index.html"),
+        ("/application/hidden.js", "index.html"), ("/app/visible.js", "application/hidden.js"),
+        ("/app/../style.css", "style.css"), ("/app/%2e%2e/style.css", "style.css"), ("/../../etc/passwd", "index.html"),
+        ("//style.css", "style.css"), ("/STYLE.css", "index.html"), ("/local-filesystem/etc/passwd", "index.html"),
+    ])
+    func `answers with the manifest's file, else with the index`(target: String, file: String) async throws {
+        #expect(try await server(try SampleBundle.table()).get(target).summary == file)
+    }
+
+    @Test(arguments: [
+        ("/", "index.html"), ("/cart", "index.html"), ("/item/3", "index.html"), ("/docs/a/b/c", "index.html"),
+        ("/docs", "index.html"),
+        ("/style.css", "style.css"), ("/item", "404"), ("/item/3/4", "404"), ("/elsewhere", "404"),
+        ("/favicon.ico", "404"),
+        ("/app/missing.js", "404"),
+    ])
+    func `answers with the index under the listed routes only, where some are listed`(target: String, file: String)
+        async throws
+    {
+        let table = try SampleBundle.table(routes: ["/cart", "/item/*", "/docs/**"])
+        #expect(try await server(table).get(target).summary == file)
+    }
+
+    @Test func `asks the app's own folder after the manifest and before the routes`() async throws {
+        let root = FilePath("/tmp/assetserver-tests-\(UInt64.random(in: 0...UInt64.max))")
+        defer { try? DiskFiles().removeTree(root) }
+        let files = DiskFiles()
+        for (path, text) in [
+            ("www/style.css", "www"), ("www/extra.txt", "www"), ("www/application/secret.txt", "www"),
+            ("www/.hidden", "www"),
+            ("local/photo one.jpg", "local"), ("outside.txt", "outside"),
+        ] {
+            let file = root.appending(FilePath(path).components)
+            try files.makeDirectory(file.removingLastComponent())
+            try files.write(Array(text.utf8), to: file)
+        }
+        let (www, local) = (root.appending("www"), root.appending("local"))
+        let server = server(try SampleBundle.table(), www: www, localFiles: local)
+        for (target, found) in [
+            ("/style.css", "style.css"), ("/extra.txt", "\(www)/extra.txt"), ("/application/secret.txt", "index.html"),
+            ("/.hidden", "index.html"), ("/../outside.txt", "index.html"),
+            ("/local-filesystem/photo%20one.jpg", "\(local)/photo one.jpg"),
+            ("/local-filesystem/nothing", "index.html"),
+            ("/local-filesystem/../outside.txt", "index.html"), ("/local-filesystem/", "index.html"),
+        ] {
+            #expect(try await server.get(target).summary == found, "\(target)")
+        }
+    }
+
+    // MARK: Headers (M19)
+
+    @Test func `tags a file with its SHA-256 and names its size, so that nothing else is ever sent`() async throws {
+        let asset = try SampleBundle.asset("app/main.js")
+        let file = try #require(try await server(try SampleBundle.table()).get("/app/main.js").file)
+        #expect(file.entityTag == asset.fingerprint.sha256.hex)
+        #expect(file.size == asset.fingerprint.size)
+        #expect(file.root == SampleBundle.folder)
+        #expect(file.contentType == "text/javascript")
+    }
+
+    @Test(arguments: [
+        ("/app/main.js", "no-cache"), ("/app/main.js?v=2", "max-age=31536000, public"), ("/app/main.js?", "no-cache"),
+        ("/style.css?v=2", "no-cache"), ("/app/\(SampleBundle.hash).js", "max-age=31536000, public"),
+        ("/app/plain.css", "no-cache"), ("/", "no-cache"), ("/?v=2", "no-cache"), ("/cart?v=2", "no-cache"),
+    ])
+    func `lets a cacheable file be kept for a year under a URL that names its content`(
+        target: String,
+        cacheControl: String
+    ) async throws {
+        #expect(try await server(try SampleBundle.table()).get(target).file?.cacheControl == cacheControl)
+    }
+
+    @Test func `names a source map by the URL under which it is served`() async throws {
+        let headers = try #require(try await server(try SampleBundle.table()).get("/app/main.js").file).headers
+        #expect(headers["SourceMap"] == ["/maps/main%20file.map"])
+        #expect(headers["X-SourceMap"] == ["/maps/main%20file.map"])
+        #expect(try await server(try SampleBundle.table()).get("/style.css").file?.headers.isEmpty == true)
+    }
+
+    // MARK: What is not served
+
+    @Test(arguments: [("/style.css", "503"), ("/app/main.js", "app/main.js"), ("/", "index.html")])
+    func `serves no damaged file, and everything beside it`(target: String, file: String) async throws {
+        #expect(try await server(try SampleBundle.table(damaged: ["style.css"])).get(target).summary == file)
+    }
+
+    @Test func `says which file is damaged and when to ask again`() async throws {
+        let answer = try await server(try SampleBundle.table(damaged: ["index.html"])).get("/cart")
+        guard case .refused(.serviceUnavailable, let message, let headers) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(message == "index.html is damaged on this device; the next sync heals it.")
+        #expect(headers["Retry-After"] == ["5"])
+    }
+
+    @Test(arguments: ["/", "/app/main.js", "/favicon.ico"])
+    func `has nothing to serve before the first install`(target: String) async throws {
+        guard case .refused(.serviceUnavailable, "Nothing is installed yet.", _) = try await server(nil).get(target)
+        else {
+            Issue.record("something is served")
+            return
+        }
+    }
+
+    @Test(arguments: [HTTPMethod.POST, .PUT, .DELETE, .PATCH, .OPTIONS])
+    func `takes nothing but GET and HEAD for files`(method: HTTPMethod) async throws {
+        guard
+            case .refused(.methodNotAllowed, _, let headers) = try await server(try SampleBundle.table()).get(
+                "/",
+                method: method
+            )
+        else {
+            Issue.record("\(method) was answered")
+            return
+        }
+        #expect(headers["Allow"] == ["GET, HEAD"])
+        #expect(try await server(try SampleBundle.table()).get("/", method: .HEAD).summary == "index.html")
+    }
+
+    @Test func `changes what it serves in one step`() async throws {
+        let server = server(try SampleBundle.table())
+        server.serve(ServedSelection(table: try SampleBundle.table(damaged: ["style.css"]), launch: nil))
+        #expect(try await server.get("/style.css").summary == "503")
+        server.serve(.nothing)
+        #expect(try await server.get("/style.css").summary == "503")
+    }
+
+    // MARK: The page's word
+
+    private func page(_ running: String?) throws -> AssetServer {
+        let server = AssetServer { token in
+            switch token {
+            case running: .confirmed
+            case "before": .alreadyConfirmed
+            case "broken": .failed
+            default: .otherLaunch
+            }
+        }
+        server.serve(ServedSelection(table: try SampleBundle.table(), launch: running))
+        return server
+    }
+
+    @Test(arguments: [("abc", "launch: \"abc\","), (nil, "launch: null,")] as [(String?, String)])
+    func `gives a page the token of the launch that serves it`(token: String?, line: String) async throws {
+        let script = try #require(try await page(token).get("/__patchline/launch.js").bytes)
+        #expect(String(decoding: script.bytes, as: UTF8.self).contains(line))
+        #expect(script.contentType == "text/javascript" && script.cacheControl == "no-store")
+    }
+
+    @Test(
+        arguments: [
+            ("/__patchline/confirm?launch=abc", 200, "{\"result\":\"confirmed\"}"),
+            ("/__patchline/confirm?x=1&launch=abc", 200, "{\"result\":\"confirmed\"}"),
+            ("/__patchline/confirm?launch=before", 200, "{\"result\":\"alreadyConfirmed\"}"),
+            ("/__patchline/confirm?launch=late", 409, "{\"error\":\"this page belongs to another launch\"}"),
+            ("/__patchline/confirm?launch=", 409, "{\"error\":\"this page belongs to another launch\"}"),
+            ("/__patchline/confirm?launch=broken", 500, "{\"error\":\"the device could not write its state\"}"),
+            ("/__patchline/confirm", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
+            ("/__patchline/confirm?token=abc", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
+        ] as [(String, UInt, String)]
+    )
+    func `takes the readiness of the launch that it names, and of no other`(
+        target: String,
+        status: UInt,
+        body: String
+    ) async throws {
+        let answer = try #require(try await page("abc").get(target, method: .POST).bytes)
+        #expect(answer.status.code == status)
+        #expect(String(decoding: answer.bytes, as: UTF8.self) == body)
+        #expect(answer.cacheControl == "no-store")
+    }
+
+    @Test(arguments: ["/__patchline/confirm?launch=abc", "/__patchline", "/__patchline/", "/__patchline/other"])
+    func `confirms nothing by a GET, and has nothing else under its own paths`(target: String) async throws {
+        #expect(try await page("abc").get(target).summary == "404")
+    }
+}

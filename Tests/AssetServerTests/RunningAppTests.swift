@@ -1,0 +1,171 @@
+import AssetServer
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTesting
+import Patchline
+import SystemPackage
+import Testing
+
+/// An app on a simulated device, and what it tells about itself.
+private struct Launched {
+    let clock: ManualClock
+    let repository: SimulatedRepository
+    let disk = FaultyFiles()
+    let device: SimulatedDevice
+    let server: AssetServer
+    private let events: AsyncStream<RunningApp.Event>
+    private let told: AsyncStream<RunningApp.Event>.Continuation
+
+    init() throws {
+        clock = ManualClock()
+        repository = SimulatedRepository(clock: clock)
+        (events, told) = AsyncStream.makeStream(of: RunningApp.Event.self)
+        device = try SimulatedDevice(of: repository, clock: clock, on: disk)
+        server = AssetServer { _ in .failed }
+    }
+
+    func publish(_ version: String) async throws {
+        repository.publish([.bundle("web", version, ["index.html": "<p>\(version)</p>", "same.js": "same;"])])
+        try await device.sync()
+    }
+
+    /// - Parameter timeout: the startup timer; zero has ended as soon as anybody looks.
+    func app(timeout: Duration = .seconds(3_600)) -> RunningApp {
+        var settings = RunningApp.Settings()
+        settings.startupTimeout = timeout
+        settings.watchInterval = .milliseconds(1)
+        return RunningApp(device: device.device, server: server, settings: settings) { [told] in told.yield($0) }
+    }
+
+    /// Runs the app until it has told of as many events as are expected.
+    func expect(
+        _ expected: [String],
+        from app: RunningApp,
+        meanwhile: () async throws -> Void = {},
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let running = Task { await app.run() }
+        try await meanwhile()
+        let found = await nextEvents(expected.count)
+        running.cancel()
+        await running.value
+        #expect(found == expected, sourceLocation: location)
+    }
+
+    func nextEvents(_ count: Int) async -> [String] {
+        var found: [String] = []
+        var iterator = events.makeAsyncIterator()
+        while found.count < count, let event = await iterator.next() { found.append(event.summary) }
+        return found
+    }
+
+    func status(of target: String) async throws -> String { try await server.get(target).summary }
+}
+
+extension RunningApp.Event {
+    fileprivate var summary: String {
+        func labels(_ selection: Selection?) -> String {
+            selection.map { $0.patches.map(\.label.description).joined(separator: ", ") } ?? "nothing"
+        }
+        return switch self {
+        case .nothingInstalled: "nothing installed"
+        case .serving(let selection, let trial): "serving \(labels(selection))" + (trial == nil ? "" : " on trial")
+        case .withdrawn(let ids): "withdrawn \(ids.map(\.text).joined(separator: ", "))"
+        case .damaged(let files): "damaged \(files.joined(separator: ", "))"
+        case .confirmed(let selection): "confirmed \(labels(selection))"
+        case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
+        case .trouble(let error): "trouble \(error)"
+        }
+    }
+}
+
+@Suite("A running app", .timeLimit(.minutes(1)))
+struct RunningAppTests {
+    @Test func `serves nothing before the first sync, and tries its first version as soon as that is there`()
+        async throws
+    {
+        let world = try Launched()
+        let app = world.app()
+        try await app.launch()
+        #expect(try await world.status(of: "/") == "503")
+        try await world.expect(["nothing installed", "serving web 1 on trial"], from: app) {
+            try await world.publish("1")
+        }
+        #expect(try await world.server.get("/").file != nil)
+    }
+
+    @Test func `tells of the confirmation that another process wrote`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        let app = world.app()
+        try await app.launch()
+        try await world.expect(["serving web 1 on trial", "confirmed web 1", "serving web 1"], from: app) {
+            _ = try await world.device.device.confirm(SimulatedDevice.token(1))
+        }
+    }
+
+    @Test func `notices what another process wrote before it began to watch`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        let app = world.app()
+        try await app.launch()
+        _ = try await world.device.device.confirm(SimulatedDevice.token(1))
+        try await world.expect(["serving web 1 on trial", "confirmed web 1", "serving web 1"], from: app)
+    }
+
+    @Test func `serves the old version until the switch, and the new one after it`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        try await world.publish("2")
+        try await world.expect(["serving web 1", "serving web 2 on trial"], from: app) {
+            _ = try await world.device.device.switchToPending()
+        }
+    }
+
+    @Test func `rolls back by itself when the startup timer ends`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app(timeout: .zero)
+        try await app.launch()
+        try await world.expect(["serving web 2 on trial", "back to web 1 from web 2", "serving web 1"], from: app)
+    }
+
+    @Test func `that stops before its trial is decided has not used a launch up`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        for _ in 1...3 {
+            let app = world.app()
+            try await app.launch()
+            try await world.expect(["serving web 1 on trial"], from: app)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `serves a damaged file again once a sync has healed it`(isOnTrial: Bool) async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        if !isOnTrial { try await world.device.launchAndConfirm() }
+        let bundles = try world.disk.list(world.device.store.bundles)
+        let path = world.device.store.bundles.appending(bundles[0]).appending("same.js")
+        try world.disk.overwrite(path, with: [1, 2, 3])
+        let app = world.app()
+        try await app.launch()
+        #expect(try await world.status(of: "/same.js") == "503")
+        let serving = "serving web 1" + (isOnTrial ? " on trial" : "")
+        let running = Task { await app.run() }
+        world.clock.advance(by: .seconds(1))
+        try await world.device.sync()
+        // A sync writes state.json; the app looks there, and nothing but its next look is waited for.
+        while try await world.server.get("/same.js").file == nil { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(await world.nextEvents(2) == ["damaged web 1 same.js", serving])
+    }
+}
