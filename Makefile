@@ -3,10 +3,12 @@ PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
 SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
 
-.PHONY: demo test real bench format lint docs release clean
+.PHONY: demo test sweep real bench format lint docs release clean
 
 demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
+# The tests that stop a disk at some of its changes, at all of them: half an hour.
+sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash'
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
 bench: ; @.ci/setup --with-judges && swift build -c release --scratch-path "$(PATCHLINE_BUILD)" && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
 format: ; swift format --in-place --recursive Sources Tests Package.swift

@@ -157,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust",
+                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
+                "PatchTrust",
                 nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),

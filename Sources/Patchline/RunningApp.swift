@@ -147,8 +147,9 @@ package actor RunningApp: Service {
         if let event { report(event) }
         let faults = opened?.faults ?? []
         if !faults.isEmpty, faults != damaged { report(.damaged(faults)) }
+        let isHealed = faults.isEmpty && !damaged.isEmpty
         damaged = faults
-        if !isSame { report(.serving(selection, trial: token)) }
+        if !isSame || isHealed { report(.serving(selection, trial: token)) }
     }
 
     private func fileIdentity() -> FileIdentity? {

@@ -39,7 +39,7 @@ struct InterruptedPublishTests {
     func `serves the old state or the new one, and the next publish finishes`(survival: FaultyFiles.Survival) throws {
         let (server, files, next, changes) = try prepared()
         #expect(changes > 40)
-        for change in 1...changes {
+        for change in Sweep.points(of: changes, every: 6, offset: survival == .lose ? 0 : 3) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try server.on(disk).publish(next) }
 
@@ -66,7 +66,7 @@ struct InterruptedPublishTests {
             ),
             on: server.repository
         )
-        for change in Array(stride(from: 1, to: changes - 15, by: 6)) + Array(changes - 15...changes) {
+        for change in Sweep.points(of: changes, every: 12, offset: 1) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try server.on(disk).publish(next) }
             let after = try server.on(disk.reopened())
@@ -99,7 +99,7 @@ struct InterruptedPublishTests {
         let release = try server.factory.release(on: server.repository)
         let rehearsal = files.reopened()
         try server.on(rehearsal).publish(release)
-        for change in 1...rehearsal.changes {
+        for change in Sweep.points(of: rehearsal.changes, every: 8) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try server.on(disk).publish(release) }
             for survival in [FaultyFiles.Survival.lose, .keepNames] {

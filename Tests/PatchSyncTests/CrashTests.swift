@@ -130,8 +130,8 @@ struct CrashTests {
         (Work.firstSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
         (.updateSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
         (.healing, [.afterMetadata, .duringObjects, .afterObjects, .beforeState, .afterState]),
-        (.launchAndRollBack, [.afterLaunch] as [(Work, Set<CommitPoint>)]),
-    ])
+        (.launchAndRollBack, [.afterLaunch]),
+    ] as [(Work, Set<CommitPoint>)])
     func `at a named point has a complete version, and the next sync finishes`(
         work: Work,
         points: Set<CommitPoint>

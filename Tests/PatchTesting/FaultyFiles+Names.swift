@@ -9,7 +9,9 @@ extension FaultyDisk {
     }
 
     private func find(
-        _ names: ArraySlice<String>, of path: FilePath, _ operation: FileError.Operation
+        _ names: ArraySlice<String>,
+        of path: FilePath,
+        _ operation: FileError.Operation
     ) throws(FileError) -> Int? {
         var inode = Self.root
         for name in names {
