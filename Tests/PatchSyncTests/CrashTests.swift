@@ -126,12 +126,14 @@ struct CrashTests {
         return images.withLockedValue(\.self)
     }
 
-    @Test(arguments: [
-        (Work.firstSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
-        (.updateSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
-        (.healing, [.afterMetadata, .duringObjects, .afterObjects, .beforeState, .afterState]),
-        (.launchAndRollBack, [.afterLaunch]),
-    ] as [(Work, Set<CommitPoint>)])
+    @Test(
+        arguments: [
+            (Work.firstSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
+            (.updateSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
+            (.healing, [.afterMetadata, .duringObjects, .afterObjects, .beforeState, .afterState]),
+            (.launchAndRollBack, [.afterLaunch]),
+        ] as [(Work, Set<CommitPoint>)]
+    )
     func `at a named point has a complete version, and the next sync finishes`(
         work: Work,
         points: Set<CommitPoint>

@@ -395,7 +395,8 @@ struct EntryTests {
         let world = try await World.running()
         let row = SimulatedPatch.File("index.html", "<p>two</p>").with { $0.url = url }
         world.repository.publish([SampleApp.fix1, SampleApp.banner1, .bundle("web", "2.0.0", rows: [row])])
-        let rule = "must be a percent-encoded URL path that starts with '/' and not with '/__patchline/'"
+        let rule =
+            "must be the percent-encoded path of a file: '/', then segments that decode to names, the first not __patchline"
         try await expectFailure(
             of: "web",
             "2.0.0",
