@@ -126,11 +126,14 @@ publish 2
 before=$(wc -l <"$log")
 run patchsync sync --store "$store"
 expect_status 'web +bundle +1\.0\.0 +Success' 'web +bundle +2\.0\.0 +UnInstall' 'fix-cart-total +script +2 +UnInstall'
+new=$(comm -13 <(cd "$patches/storefront/v1" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) \
+    <(cd "$patches/storefront/v2" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) | wc -l)
+# A line is written after the last byte of its answer, so the last ones may still be on their way.
+curl -fsS "$server/healthz?counted" >/dev/null
+wait_for "$log" 'healthz?counted'
 tail -n +$((before + 1)) "$log" >"$work/update.log"
 requested=$(grep -c '/objects/' "$work/update.log") || true
 bytes=$(awk -F '"' '/\/objects\//{split($3, field, " "); sum += field[2]} END {print sum + 0}' "$work/update.log")
-new=$(comm -13 <(cd "$patches/storefront/v1" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) \
-    <(cd "$patches/storefront/v2" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) | wc -l)
 [ "$requested" = "$new" ] || fail "$requested objects travelled, $new changed"
 ok "the server's access log: $requested objects, $bytes bytes, of $(find "$patches/storefront/v2" -type f -not -name release.yaml | wc -l) files"
 expect_page / 1.0.0

@@ -30,9 +30,9 @@ struct BundleStaging {
             // A folder that stands there already is damaged or an interrupted removal; it is not being served.
             try files.removeTree(store.bundle(digest))
             try files.rename(growing, to: store.bundle(digest))
-            try files.syncDirectory(store.bundles)
-            // After a power cut it could have both names, and clearing the old one would empty it.
+            // First here: after a power cut it could have both names, and clearing this one would empty it.
             try files.syncDirectory(store.downloading)
+            try files.syncDirectory(store.bundles)
         }
     }
 
