@@ -2,6 +2,8 @@
 PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
 SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
+# The three programs alone: no test target is built for release.
+SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --product $$product || exit 1; done
 
 .PHONY: demo test sweep real bench format lint docs release clean
 
@@ -10,9 +12,9 @@ test: ; @.ci/setup --with-judges && .ci/test
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash'
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
-bench: ; @.ci/setup --with-judges && swift build -c release --scratch-path "$(PATCHLINE_BUILD)" && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
+bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
 format: ; swift format --in-place --recursive Sources Tests Package.swift
 lint: ; swift format lint --strict --recursive Sources Tests Package.swift
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline
-release: ; @.ci/setup && swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
+release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)"
