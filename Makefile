@@ -15,6 +15,6 @@ real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(S
 bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
 format: ; swift format --in-place --recursive Sources Tests Package.swift
 lint: ; swift format lint --strict --recursive Sources Tests Package.swift
-docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline
+docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)"
