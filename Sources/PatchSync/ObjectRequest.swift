@@ -70,8 +70,8 @@ extension SyncError {
     /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
     var endsSync: Bool {
         switch self {
-        case .file, .lock, .cancelled, .fetch(.cancelled), .fetch(.connection): true
-        case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .rootForOtherApp, .testingKeys,
+        case .file, .lock, .fetch(.cancelled), .fetch(.connection): true
+        case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled:
             false
         }

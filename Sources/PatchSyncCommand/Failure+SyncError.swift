@@ -16,11 +16,11 @@ extension SyncError {
         switch self {
         case .fetch(let error): error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp: .malformed
-        case .trust, .object, .rootForOtherApp, .testingKeys: .refused
+        case .trust, .object, .testingKeys: .refused
         case .file, .noStore, .storeExists: .disk
         case .lock(.held): .busy
         case .lock(.file): .disk
-        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .cancelled: .failed
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled: .failed
         }
     }
 
@@ -52,7 +52,7 @@ extension SyncError {
         case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
-        case .file, .lock, .format, .rootForOtherApp, .cancelled: nil
+        case .file, .lock, .format: nil
         }
     }
 }

@@ -69,19 +69,16 @@ package actor RunningApp: Service {
 
     /// Follows state and timer until the task is cancelled or the service group stops.
     package func run() async {
-        await withGracefulShutdownHandler {
-            // Looks once at the start: another process may have written since the launch.
-            var seen: FileIdentity?
-            while !Task.isCancelled, !Task.isShuttingDownGracefully {
-                let current = fileIdentity()
-                if current != seen {
-                    seen = current
-                    await attempt { [self] () throws(SyncError) in try await follow() }
-                }
-                await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
-                try? await Task.sleep(for: settings.watchInterval, clock: clock)
+        // Looks once at the start: another process may have written since the launch.
+        var seen: FileIdentity?
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let current = fileIdentity()
+            if current != seen {
+                seen = current
+                await attempt { [self] () throws(SyncError) in try await follow() }
             }
-        } onGracefulShutdown: {
+            await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
+            try? await Task.sleep(for: settings.watchInterval, clock: clock)
         }
         if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
     }
