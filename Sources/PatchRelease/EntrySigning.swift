@@ -31,7 +31,7 @@ struct EntrySigning: Sendable {
 
     init(_ signer: SigningKey) {
         self.signer = signer
-        keyID = EntryKeys.id(of: signer.key.publicKey)
+        keyID = EntryKeys.id(of: signer.publicKey)
     }
 
     /// Signatures in the order of the jobs; a known one is kept only when it verifies.
@@ -39,13 +39,11 @@ struct EntrySigning: Sendable {
         let signer = signer
         return try await mapOnAllCores(jobs, progress: progress) { (job) throws(SigningError) in
             if let known = job.known,
-                signer.key.publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
+                signer.publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
             {
                 return Signed(bytes: known, isNew: false)
             }
-            do throws(KeyError) {
-                return Signed(bytes: try signer.key.sign(job.statement, scheme: .rsaPKCS1v15), isNew: true)
-            } catch { throw .key(signer.file, error) }
+            return Signed(bytes: try signer.sign(job.statement, scheme: .rsaPKCS1v15), isNew: true)
         }
     }
 }

@@ -102,7 +102,7 @@ package struct ReleaseBuilder: Sendable {
         let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
-            by: entrySigner.key.publicKey,
+            by: entrySigner.publicKey,
             at: time,
             expires: time.adding(validity)
         )
@@ -131,11 +131,11 @@ extension SignedRelease {
         do throws(FormatError) {
             entryKeys = try TargetsRole(role, name: header.channel.text).entryKeys
         } catch { throw .release(signer.file, .format(error)) }
-        guard !entryKeys.keys.values.contains(signer.key.publicKey) else {
+        guard !entryKeys.keys.values.contains(signer.publicKey) else {
             throw .keyInTwoUses(signer.file, also: "this release's entries")
         }
         var signed = role
-        try signer.sign(&signed, for: delegation)
+        try signer.sign(&signed, for: delegation.keys)
         merge(signed.signatures)
     }
 }

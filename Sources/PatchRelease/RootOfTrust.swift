@@ -69,7 +69,7 @@ package struct RootOfTrust: Sendable {
 
     /// An entry key signs entries and nothing else; a role's key never signs entries.
     func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
-        if let role = roles(of: signer.key.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
-        guard case .rsa = signer.key.publicKey.kind else { throw .key(signer.file, .unsupported) }
+        if let role = roles(of: signer.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
+        guard case .rsa = signer.publicKey.kind else { throw .key(signer.file, .unsupported) }
     }
 }

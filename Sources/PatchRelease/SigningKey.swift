@@ -40,16 +40,23 @@ package struct SigningKey: Sendable {
         self.key = key
     }
 
-    /// Adds this key's signature to a channel's role.
-    ///
-    /// - Throws: `.notASigner` when the delegation does not name the key.
-    func sign(_ role: inout Envelope, for delegation: Delegation) throws(SigningError) {
-        let known = delegation.keys.keys.first { $0.value.publicKey == key.publicKey }
-        guard let (id, tufKey) = known, let scheme = tufKey.scheme else {
-            throw .notASigner(file, role: delegation.name)
-        }
+    package var publicKey: PublicKey { key.publicKey }
+
+    package func sign(_ message: [UInt8], scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
         do throws(KeyError) {
-            try role.sign(with: key, id: id, scheme: scheme)
+            return try key.sign(message, scheme: scheme)
         } catch { throw .key(file, error) }
+    }
+
+    /// Adds this key's signature to a role.
+    ///
+    /// - Parameter keys: who may sign for the role.
+    /// - Throws: `.notASigner` when they do not name this key.
+    func sign(_ role: inout Envelope, for keys: RoleKeys) throws(SigningError) {
+        let known = keys.keys.first { $0.value.publicKey == publicKey }
+        guard let (id, tufKey) = known, let scheme = tufKey.scheme else {
+            throw .notASigner(file, role: role.role)
+        }
+        role.add(Envelope.Signature(keyID: id.hex, bytes: try sign(role.signed.canonicalBytes, scheme: scheme)))
     }
 }
