@@ -27,4 +27,6 @@ package enum Limits {
     package static let keyFile = 65_536
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
+    /// Algorithms listed for one file.
+    package static let hashesOfFile = 16
 }

@@ -5,8 +5,10 @@ package enum URLLayout {
     package static let timestamp = "metadata/timestamp.json"
 
     /// `metadata/N.ROLE.json`; the timestamp alone has no number.
-    package static func metadata(_ role: String, version: Int) -> String {
-        "metadata/\(version).\(percentEncoded(role)).json"
+    ///
+    /// - Parameter version: nil in a repository without consistent snapshots, for any role but root: `metadata/ROLE.json`.
+    package static func metadata(_ role: String, version: Int?) -> String {
+        "metadata/\(version.map { "\($0)." } ?? "")\(percentEncoded(role)).json"
     }
 
     /// A role's name in URLs and file names: all but `A-Za-z0-9_.~-` percent-encoded.
@@ -33,6 +35,26 @@ package enum URLLayout {
     /// A target's file under consistent snapshots: `targets/DIRECTORY/HASH.NAME`.
     package static func target(_ path: TargetPath, sha256: SHA256Digest) -> String {
         "targets/" + path.prefixingName(with: sha256.hex)
+    }
+
+    /// A target of any TUF repository: its path is a URL's already (TUF 4.5 TARGETPATH), so only what no URL may hold is
+    /// percent-encoded.
+    ///
+    /// - Parameter prefix: a digest of it; nil in a repository without consistent snapshots.
+    package static func target(named name: String, prefix: String?) -> String {
+        let forbidden = Set("\"#<>?[\\]^`{|}".utf8)
+        var out: [UInt8] = []
+        for byte in name.utf8 {
+            if (0x21...0x7E).contains(byte), !forbidden.contains(byte) {
+                out.append(byte)
+            } else {
+                out += Array("%\(Hex.text([byte]).uppercased())".utf8)
+            }
+        }
+        let path = String(decoding: out, as: UTF8.self)
+        guard let prefix else { return "targets/\(path)" }
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
+        return "targets/\(path[..<slash])\(prefix).\(path[slash...])"
     }
 
     /// The `url` of a list entry.

@@ -92,7 +92,9 @@ extension AppRepository {
         guard let file = role.targets[ExactString(path.text)] else {
             throw .tree(app, .noTarget(role: role.name, target: path.text))
         }
-        let bytes = try read(.target(path, file.sha256), limit: Limits.manifest)
+        let sha256: SHA256Digest
+        do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .tree(app, error) }
+        let bytes = try read(.target(path, sha256), limit: Limits.manifest)
         do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .tree(app, error) }
         return (bytes, file)
     }

@@ -91,9 +91,8 @@ extension PublicationPlan {
         var dials = try state.dials()
         if dials[.dial(channel)] == nil {
             let dial = Dial(app: state.app, channel: channel, rows: []).json.fileBytes
-            let file = TargetFile(of: dial)
-            write(dial, to: .tree(.target(.dial(channel), file.sha256)), in: .contents)
-            dials[.dial(channel)] = file
+            write(dial, to: .tree(.target(.dial(channel), SHA256Digest(of: dial))), in: .contents)
+            dials[.dial(channel)] = TargetFile(of: dial)
         }
         var files = state.otherFiles
         files[channel.text] = RoleFile(of: role, version: version)

@@ -39,7 +39,7 @@ package struct DeviceStore: Sendable {
     package var downloading: FilePath { root.appending("Downloading") }
     package var writerLock: FilePath { root.appending("lock") }
     package var syncLock: FilePath { root.appending("sync.lock") }
-    var trust: FilePath { root.appending("trust") }
+    package var trust: TrustStore { TrustStore(folder: root.appending("trust"), files: files) }
 
     package func bundle(_ manifest: SHA256Digest) -> FilePath {
         bundles.appending(manifest.hex)
@@ -51,26 +51,6 @@ package struct DeviceStore: Sendable {
 
     private func directory(of channel: ChannelName) -> FilePath {
         root.appending("channels").appending(channel.text)
-    }
-
-    // MARK: Metadata, byte for byte as received
-
-    func metadata(_ role: String) throws(SyncError) -> [UInt8]? {
-        try optional(trust.appending("\(URLLayout.percentEncoded(role)).json"), limit: Limits.targetsRole)
-    }
-
-    func saveMetadata(_ bytes: [UInt8], role: String) throws(SyncError) {
-        try wrapped { () throws(FileError) in
-            try files.replace("\(URLLayout.percentEncoded(role)).json", in: trust, with: bytes)
-        }
-    }
-
-    /// Keeps a root under its number before it becomes the present one.
-    func saveRoot(_ bytes: [UInt8], version: Int) throws(SyncError) {
-        try wrapped { () throws(FileError) in
-            try files.replace("\(version).root.json", in: trust.appending("root_history"), with: bytes)
-            try files.replace("root.json", in: trust, with: bytes)
-        }
     }
 
     // MARK: State
@@ -142,11 +122,10 @@ package struct DeviceStore: Sendable {
         let config = store.root.appending("config.json")
         if try store.optional(config, limit: Limits.stateFile) != nil { throw .storeExists(store.root) }
         try store.wrapped { () throws(FileError) in
-            for directory in [store.root, store.trust.appending("root_history"), store.bundles, store.downloading] {
-                try files.makeDirectory(directory)
-            }
+            for directory in [store.root, store.bundles, store.downloading] { try files.makeDirectory(directory) }
+            try store.trust.prepare()
             try store.objects.prepare()
-            try files.replace("root.json", in: store.trust, with: rootBytes)
+            try files.replace("root.json", in: store.trust.folder, with: rootBytes)
             let device = JSON.fields([
                 ("format", .text("patchline-device-v1")), ("deviceId", .text(Hex.text(deviceID))),
             ])

@@ -29,6 +29,14 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { text }
+
+    private init(parsed text: String) {
+        self.text = text
+    }
+
+    func appending(_ app: AppID) -> ServerURL {
+        ServerURL(parsed: "\(text)/\(app)")
+    }
 }
 
 /// Fetches over HTTP.
@@ -36,12 +44,44 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
 /// No redirect is followed, nothing is cached, nothing is asked for twice.
 package struct HTTPFetcher: Fetcher {
     private let client: HTTPClient
-    private let base: String
+    private let places: Places
 
-    /// Runs `body` with a client that is gone when it returns.
+    /// Where the parts of the URL layout stand.
+    package struct Places: Sendable {
+        let rest: ServerURL
+        let metadata: ServerURL?
+        let targets: ServerURL?
+
+        /// A Patchline server: everything below `/APP/`.
+        package init(_ server: ServerURL, app: AppID) {
+            rest = server.appending(app)
+            (metadata, targets) = (nil, nil)
+        }
+
+        /// Any TUF repository: metadata and targets each have a place of their own.
+        package init(metadata: ServerURL, targets: ServerURL) {
+            rest = metadata
+            (self.metadata, self.targets) = (metadata, targets)
+        }
+
+        func url(_ path: String) -> String {
+            if let metadata, path.hasPrefix("metadata/") { return "\(metadata)/\(path.dropFirst("metadata/".count))" }
+            if let targets, path.hasPrefix("targets/") { return "\(targets)/\(path.dropFirst("targets/".count))" }
+            return "\(rest)/\(path)"
+        }
+    }
+
     package static func with<Result: Sendable, Failure: Error>(
         _ server: ServerURL,
         app: AppID,
+        _ body: (HTTPFetcher) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await with(Places(server, app: app), body)
+    }
+
+    /// Runs `body` with a client that is gone when it returns.
+    package static func with<Result: Sendable, Failure: Error>(
+        _ places: Places,
         _ body: (HTTPFetcher) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         var configuration = HTTPClient.Configuration()
@@ -52,7 +92,7 @@ package struct HTTPFetcher: Fetcher {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 6
         configuration.decompression = .disabled
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let fetcher = HTTPFetcher(client: client, base: "\(server)/\(app)/")
+        let fetcher = HTTPFetcher(client: client, places: places)
         let result: Swift.Result<Result, Failure>
         do throws(Failure) {
             result = .success(try await body(fetcher))
@@ -82,7 +122,7 @@ package struct HTTPFetcher: Fetcher {
         deadline: Duration,
         receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws {
-        var request = HTTPClientRequest(url: base + path)
+        var request = HTTPClientRequest(url: places.url(path))
         request.headers.add(name: "accept-encoding", value: "identity")
         request.headers.add(name: "user-agent", value: "patchsync")
         let response = try await client.execute(request, deadline: .now() + TimeAmount(deadline))

@@ -6,53 +6,52 @@ import PatchTrust
 ///
 /// Each role is stored as soon as it is trusted, so that an interrupted refresh leaves a state to go on from.
 struct MetadataRefresh {
-    let store: DeviceStore
+    let store: TrustStore
     let fetcher: any Fetcher
     let deadlines: Deadlines
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
-    /// Everything that a sync of `channel` rests on, unexpired.
-    ///
-    /// The dial is there if the channel's server keeps one that holds.
-    func refresh(channel: ChannelName, at time: UTCTime) async throws(SyncError) -> TrustedMetadata {
-        guard let root = try store.metadata("root") else { throw .noStore(store.root) }
+    /// What a refresh came to.
+    struct Refreshed {
+        var trusted: TrustedMetadata
+        /// The server's timestamp was older than the one known, which was kept.
+        let staleMirror: StaleMirror?
+    }
+
+    /// Root, timestamp, snapshot and the top targets role, unexpired.
+    func refresh(at time: ReferenceTime) async throws(SyncError) -> Refreshed {
+        guard let root = try store.metadata("root") else { throw .noStore(store.folder) }
         var trusted = try judged { () throws(TrustError) in try TrustedMetadata(trustedRoot: root, at: time) }
         try await followRoots(&trusted)
-        try await timestamp(&trusted)
+        if let stored = try store.metadata("timestamp") {
+            // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
+            _ = try? trusted.updateTimestamp(stored)
+        }
+        try judged { [trusted] () throws(TrustError) in try trusted.checkRootExpiry() }
+        let staleMirror = try await timestamp(&trusted)
         try await snapshot(&trusted)
         try await targets("targets", by: "root", &trusted)
-        try await targets(channel.text, by: "targets", &trusted)
+        return Refreshed(trusted: trusted, staleMirror: staleMirror)
+    }
+
+    /// Everything that a sync of `channel` rests on.
+    func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
+        var refreshed = try await refresh(at: time)
+        try await targets(channel.text, by: "targets", &refreshed.trusted)
         atCommitPoint(.afterMetadata)
-        return trusted
+        return refreshed
     }
 
-    /// The dial's role and document; nil without one that is valid now.
-    func dial(app: AppID, channel: ChannelName, _ trusted: inout TrustedMetadata) async -> Dial? {
-        let path = TargetPath.dial(channel)
-        do throws(SyncError) {
-            try await targets("dial", by: "targets", &trusted)
-            let file = try judged { [trusted] () throws(TrustError) in try trusted.target(path, of: "dial") }
-            let bytes = try await document(of: channel, file, path)
-            let dial: Dial
-            do throws(FormatError) { dial = try Dial(bytes) } catch { throw .format(error) }
-            return dial.app == app && dial.channel == channel ? dial : nil
-        } catch {
-            return nil
+    /// What the repository says of a target, wherever in the tree of delegations.
+    func find(_ target: String, _ trusted: inout TrustedMetadata) async throws(SyncError) -> TargetFile {
+        var search = DelegationSearch(for: target)
+        while true {
+            let step = try judged { [trusted] () throws(TrustError) in try search.next(in: trusted) }
+            switch step {
+            case .found(let file, role: _): return file
+            case .load(let role, let delegator): try await targets(role, by: delegator, &trusted)
+            }
         }
-    }
-
-    /// The dial's bytes as stored while they are the ones that its role names, else from the server.
-    private func document(
-        of channel: ChannelName,
-        _ file: TargetFile,
-        _ path: TargetPath
-    ) async throws(SyncError) -> [UInt8] {
-        if let stored = try store.dial(of: channel), file.matches(stored) { return stored }
-        let bytes = try await fetch(URLLayout.target(path, sha256: file.sha256), limit: min(file.length, Limits.dial))
-        try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
-        // Only saves the next sync a request: a dial that cannot be stored still holds.
-        try? store.saveDial(bytes, of: channel)
-        return bytes
     }
 
     /// Asks for the next root until there is none, from the first day on (TUF 5.3.2 to 5.3.10).
@@ -73,43 +72,50 @@ struct MetadataRefresh {
             try judged { () throws(TrustError) in try trusted.updateRoot(bytes) }
             try store.saveRoot(bytes, version: next)
         }
-        try judged { [trusted] () throws(TrustError) in try trusted.checkRootExpiry() }
     }
 
-    private func timestamp(_ trusted: inout TrustedMetadata) async throws(SyncError) {
-        if let stored = try store.metadata("timestamp") {
-            // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
-            _ = try? trusted.updateTimestamp(stored)
-        }
+    /// An older timestamp than the one known is a mirror's that lags: the known one stays, and is what counts.
+    private func timestamp(_ trusted: inout TrustedMetadata) async throws(SyncError) -> StaleMirror? {
         let bytes = try await fetch(URLLayout.timestamp, limit: Limits.timestamp)
-        let update = try judged { () throws(TrustError) in try trusted.updateTimestamp(bytes) }
+        var isNew = false
+        var staleMirror: StaleMirror?
+        do throws(TrustError) {
+            isNew = try trusted.updateTimestamp(bytes) == .taken
+        } catch .rolledBack(role: "timestamp", let offered, let known) {
+            staleMirror = StaleMirror(
+                offered: offered,
+                known: known,
+                signedAt: trusted.timestamp?.signedAt,
+                at: trusted.time.value
+            )
+        } catch { throw .trust(error) }
         try judged { [trusted] () throws(TrustError) in try trusted.checkTimestampExpiry() }
-        if update == .taken { try store.saveMetadata(bytes, role: "timestamp") }
+        if isNew { try store.save(bytes, as: "timestamp") }
+        return staleMirror
     }
 
     private func snapshot(_ trusted: inout TrustedMetadata) async throws(SyncError) {
         guard let file = trusted.timestamp?.snapshot else { preconditionFailure("the timestamp comes first") }
         if let stored = try store.metadata("snapshot") {
+            // Also when it is not the current one any more: roles in it must not go back (TUF 5.5.5).
             try? trusted.updateSnapshot(stored, stored: true)
-            if let sha256 = file.sha256, SHA256Digest(of: stored) == sha256,
-                trusted.snapshot?.header.version == file.version
-            {
+            if trusted.snapshot?.header.version == file.version, file.matches(stored) {
                 return try judged { [trusted] () throws(TrustError) in try trusted.checkSnapshotIsCurrent() }
             }
         }
         let bytes = try await fetch(
-            URLLayout.metadata("snapshot", version: file.version),
+            URLLayout.metadata("snapshot", version: trusted.root.consistentSnapshot ? file.version : nil),
             limit: min(file.length ?? Limits.snapshot, Limits.snapshot)
         )
         try judged { () throws(TrustError) in
             try trusted.updateSnapshot(bytes)
             try trusted.checkSnapshotIsCurrent()
         }
-        try store.saveMetadata(bytes, role: "snapshot")
+        try store.save(bytes, as: "snapshot")
     }
 
-    private func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError)
-    {
+    func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError) {
+        if trusted.isVerified(role, by: delegator) { return }
         let file = try judged { [trusted] () throws(TrustError) in try trusted.file(of: role) }
         if let stored = try store.metadata(role),
             (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil
@@ -117,20 +123,20 @@ struct MetadataRefresh {
             return
         }
         let bytes = try await fetch(
-            URLLayout.metadata(role, version: file.version),
+            URLLayout.metadata(role, version: trusted.root.consistentSnapshot ? file.version : nil),
             limit: min(file.length ?? Limits.targetsRole, Limits.targetsRole)
         )
         try judged { () throws(TrustError) in try trusted.updateTargets(bytes, role: role, delegator: delegator) }
-        try store.saveMetadata(bytes, role: role)
+        try store.save(bytes, as: role)
     }
 
-    private func fetch(_ path: String, limit: Int) async throws(SyncError) -> [UInt8] {
+    func fetch(_ path: String, limit: Int) async throws(SyncError) -> [UInt8] {
         do throws(FetchError) {
             return try await fetcher.bytes(path, limit: limit, deadline: deadlines.document)
         } catch { throw .fetch(error) }
     }
 
-    private func judged<Result>(_ rule: () throws(TrustError) -> Result) throws(SyncError) -> Result {
+    func judged<Result>(_ rule: () throws(TrustError) -> Result) throws(SyncError) -> Result {
         do throws(TrustError) { return try rule() } catch { throw .trust(error) }
     }
 }

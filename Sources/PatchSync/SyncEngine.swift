@@ -11,6 +11,8 @@ package struct SyncEngine: Sendable {
     package let fetcher: any Fetcher
     package var deadlines = Deadlines()
     package var now: @Sendable () -> UTCTime
+    /// Time is past this for certain, whatever the clock says.
+    package var build = Build.time
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
     /// A person asked to try again what waits after its first failed trial.
@@ -32,8 +34,8 @@ package struct SyncEngine: Sendable {
     ///
     /// The caller holds the store's sync lock.
     package func sync() async throws(SyncError) -> SyncReport {
-        let time = try now(noEarlierThan: store.metadata("timestamp"))
-        let (list, role, dial) = try await offer(at: time)
+        let offer = try await offer(at: ReferenceTime(clock: now(), build: build))
+        let (list, role, dial, time) = (offer.list, offer.role, offer.dial, offer.time)
         let before = try store.state(of: configuration.channel)
         let device = DeviceFacts(
             deviceID: try store.deviceID(),
@@ -53,16 +55,27 @@ package struct SyncEngine: Sendable {
             filesReceived: outcome.filesReceived,
             bytesReceived: outcome.bytesReceived,
             healed: outcome.healed,
-            staging: staging
+            staging: staging,
+            staleMirror: offer.staleMirror
         )
     }
 
     /// What the channel offers now, verified.
-    private func offer(at time: UTCTime) async throws(SyncError) -> (VerifiedList, TargetsRole, Dial?) {
+    private struct Offer {
+        let list: VerifiedList
+        let role: TargetsRole
+        let dial: Dial?
+        /// By which expiry was judged.
+        let time: UTCTime
+        let staleMirror: StaleMirror?
+    }
+
+    private func offer(at time: ReferenceTime) async throws(SyncError) -> Offer {
         let channel = configuration.channel
-        var refresh = MetadataRefresh(store: store, fetcher: fetcher, deadlines: deadlines)
+        var refresh = MetadataRefresh(store: store.trust, fetcher: fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
-        var trusted = try await refresh.refresh(channel: channel, at: time)
+        let refreshed = try await refresh.refresh(channel: channel, at: time)
+        var trusted = refreshed.trusted
         guard let role = trusted.targets[ExactString(channel.text)] else {
             preconditionFailure("refreshed without its role")
         }
@@ -72,7 +85,13 @@ package struct SyncEngine: Sendable {
         let list = try await verifiedList(path, file, role)
         report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
         for refused in list.refused { report(.refused(refused)) }
-        return (list, role, await refresh.dial(app: configuration.app, channel: channel, &trusted))
+        return Offer(
+            list: list,
+            role: role,
+            dial: await refresh.dial(app: configuration.app, in: store, of: channel, &trusted),
+            time: trusted.time.value,
+            staleMirror: refreshed.staleMirror
+        )
     }
 
     private func verifiedList(_ path: TargetPath, _ file: TargetFile, _ role: TargetsRole) async throws(SyncError)
@@ -85,10 +104,12 @@ package struct SyncEngine: Sendable {
         if let known = try store.patchList(of: channel), file.matches(known), let list = try? verify(known) {
             return list
         }
+        let sha256: SHA256Digest
+        do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .trust(error) }
         let bytes: [UInt8]
         do throws(FetchError) {
             bytes = try await fetcher.bytes(
-                URLLayout.target(path, sha256: file.sha256),
+                URLLayout.target(path, sha256: sha256),
                 limit: min(file.length, Limits.patchList),
                 deadline: deadlines.document
             )
@@ -125,14 +146,6 @@ package struct SyncEngine: Sendable {
         }
         atCommitPoint(.afterState)
         return staging
-    }
-
-    /// The reference time of a refresh: the clock, and never earlier than the newest timestamp that was verified.
-    private func now(noEarlierThan timestamp: [UInt8]?) -> UTCTime {
-        guard let timestamp, let envelope = try? Envelope(timestamp, role: "timestamp", limit: Limits.timestamp),
-            let signedAt = try? TimestampRole(envelope).signedAt
-        else { return now() }
-        return max(now(), signedAt)
     }
 }
 

@@ -44,7 +44,8 @@ package struct SyncPlan: Sendable {
         self.base = base
         blocks = machine.blocks
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
-        columnSizes = Dictionary(columns.map { ($0.sha256, $0.length) }) { first, _ in first }
+        let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
+        columnSizes = Dictionary(sizes) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
         wanted = decisions.compactMap { decision in

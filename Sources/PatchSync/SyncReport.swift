@@ -41,6 +41,8 @@ package struct SyncReport: Equatable, Sendable {
     /// Patches whose files were made whole again.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging
+    /// The server's metadata was older than what this device knows.
+    package let staleMirror: StaleMirror?
 
     /// Labels that are listed with other bytes than the installed ones: refused.
     package var republished: [Label] {

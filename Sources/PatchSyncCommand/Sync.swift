@@ -65,7 +65,7 @@ struct Sync: AsyncParsableCommand {
         } else {
             report.print(transcript.states)
         }
-        return report.isComplete ? .done : report.exitCode
+        return report.exitCode
     }
 }
 

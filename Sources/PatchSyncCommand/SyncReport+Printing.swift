@@ -4,9 +4,12 @@ import PatchTrust
 import Terminal
 
 extension SyncReport {
-    /// 3 when something was refused by its signature or digest and nothing else failed, 9 when patches failed in other ways.
+    /// 0 when everything is as listed, 3 when something was refused by its signature or digest, or the server has been
+    /// behind for a day, and nothing else failed; 9 when patches failed in other ways.
     var exitCode: ExitCode {
-        let isRefused = !refused.isEmpty || !republished.isEmpty
+        let isOverdue = staleMirror?.isOverdue == true
+        guard !isComplete || isOverdue else { return .done }
+        let isRefused = !refused.isEmpty || !republished.isEmpty || isOverdue
         let codes = Set(failures.map(\.error.exitCode) + (isRefused ? [.refused] : []))
         return codes == [.refused] ? .refused : .partial
     }
@@ -41,6 +44,15 @@ extension SyncReport {
                 )
             ),
             ("decisions", .array(decisions.map(\.json))),
+            (
+                "staleMirror",
+                staleMirror.map {
+                    .fields([
+                        ("offered", .integer($0.offered)), ("known", .integer($0.known)),
+                        ("overdue", .bool($0.isOverdue)),
+                    ])
+                }
+            ),
         ])
     }
 
@@ -65,6 +77,10 @@ extension SyncReport {
             if case .withdraw(let patch) = decision.choice {
                 out.line("\(patch.label): withdrawn; gone at the next launch")
             }
+        }
+        if let staleMirror, staleMirror.isOverdue {
+            Console.standardError.line("warning: \(staleMirror)")
+            Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
         }
         out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence)")
     }

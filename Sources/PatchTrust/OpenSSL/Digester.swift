@@ -44,14 +44,14 @@ package struct Digester: ~Copyable {
         return Fingerprint(size: size, md5: md5, sha1: sha1, sha256: sha256)
     }
 
-    fileprivate static func context(_ algorithm: OpaquePointer?) -> OpaquePointer {
+    static func context(_ algorithm: OpaquePointer?) -> OpaquePointer {
         guard let context = unsafe EVP_MD_CTX_new(), unsafe EVP_DigestInit_ex(context, algorithm, nil) == 1 else {
             preconditionFailure("libcrypto has no memory or not this digest")
         }
         return unsafe context
     }
 
-    fileprivate static func final(_ context: OpaquePointer) -> [UInt8] {
+    static func final(_ context: OpaquePointer) -> [UInt8] {
         var length: UInt32 = 0
         var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         let done = unsafe EVP_DigestFinal_ex(context, &out, &length)

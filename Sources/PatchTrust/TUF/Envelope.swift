@@ -80,9 +80,4 @@ package struct RoleHeader: Hashable, Sendable {
         version = try fields.integer("version", in: 1...(1 << 53 - 1))
         expires = try fields.time("expires")
     }
-
-    /// TUF: `expires` must be higher than the reference time.
-    func checkExpiry(role: String, at time: UTCTime) throws(TrustError) {
-        guard expires > time else { throw .expired(role: role, expires: expires, at: time) }
-    }
 }

@@ -106,7 +106,7 @@ package enum RoleDocument {
                 path.text,
                 Optional(
                     JSON.fields([
-                        ("length", .integer(file.length)), ("hashes", .fields([("sha256", .text(file.sha256.hex))])),
+                        ("length", .integer(file.length)), ("hashes", file.hashes.json),
                     ])
                 )
             )

@@ -33,40 +33,37 @@ package struct RoleFile: Hashable, Sendable {
     package let version: Int
     /// In bytes, where the referrer says it.
     package let length: Int?
-    package let sha256: SHA256Digest?
+    package let hashes: ListedHashes?
+
+    package var sha256: SHA256Digest? { hashes?.sha256 }
 
     package init(version: Int, length: Int?, sha256: SHA256Digest?) {
         self.version = version
         self.length = length
-        self.sha256 = sha256
+        hashes = sha256.map { ListedHashes(sha256: $0) }
     }
 
     init(_ fields: Fields) throws(FormatError) {
         version = try fields.integer("version", in: 1...(1 << 53 - 1))
         length = fields.has("length") ? try fields.integer("length", in: 1...Limits.object) : nil
-        sha256 = fields.has("hashes") ? try fields.sha256InHashes() : nil
+        hashes = fields.has("hashes") ? try ListedHashes(fields) : nil
     }
 
     package var json: JSON {
         .fields([
-            ("version", .integer(version)), ("length", length.map { .integer($0) }),
-            ("hashes", sha256.map { .fields([("sha256", .text($0.hex))]) }),
+            ("version", .integer(version)), ("length", length.map { .integer($0) }), ("hashes", hashes?.json),
         ])
     }
 
-    /// Length and digest before the bytes are parsed.
+    /// Whether these bytes are the named ones, as far as the referrer says.
+    package func matches(_ bytes: [UInt8]) -> Bool {
+        (try? check(bytes, name: "")) != nil
+    }
+
+    /// Length and every digest, before the bytes are parsed.
     func check(_ bytes: [UInt8], name: String) throws(TrustError) {
         if let length, bytes.count != length { throw .wrongLength(name: name, found: bytes.count, expected: length) }
-        if let sha256, SHA256Digest(of: bytes) != sha256 { throw .wrongDigest(name: name, algorithm: "sha256") }
-    }
-}
-
-extension Fields {
-    /// `hashes` holds SHA-256 only; anything else could not be checked and is refused.
-    fileprivate func sha256InHashes() throws(FormatError) -> SHA256Digest {
-        let hashes = try fields("hashes")
-        guard hashes.object.members.count == 1 else { throw broken("hashes", "must hold sha256 and nothing else") }
-        return try hashes.digest("sha256")
+        try hashes?.check(bytes, name: name)
     }
 }
 
@@ -108,27 +105,6 @@ package struct SnapshotRole: Sendable {
     }
 }
 
-/// What a targets role says of a target's bytes.
-package struct TargetFile: Hashable, Sendable {
-    /// In bytes.
-    package let length: Int
-    package let sha256: SHA256Digest
-
-    package init(length: Int, sha256: SHA256Digest) {
-        self.length = length
-        self.sha256 = sha256
-    }
-
-    package init(of bytes: [UInt8]) {
-        self.init(length: bytes.count, sha256: SHA256Digest(of: bytes))
-    }
-
-    package func check(_ bytes: [UInt8], name: String) throws(TrustError) {
-        guard bytes.count == length else { throw .wrongLength(name: name, found: bytes.count, expected: length) }
-        guard SHA256Digest(of: bytes) == sha256 else { throw .wrongDigest(name: name, algorithm: "sha256") }
-    }
-}
-
 /// A targets role: the top one, a channel's, or the dial's.
 package struct TargetsRole: Sendable {
     package let name: String
@@ -150,7 +126,7 @@ package struct TargetsRole: Sendable {
             let row = try table.fields(member.key.text)
             targets[member.key] = TargetFile(
                 length: try row.integer("length", in: 0...Limits.object),
-                sha256: try row.sha256InHashes()
+                hashes: try ListedHashes(row)
             )
         }
         self.targets = targets

@@ -11,10 +11,19 @@ package enum TrustError: Error, Equatable, Sendable {
     case rolledBack(role: String, offered: Int, trusted: Int)
     /// Its version is not the one that its referrer names, or a root not the next one (TUF 5.3.5, 5.5.4, 5.6.4).
     case wrongVersion(role: String, offered: Int, expected: Int)
+    /// Certain: a statement that was signed after its end has been seen (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
     case expired(role: String, expires: UTCTime, at: UTCTime)
+    /// The clock says that it has ended and nothing signed confirms it: the clock is ahead, or the repository is frozen.
+    case clockAheadOrStale(role: String, expires: UTCTime, clock: UTCTime)
+    /// It has ended for certain, although the clock does not say so.
+    case clockBehind(role: String, expires: UTCTime, clock: UTCTime, atLeast: UTCTime)
     /// Its bytes are not the ones its referrer names.
     case wrongLength(name: String, found: Int, expected: Int)
     case wrongDigest(name: String, algorithm: String)
+    /// Its referrer lists a hash that cannot be computed here.
+    case unknownHash(name: String, algorithm: String)
+    /// Patchline's own targets have a SHA-256.
+    case noSHA256(target: String)
     /// The snapshot does not list this role (TUF 5.6.1).
     case notInSnapshot(role: String)
     /// A newer snapshot dropped a role that an older one listed (TUF 5.5.5).
@@ -25,6 +34,12 @@ package enum TrustError: Error, Equatable, Sendable {
     case outsideDelegation(role: String, target: String)
     /// The role does not name this target.
     case noTarget(role: String, target: String)
+    /// No role that was given this path names it (TUF 5.6.7).
+    case targetNotFound(String)
+    /// A search went through more roles than ``Limits/delegations`` (TUF 5.6.7.1).
+    case tooManyDelegations(target: String, limit: Int)
+    /// Another role comes first in the order of delegations (TUF 5.6.7).
+    case shadowed(target: String, role: String, by: String)
     /// More new roots in one refresh than ``Limits/rootRotations``.
     case tooManyRoots(limit: Int)
     /// A document for another app or channel than the one asked for.
@@ -77,13 +92,23 @@ extension TrustError: CustomStringConvertible {
         case .wrongVersion(let role, let offered, let expected):
             "\(role): version \(offered) where \(expected) is expected"
         case .expired(let role, let expires, let time): "\(role): expired at \(expires) (now \(time))"
+        case .clockAheadOrStale(let role, let expires, let clock):
+            "\(role): expired at \(expires) by this clock (\(clock)); the clock is ahead, or nobody signs it again"
+        case .clockBehind(let role, let expires, let clock, let atLeast):
+            "\(role): expired at \(expires); the clock is behind: it says \(clock), and it is past \(atLeast)"
         case .wrongLength(let name, let found, let expected): "\(name): \(found) bytes where \(expected) are signed"
         case .wrongDigest(let name, let algorithm): "\(name): its \(algorithm) is not the signed one"
+        case .unknownHash(let name, let algorithm): "\(name): its \(algorithm) cannot be checked here"
+        case .noSHA256(let target): "\(target): no sha256 is signed for it"
         case .notInSnapshot(let role): "\(role): is not in the snapshot; has this channel been published?"
         case .droppedFromSnapshot(let role): "\(role): was in the snapshot before and is gone"
         case .notDelegated(let role): "\(role): no role delegates to it"
         case .outsideDelegation(let role, let target): "\(target): role \(role) was not given this path"
         case .noTarget(let role, let target): "\(target): role \(role) does not name it"
+        case .targetNotFound(let target): "\(target): no role names it"
+        case .tooManyDelegations(let target, let limit): "\(target): not found in \(limit) delegated roles"
+        case .shadowed(let target, let role, let other):
+            "\(target): role \(other) comes before \(role) in the order of delegations"
         case .tooManyRoots(let limit): "root: more than \(limit) new versions in one refresh"
         case .foreign(let document, let field, let found, let expected):
             "\(document): is for \(field) \(found), not \(expected)"

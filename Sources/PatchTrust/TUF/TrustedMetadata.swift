@@ -13,16 +13,22 @@ package struct TrustedMetadata: Sendable {
         case unchanged
     }
 
-    /// Taken once, at the start of a refresh (TUF 5.1).
-    package let referenceTime: UTCTime
+    package private(set) var time: ReferenceTime
     package private(set) var root: RootRole
     package private(set) var timestamp: TimestampRole?
     package private(set) var snapshot: SnapshotRole?
+    /// Targets roles by name.
     package private(set) var targets: [ExactString: TargetsRole] = [:]
+    /// Which delegators have verified each of them.
+    private var delegators: [ExactString: Set<ExactString>] = [:]
+
+    package init(trustedRoot bytes: [UInt8], at clock: UTCTime) throws(TrustError) {
+        try self.init(trustedRoot: bytes, at: ReferenceTime(clock: clock))
+    }
 
     /// Starts from a root that the caller already trusts: it must be signed by itself; its expiry is looked at later.
-    package init(trustedRoot bytes: [UInt8], at time: UTCTime) throws(TrustError) {
-        referenceTime = time
+    package init(trustedRoot bytes: [UInt8], at time: ReferenceTime) throws(TrustError) {
+        self.time = time
         let (envelope, role) = try Self.root(bytes)
         try role.keys(of: "root").check(envelope, role: "root")
         root = role
@@ -52,7 +58,7 @@ package struct TrustedMetadata: Sendable {
 
     /// The last root of the chain must not be expired (TUF 5.3.10).
     package func checkRootExpiry() throws(TrustError) {
-        try root.header.checkExpiry(role: "root", at: referenceTime)
+        try time.check(root.header, role: "root")
     }
 
     /// A timestamp, stored or new.
@@ -76,12 +82,13 @@ package struct TrustedMetadata: Sendable {
             }
         }
         timestamp = role
+        if let signedAt = role.signedAt { time.raise(to: signedAt) }
         return .taken
     }
 
     package func checkTimestampExpiry() throws(TrustError) {
         guard let timestamp else { preconditionFailure("no timestamp yet") }
-        try timestamp.header.checkExpiry(role: "timestamp", at: referenceTime)
+        try time.check(timestamp.header, role: "timestamp")
     }
 
     /// A snapshot.
@@ -114,7 +121,7 @@ package struct TrustedMetadata: Sendable {
         guard snapshot.header.version == file.version else {
             throw .wrongVersion(role: "snapshot", offered: snapshot.header.version, expected: file.version)
         }
-        try snapshot.header.checkExpiry(role: "snapshot", at: referenceTime)
+        try time.check(snapshot.header, role: "snapshot")
     }
 
     /// What the snapshot says of a targets role; a role that it does not list is not asked for (TUF 5.6.1).
@@ -147,14 +154,28 @@ package struct TrustedMetadata: Sendable {
         guard role.header.version == file.version else {
             throw .wrongVersion(role: name, offered: role.header.version, expected: file.version)
         }
-        try role.header.checkExpiry(role: name, at: referenceTime)
+        try time.check(role.header, role: name)
         targets[ExactString(name)] = role
+        delegators[ExactString(name), default: []].insert(ExactString(delegator))
     }
 
-    /// What `role` says of `target`, which it must have been given by `targets`.
+    /// A role that two others delegate to is verified by the keys that each of them names.
+    package func isVerified(_ role: String, by delegator: String) -> Bool {
+        delegators[ExactString(role)]?.contains(ExactString(delegator)) ?? false
+    }
+
+    /// What `role` says of `target`: what a search of `target` would find, and nowhere else than there (TUF 5.6.7).
     package func target(_ target: TargetPath, of role: String) throws(TrustError) -> TargetFile {
-        guard let delegation = targets["targets"]?.delegation(to: role) else { throw .notDelegated(role: role) }
+        guard let top = targets["targets"], let delegation = top.delegation(to: role) else {
+            throw .notDelegated(role: role)
+        }
         guard delegation.covers(target.text) else { throw .outsideDelegation(role: role, target: target.text) }
+        if top.targets[ExactString(target.text)] != nil {
+            throw .shadowed(target: target.text, role: role, by: "targets")
+        }
+        if let first = top.delegations.first(where: { $0.covers(target.text) }), !first.name.hasSameBytes(as: role) {
+            throw .shadowed(target: target.text, role: role, by: first.name)
+        }
         guard let file = targets[ExactString(role)]?.targets[ExactString(target.text)] else {
             throw .noTarget(role: role, target: target.text)
         }

@@ -1,0 +1,121 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// The engine's metadata workflow as a client of any TUF repository: refresh, search, download.
+///
+/// It has no rule of its own; that a build cannot be in the future is a device's. A server that is behind, which a device sits out, is a failure here: a client that was
+/// asked to refresh did not (TUF 5.4.3.1).
+package struct TUFClient {
+    private let store: TrustStore
+    private let fetcher: any Fetcher
+    private let now: @Sendable () -> UTCTime
+
+    package init(store: TrustStore, fetcher: any Fetcher, now: @escaping @Sendable () -> UTCTime) {
+        self.store = store
+        self.fetcher = fetcher
+        self.now = now
+    }
+
+    /// Starts from a root that came by another way than the network; its expiry is looked at later (TUF 5.2).
+    package static func start(_ store: TrustStore, root: [UInt8]) throws(SyncError) {
+        do throws(TrustError) {
+            _ = try TrustedMetadata(trustedRoot: root, at: UTCTime(seconds: 0))
+        } catch { throw .trust(error) }
+        do throws(FileError) { try store.prepare() } catch { throw .file(error) }
+        try store.save(root, as: "root")
+    }
+
+    package func refresh() async throws(SyncError) {
+        _ = try await refreshed()
+    }
+
+    /// Brings each target into `folder`, one after the other, unless it is there already with the listed bytes.
+    package func download(_ targets: [String], to folder: FilePath) async throws(SyncError) {
+        var trusted = try await refreshed()
+        do throws(FileError) { try store.files.makeDirectory(folder) } catch { throw .file(error) }
+        for target in targets {
+            let file = try await refresh.find(target, &trusted)
+            try await download(file, of: target, to: folder, consistent: trusted.root.consistentSnapshot)
+        }
+    }
+
+    private var refresh: MetadataRefresh {
+        MetadataRefresh(store: store, fetcher: fetcher, deadlines: Deadlines())
+    }
+
+    private func refreshed() async throws(SyncError) -> TrustedMetadata {
+        let refreshed = try await refresh.refresh(at: ReferenceTime(clock: now()))
+        if let behind = refreshed.staleMirror {
+            throw .trust(.rolledBack(role: "timestamp", offered: behind.offered, trusted: behind.known))
+        }
+        return refreshed.trusted
+    }
+
+    private func download(
+        _ file: TargetFile,
+        of target: String,
+        to folder: FilePath,
+        consistent: Bool
+    ) async throws(SyncError) {
+        let place = folder.appending(URLLayout.percentEncoded(target))
+        if try isComplete(place, file) { return }
+        let new = folder.appending(".\(SHA256Digest(of: Array(target.utf8)).hex).new")
+        do throws(SyncError) {
+            try await receive(file, of: target, into: new, consistent: consistent)
+            do throws(FileError) {
+                try store.files.rename(new, to: place)
+                try store.files.syncDirectory(folder)
+            } catch { throw .file(error) }
+        } catch {
+            try? store.files.remove(new)
+            throw error
+        }
+    }
+
+    private func isComplete(_ place: FilePath, _ file: TargetFile) throws(SyncError) -> Bool {
+        do throws(FileError) {
+            guard let status = try store.files.status(of: place), status.kind == .file,
+                status.identity.size == file.length, let check = try? HashCheck(file.hashes, name: place.string)
+            else { return false }
+            try store.files.readChunks(place, limit: file.length) { check.update($0) }
+            return (try? check.finish()) != nil
+        } catch { throw .file(error) }
+    }
+
+    /// Every listed hash is computed while the bytes come in.
+    private func receive(
+        _ file: TargetFile,
+        of target: String,
+        into new: FilePath,
+        consistent: Bool
+    ) async throws(SyncError) {
+        let path = URLLayout.target(named: target, prefix: consistent ? file.hashes.namePrefix : nil)
+        let check: HashCheck
+        let writer: any FileWriter
+        do throws(TrustError) { check = try HashCheck(file.hashes, name: target) } catch { throw .trust(error) }
+        do throws(FileError) {
+            try store.files.removeIfPresent(new)
+            writer = try store.files.create(new, permissions: .privateFile)
+        } catch { throw .file(error) }
+        var received = 0
+        var broken: FileError?
+        do throws(FetchError) {
+            try await fetcher.fetch(path, limit: file.length, deadline: Deadlines().object(of: file.length)) {
+                chunk throws(FetchError) in
+                received += chunk.count
+                check.update(chunk)
+                do throws(FileError) { try writer.append(chunk) } catch {
+                    broken = error
+                    throw .notTaken(path, reason: error.description)
+                }
+            }
+        } catch { throw broken.map { .file($0) } ?? .fetch(error) }
+        guard received == file.length else {
+            throw .trust(.wrongLength(name: target, found: received, expected: file.length))
+        }
+        do throws(TrustError) { try check.finish() } catch { throw .trust(error) }
+        do throws(FileError) { try writer.finish() } catch { throw .file(error) }
+    }
+}
