@@ -5,40 +5,6 @@ import NIOPosix
 package import PatchFormat
 import SystemPackage
 
-/// The server of an app: `http://host:port` + `/APP/` + path.
-package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
-    package static let rule = "must be http:// or https://, a host, and at most a path; no user, query or fragment"
-    /// Without a closing slash.
-    package let text: String
-
-    package init?(_ text: String) {
-        let rest: Substring
-        if text.hasPrefix("http://") {
-            rest = text.dropFirst(7)
-        } else if text.hasPrefix("https://") {
-            rest = text.dropFirst(8)
-        } else {
-            return nil
-        }
-        let host = rest.prefix { $0 != "/" }
-        let forbidden = Set("?#@\\\"<>^`{|}".utf8)
-        guard !host.isEmpty, text.utf8.count <= 2_048,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !forbidden.contains($0) })
-        else { return nil }
-        self.text = text.hasSuffix("/") ? String(text.dropLast()) : text
-    }
-
-    package var description: String { text }
-
-    private init(parsed text: String) {
-        self.text = text
-    }
-
-    func appending(_ app: AppID) -> ServerURL {
-        ServerURL(parsed: "\(text)/\(app)")
-    }
-}
-
 /// Fetches over HTTP.
 ///
 /// No redirect is followed, nothing is cached, nothing is asked for twice.
@@ -71,6 +37,7 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
+    /// Runs `body` with a client that is gone when it returns.
     package static func with<Result: Sendable, Failure: Error>(
         _ server: ServerURL,
         app: AppID,

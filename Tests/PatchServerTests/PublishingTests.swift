@@ -23,7 +23,7 @@ struct PublishingTests {
         try server.publish(release)
 
         let state = try PublishedState(of: server.repository)
-        let dial = try #require(state.dial.targets["dial/production.json"])
+        let dial = try #require(state.dial.targets["dial/production.json"]?.sha256)
         let contents = release.targets.map { URLLayout.target($0.key, sha256: SHA256Digest(of: $0.value)) }
         #expect(
             try server.treeFiles()
@@ -31,7 +31,7 @@ struct PublishingTests {
                     "metadata/1.root.json", "metadata/1.targets.json", "metadata/1.dial.json",
                     "metadata/1.snapshot.json",
                     "metadata/timestamp.json", "metadata/1.production.json", "metadata/2.dial.json",
-                    "metadata/2.snapshot.json", "targets/dial/\(dial.sha256).production.json",
+                    "metadata/2.snapshot.json", "targets/dial/\(dial).production.json",
                 ])
         )
     }

@@ -72,17 +72,25 @@ struct RoleParsingTests {
                 "must be an integer from 1 to 4000000000"
             ),
             (
-                .fields([("version", .integer(1)), ("hashes", .fields([]))]), "hashes",
-                "must hold sha256 and nothing else"
-            ),
-            (
-                .fields([("version", .integer(1)), ("hashes", .fields([("sha512", .text("00"))]))]), "hashes.sha256",
-                "must be a string"
+                .fields([("version", .integer(1)), ("hashes", .fields([]))]), "hashes", "must hold 1 to 16 digests"
             ),
             (
                 .fields([
-                    ("version", .integer(1)), ("hashes", .fields([("sha256", .text(key)), ("sha512", .text("00"))])),
-                ]), "hashes", "must hold sha256 and nothing else"
+                    ("version", .integer(1)), ("hashes", .fields((0...16).map { ("a\($0)", .text("00")) })),
+                ]), "hashes", "must hold 1 to 16 digests"
+            ),
+            (
+                .fields([("version", .integer(1)), ("hashes", .fields([("sha512", .text("00"))]))]), "hashes.sha512",
+                "must be 128 lowercase hex digits"
+            ),
+            (
+                .fields([
+                    ("version", .integer(1)), ("hashes", .fields([("sha256", .text(key)), ("sha512", .integer(0))])),
+                ]), "hashes.sha512", "must be a string"
+            ),
+            (
+                .fields([("version", .integer(1)), ("hashes", .fields([("sha3-256", .text("abc"))]))]),
+                "hashes.sha3-256", "must be an even number of lowercase hex digits"
             ),
             (
                 .fields([("version", .integer(1)), ("hashes", .fields([("sha256", .text("AA"))]))]), "hashes.sha256",
@@ -188,11 +196,15 @@ struct RoleParsingTests {
         )
         #expect(
             try error(.integer(1), .fields([]))
-                == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else")
+                == FormatError("production", field: "targets.a.hashes", rule: "must hold 1 to 16 digests")
         )
         #expect(
             try error(.integer(1), .fields([("sha256", .text(Self.key)), ("md5", .text(""))]))
-                == FormatError("production", field: "targets.a.hashes", rule: "must hold sha256 and nothing else")
+                == FormatError(
+                    "production",
+                    field: "targets.a.hashes.md5",
+                    rule: "must be an even number of lowercase hex digits"
+                )
         )
     }
 

@@ -14,7 +14,7 @@ struct RootChainTests {
 
     @Test func `starts from an expired root, which only its end may not be`() throws {
         let trusted = try TrustedMetadata(trustedRoot: try World.root(expires: World.now).fileBytes, at: World.now)
-        #expect(throws: TrustError.expired(role: "root", expires: World.now, at: World.now)) {
+        #expect(throws: TrustError.clockAheadOrStale(role: "root", expires: World.now, clock: World.now)) {
             try trusted.checkRootExpiry()
         }
         #expect(throws: Never.self) { try World().withRoot().checkRootExpiry() }
