@@ -49,6 +49,9 @@ package struct Dial: Hashable, Sendable {
                 )
             )
         }
+        guard Set(rows.map { [$0.patchID.text, $0.sha256.hex] }).count == rows.count else {
+            throw fields.broken("rows", "must not name a version twice")
+        }
         self.rows = rows
     }
 

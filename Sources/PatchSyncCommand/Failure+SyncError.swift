@@ -32,8 +32,12 @@ extension SyncError {
             "The server has nothing for this app: check --server, and that `patchsrv init` ran."
         case .fetch(.notFound):
             "The published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
-        case .trust(.expired(let role, _, _)) where role == "timestamp" || role == "snapshot":
+        case .trust(.clockAheadOrStale("timestamp", _, _)), .trust(.clockAheadOrStale("snapshot", _, _)):
             "The server must run `patchsrv refresh`; or this device's clock is ahead. What is installed keeps running."
+        case .trust(.clockAheadOrStale):
+            "Look at this device's clock; else the role must be signed again. What is installed keeps running."
+        case .trust(.clockBehind):
+            "Set this device's clock; the role must be signed again too. What is installed keeps running."
         case .trust(.expired): "The role must be signed again. What is installed keeps running."
         case .trust(.rolledBack):
             "A mirror or server is behind, or someone replays old metadata. What is installed keeps running."

@@ -21,6 +21,19 @@ struct DialTests {
         #expect(dial.row(named("web"), row.sha256) == nil)
     }
 
+    @Test func `is refused when it names one content twice`() throws {
+        let json = try Vectors.json("dial/dial.json")
+        let row = try #require(json.setting("rows.1", to: nil)["rows"])
+        guard case .array(let rows) = row, let first = rows.first else {
+            Issue.record("no rows: \(row)")
+            return
+        }
+        let twice = json.setting("rows", to: .array([first, first]))
+        #expect(throws: FormatError("dial", field: "rows", rule: "must not name a version twice")) {
+            try Dial(twice.fileBytes)
+        }
+    }
+
     @Test(
         arguments: [
             ("format", .some(.text("patchline-list-v1")), "must be patchline-dial-v1"),

@@ -34,6 +34,12 @@ struct Device: Sendable {
         )
     }
 
+    /// A sync while the machine's clock says something else: `+8 days`, `1970-01-02 00:00:00`.
+    func sync(at clock: String) async throws -> Outcome {
+        let program = Tool.binaries.appending("patchsync").string
+        return try await run(.system("faketime"), [clock, program, "sync", "--store", store.string])
+    }
+
     /// Runs `patchsync serve` while `body` runs; it must stop in good order unless the test killed it.
     @discardableResult
     func serving<Value: Sendable>(

@@ -385,5 +385,48 @@ def root_altered():
     put('rogue.root.json', written(tree.roles['root']).replace(b'"version":1', b'"version":7'))
 
 
+# What a thief does with one stolen key
+
+def signed_by(key, name):
+    tree.signers[name] = key
+    if name == 'root':
+        put('metadata/2.root.json', tree.sign_role('root'))
+    else:
+        tree.write(name)
+
+def script_by_entry_key():
+    """A script of the thief's, its entry and role signed by the entry key."""
+    data = b'// stolen\n'
+    put_object(data)
+    fix.update(digests(data), version='3')
+    fix['url'] = f'objects/{sha256(data)[:2]}/{sha256(data)}'
+    tree.sign_entry(fix)
+    tree.signers['production'] = 'entry'
+    tree.write_list()
+
+def dial(ceiling, turned):
+    """Release keys sign this ceiling for the newest versions; whoever has the online key turns them to this."""
+    rows = []
+    for entry in (fix, web):
+        entry.setdefault('rules', {})['rollout'] = int(ceiling)
+        rows.append({'patchId': entry['patchId'], 'sha256': entry['sha256'], 'rollout': int(turned)})
+    tree.write_list()
+    data = written({'format': 'patchline-dial-v1', 'app': APP, 'channel': 'production', 'rows': rows})
+    put(f'targets/dial/{sha256(data)}.production.json', data)
+    tree.signed('dial')['targets']['dial/production.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+    tree.write('dial')
+
+def fast_forward():
+    """With release and online key: a bad release under the highest version there is."""
+    data = b'// bad\n'
+    put_object(data)
+    fix.update(digests(data), version='6.6.6')
+    fix['url'] = f'objects/{sha256(data)[:2]}/{sha256(data)}'
+    tree.sign_entry(fix)
+    for name in ('production', 'snapshot', 'timestamp'):
+        tree.signed(name)['version'] = 2 ** 53 - 2
+    tree.write_list()
+
+
 function, *arguments = edit.split('|')
 globals()[function](*arguments)

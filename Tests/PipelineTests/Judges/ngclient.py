@@ -1,6 +1,6 @@
 """python-tuf's own client as a reader of our tree.
 
-usage: ngclient.py APP_URL ROOT_JSON EMPTY_FOLDER CHANNEL
+usage: ngclient.py APP_URL ROOT_JSON FOLDER CHANNEL          FOLDER keeps what is trusted for the next time
 
 Prints each listed patch and, for bundles, the number of assets in the manifest; `refused: ERROR` and 3 when the client does.
 """
@@ -9,8 +9,8 @@ from tuf.api.exceptions import DownloadError, RepositoryError
 from tuf.ngclient import Updater
 
 url, root, folder, channel = sys.argv[1:]
-os.makedirs(folder + '/metadata')
-os.makedirs(folder + '/targets')
+os.makedirs(folder + '/metadata', exist_ok=True)
+os.makedirs(folder + '/targets', exist_ok=True)
 try:
     with open(root, 'rb') as file:
         updater = Updater(folder + '/metadata', url + '/metadata/', folder + '/targets', url + '/targets/', bootstrap=file.read())
