@@ -54,6 +54,9 @@ package protocol Fetcher: Sendable {
         deadline: Duration,
         receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError)
+
+    /// The bytes of `path`, which need not travel where the server says that they still are the `known` ones.
+    func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8]
 }
 
 extension Fetcher {
@@ -61,6 +64,15 @@ extension Fetcher {
         var bytes: [UInt8] = []
         try await fetch(path, limit: limit, deadline: deadline) { bytes += $0 }
         return bytes
+    }
+
+    package func bytes(
+        _ path: String,
+        known: [UInt8],
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        try await bytes(path, limit: limit, deadline: deadline)
     }
 }
 

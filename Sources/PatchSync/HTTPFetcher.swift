@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import PatchFormat
+import PatchTrust
 import SystemPackage
 
 /// Fetches over HTTP.
@@ -74,8 +75,31 @@ package struct HTTPFetcher: Fetcher {
         deadline: Duration,
         receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError) {
+        _ = try await fetch(path, unless: nil, limit: limit, deadline: deadline, receive: receive)
+    }
+
+    /// Patchline's servers tag a file with its SHA-256; with another's tag the bytes just travel.
+    package func bytes(
+        _ path: String,
+        known: [UInt8],
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let tag = "\"\(SHA256Digest(of: known).hex)\""
+        let isNew = try await fetch(path, unless: tag, limit: limit, deadline: deadline) { bytes += $0 }
+        return isNew ? bytes : known
+    }
+
+    private func fetch(
+        _ path: String,
+        unless tag: String?,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) -> Bool {
         do {
-            try await get(path, limit: limit, deadline: deadline, receive: receive)
+            return try await get(path, unless: tag, limit: limit, deadline: deadline, receive: receive)
         } catch let error as FetchError {
             throw error
         } catch {
@@ -83,18 +107,22 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
+    /// - Returns: false when the server says that the file still has `tag`.
     private func get(
         _ path: String,
+        unless tag: String?,
         limit: Int,
         deadline: Duration,
         receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
-    ) async throws {
+    ) async throws -> Bool {
         var request = HTTPClientRequest(url: places.url(path))
         request.headers.add(name: "accept-encoding", value: "identity")
         request.headers.add(name: "user-agent", value: "patchsync")
+        if let tag { request.headers.add(name: "if-none-match", value: tag) }
         let response = try await client.execute(request, deadline: .now() + TimeAmount(deadline))
         switch response.status.code {
         case 200: break
+        case 304 where tag != nil: return false
         case 403, 404: throw FetchError.notFound(path)
         default: throw FetchError.status(path, code: Int(response.status.code))
         }
@@ -107,6 +135,7 @@ package struct HTTPFetcher: Fetcher {
             try await receive(Array(buffer.readableBytesView))
         }
         if let announced, received != announced { throw FetchError.short(path) }
+        return true
     }
 }
 

@@ -23,12 +23,11 @@ struct MetadataRefresh {
         guard let root = try store.metadata("root") else { throw .noStore(store.folder) }
         var trusted = try judged { () throws(TrustError) in try TrustedMetadata(trustedRoot: root, at: time) }
         try await followRoots(&trusted)
-        if let stored = try store.metadata("timestamp") {
-            // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
-            _ = try? trusted.updateTimestamp(stored)
-        }
+        // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
+        var stored = try store.metadata("timestamp")
+        if let bytes = stored, (try? trusted.updateTimestamp(bytes)) == nil { stored = nil }
         try judged { [trusted] () throws(TrustError) in try trusted.checkRootExpiry() }
-        let staleMirror = try await timestamp(&trusted)
+        let staleMirror = try await timestamp(known: stored, &trusted)
         try await snapshot(&trusted)
         try await targets("targets", by: "root", &trusted)
         return Refreshed(trusted: trusted, staleMirror: staleMirror)
@@ -75,8 +74,10 @@ struct MetadataRefresh {
     }
 
     /// An older timestamp than the one known is a mirror's that lags: the known one stays, and is what counts.
-    private func timestamp(_ trusted: inout TrustedMetadata) async throws(SyncError) -> StaleMirror? {
-        let bytes = try await fetch(URLLayout.timestamp, limit: Limits.timestamp)
+    private func timestamp(known: [UInt8]?, _ trusted: inout TrustedMetadata) async throws(SyncError)
+        -> StaleMirror?
+    {
+        let bytes = try await fetch(URLLayout.timestamp, known: known, limit: Limits.timestamp)
         var isNew = false
         var staleMirror: StaleMirror?
         do throws(TrustError) {
@@ -130,9 +131,10 @@ struct MetadataRefresh {
         try store.save(bytes, as: role)
     }
 
-    func fetch(_ path: String, limit: Int) async throws(SyncError) -> [UInt8] {
+    func fetch(_ path: String, known: [UInt8]? = nil, limit: Int) async throws(SyncError) -> [UInt8] {
         do throws(FetchError) {
-            return try await fetcher.bytes(path, limit: limit, deadline: deadlines.document)
+            guard let known else { return try await fetcher.bytes(path, limit: limit, deadline: deadlines.document) }
+            return try await fetcher.bytes(path, known: known, limit: limit, deadline: deadlines.document)
         } catch { throw .fetch(error) }
     }
 
