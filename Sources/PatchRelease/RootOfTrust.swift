@@ -67,8 +67,8 @@ package struct RootOfTrust: Sendable {
         return delegation
     }
 
-    /// An entry key signs entries and nothing else; a role's key never signs entries.
-    func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
+    /// A key of entries, or of their JSPatch forms, signs nothing else; a role's key never signs those.
+    package func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
         if let role = roles(of: signer.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
         guard case .rsa = signer.publicKey.kind else { throw .key(signer.file, .unsupported) }
     }
