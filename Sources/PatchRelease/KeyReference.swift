@@ -19,7 +19,7 @@ package enum KeyReference: Sendable {
             return
         }
         do throws(TokenError) { self = .token(try TokenURI(argument)) } catch {
-            throw .token(FilePath(argument), error)
+            throw .token(FilePath(TokenURI.withoutSecrets(argument)), error)
         }
     }
 

@@ -39,6 +39,7 @@ package enum SigningError: Error, Equatable, Sendable {
     /// Something stands where a result is to be put.
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
+    case keyName(String)
 }
 
 extension SigningError: CustomStringConvertible {
@@ -69,6 +70,7 @@ extension SigningError: CustomStringConvertible {
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
+        case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
         }
     }
 }

@@ -21,6 +21,8 @@ package enum JSPatchDigest: String, CaseIterable, Sendable {
 
 /// Why a JSPatch signature is not taken: each case is one broken rule.
 package enum JSPatchError: Error, Equatable, Sendable {
+    /// The key is no PEM public key.
+    case notPEM
     case notRSA
     case tooSmall(bits: Int)
     /// A signature is exactly as long as its key's modulus.
@@ -46,6 +48,7 @@ package enum JSPatchError: Error, Equatable, Sendable {
 extension JSPatchError: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .notPEM: "is not a PEM public key"
         case .notRSA: "the key is not RSA"
         case .tooSmall(let bits): "the key has \(bits) bits; \(JSPatchPublicKey.minimumBits) are the least that is read"
         case .length(let found, let expected): "the signature has \(found) bytes where its key makes \(expected)"

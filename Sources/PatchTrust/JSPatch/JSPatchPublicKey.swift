@@ -15,13 +15,13 @@ package struct JSPatchPublicKey: Sendable {
         try self.init(key.handle)
     }
 
-    /// `-----BEGIN PUBLIC KEY-----` and nothing else; nil for what is no such PEM.
-    package init?(pem: String) throws(JSPatchError) {
-        guard pem.hasPrefix("-----BEGIN PUBLIC KEY-----"), pem.utf8.count <= Limits.keyFile else { return nil }
+    /// `-----BEGIN PUBLIC KEY-----` and nothing else.
+    package init(pem: String) throws(JSPatchError) {
+        guard pem.hasPrefix("-----BEGIN PUBLIC KEY-----"), pem.utf8.count <= Limits.keyFile else { throw .notPEM }
         let bio = MemoryBIO(Array(pem.utf8))
         guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
             _ = lastOpenSSLError()
-            return nil
+            throw .notPEM
         }
         try unsafe self.init(KeyHandle(owning: pointer))
     }

@@ -33,6 +33,13 @@ package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
         modulePath = query["module-path"]
     }
 
+    /// What an error may quote of a URI that was refused: nothing from a query or a PIN on.
+    package static func withoutSecrets(_ text: String) -> String {
+        let bare = text.prefix { $0 != "?" }
+        let parts = bare.split(separator: ";", omittingEmptySubsequences: false)
+        return parts.prefix { !$0.contains("pin-") }.joined(separator: ";")
+    }
+
     private static let pathAttributes: Set<String> = [
         "token", "manufacturer", "serial", "model", "slot-id", "object", "id", "type",
     ]
@@ -105,7 +112,7 @@ extension TokenError: CustomStringConvertible {
         case .noEngine: "needs OpenSSL's engine pkcs11, which is not installed"
         case .noToken(let label, let present):
             "is on token '\(label)', which is not there; "
-                + (present.isEmpty ? "no token is" : "there are \(present.map { "'\($0)'" }.joined(separator: ", "))")
+                + (present.isEmpty ? "no token is" : "present: \(present.map { "'\($0)'" }.joined(separator: ", "))")
         case .noKey: "is not on its token"
         case .needsPIN: "needs the token's PIN"
         case .wrongPIN: "does not open with this PIN"
