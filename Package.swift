@@ -49,6 +49,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
@@ -60,7 +61,7 @@ let package = Package(
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
         .target(
             name: "PatchRelease",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
+            dependencies: ["CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
         ),
         .target(
             name: "PatchServer",

@@ -1,4 +1,4 @@
-// libcrypto 3 as a Clang module: digests, RSA keys, PEM, signatures.
+// libcrypto 3 as a Clang module: digests, RSA keys, PEM, signatures, tokens.
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
 
@@ -13,5 +13,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
+
+#include "token.h"
 
 #endif

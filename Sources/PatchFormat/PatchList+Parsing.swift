@@ -118,6 +118,7 @@ extension PatchEntry {
             }
         }
         let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
+        let jspatch = fields.has("jspatch") ? try JSPatchForm(try fields.fields("jspatch")) : nil
         self.init(
             patchID: patchID,
             kind: kind,
@@ -127,7 +128,8 @@ extension PatchEntry {
             signature: signature,
             salt: salt,
             requires: requires,
-            rules: rules
+            rules: rules,
+            jspatch: jspatch
         )
     }
 }

@@ -41,6 +41,8 @@ package struct PatchEntry: Hashable, Sendable {
     /// By patch id: the contents of which one must be taken together with this entry.
     package let requires: [PatchID: [SHA256Digest]]
     package let rules: PatchRules
+    /// For readers of JSPatch's own form; a device of ours passes it over.
+    package let jspatch: JSPatchForm?
 
     package init(
         patchID: PatchID,
@@ -51,7 +53,8 @@ package struct PatchEntry: Hashable, Sendable {
         signature: EntrySignature,
         salt: [UInt8],
         requires: [PatchID: [SHA256Digest]] = [:],
-        rules: PatchRules
+        rules: PatchRules,
+        jspatch: JSPatchForm? = nil
     ) {
         self.patchID = patchID
         self.kind = kind
@@ -62,6 +65,7 @@ package struct PatchEntry: Hashable, Sendable {
         self.salt = salt
         self.requires = requires
         self.rules = rules
+        self.jspatch = jspatch
     }
 
     package var json: JSON {
@@ -74,6 +78,7 @@ package struct PatchEntry: Hashable, Sendable {
         let rest: [(String, JSON?)] = [
             ("signature", signature.json), ("salt", .text(Hex.text(salt))),
             ("requires", requires.isEmpty ? nil : .fields(requirement)), ("rules", rules.json),
+            ("jspatch", jspatch?.json),
         ]
         return .fields(members + fingerprint.members + rest)
     }
@@ -113,5 +118,36 @@ package struct EntrySignature: Hashable, Sendable {
             throw fields.broken("sig", "must be padded base64 of 256 to 1,024 bytes")
         }
         self.bytes = bytes
+    }
+}
+
+/// The signatures that JSPatch's loader reads, over the hex characters of an entry's MD5 and SHA-1.
+package struct JSPatchForm: Hashable, Sendable {
+    package let keyID: SHA256Digest
+    package let md5: [UInt8]
+    package let sha1: [UInt8]
+
+    package init(keyID: SHA256Digest, md5: [UInt8], sha1: [UInt8]) {
+        self.keyID = keyID
+        self.md5 = md5
+        self.sha1 = sha1
+    }
+
+    package var json: JSON {
+        .fields([
+            ("keyid", .text(keyID.hex)), ("md5", .text(Base64.text(md5))), ("sha1", .text(Base64.text(sha1))),
+        ])
+    }
+
+    package init(_ fields: Fields) throws(FormatError) {
+        func signature(_ key: String) throws(FormatError) -> [UInt8] {
+            guard let bytes = Base64.bytes(try fields.string(key)), (256...1_024).contains(bytes.count) else {
+                throw fields.broken(key, "must be padded base64 of 256 to 1,024 bytes")
+            }
+            return bytes
+        }
+        keyID = try fields.digest("keyid")
+        md5 = try signature("md5")
+        sha1 = try signature("sha1")
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Hears how much of long work is done.
 package typealias Progress = @Sendable (_ done: Int) -> Void
 
@@ -5,6 +7,9 @@ package typealias Progress = @Sendable (_ done: Int) -> Void
 package typealias ProgressStart = @Sendable (_ total: Int) -> Progress
 
 /// Applies `transform` to every element on all cores; results in the order of the elements.
+///
+/// At most one element a core is worked on at a time, so a `transform` that waits for a process has that many of them.
+/// After an error no element behind it is begun.
 ///
 /// - Parameter chunk: how many elements one task takes: few enough to share the work out evenly, enough that the sharing
 ///   costs nothing.
@@ -17,16 +22,19 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
 ) async throws(Failure) -> [Output] {
     let progress = start(elements.count)
     let starts = Array(stride(from: 0, to: elements.count, by: chunk))
+    let firstFailure = FirstFailure()
     var parts: [Int: Result<[Output], Failure>] = [:]
     await withTaskGroup(of: (Int, Result<[Output], Failure>).self) { group in
         for start in starts {
             let part = Array(elements[start..<min(start + chunk, elements.count)])
             group.addTask {
+                guard start < firstFailure.place else { return (start, .success([])) }
                 do throws(Failure) {
                     var outputs: [Output] = []
                     for element in part { outputs.append(try transform(element)) }
                     return (start, .success(outputs))
                 } catch {
+                    firstFailure.note(start)
                     return (start, .failure(error))
                 }
             }
@@ -44,4 +52,15 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
         if let part = parts[start] { outputs += try part.get() }
     }
     return outputs
+}
+
+/// The earliest part that failed so far.
+private final class FirstFailure: Sendable {
+    private let lowest = Atomic(Int.max)
+
+    var place: Int { lowest.load(ordering: .relaxed) }
+
+    func note(_ place: Int) {
+        lowest.min(place, ordering: .relaxed)
+    }
 }

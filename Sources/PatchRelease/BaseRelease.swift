@@ -1,6 +1,6 @@
 package import PatchFormat
 package import PatchStore
-import PatchTrust
+package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
@@ -11,6 +11,8 @@ package struct BaseRelease: Sendable {
     package let folder: FilePath
     package let release: SignedRelease
     package let contents: ReleaseContents
+    package let entryKeys: EntryKeys
+    package let jspatchKeys: JSPatchKeys
 
     package init(folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
         let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
@@ -24,7 +26,21 @@ package struct BaseRelease: Sendable {
         }
         contents = ReleaseContents(verified)
         release = verified.release
+        entryKeys = verified.role.entryKeys
+        jspatchKeys = verified.jspatchKeys
         self.folder = folder
+    }
+
+    func checkUse(ofEntryKey signer: SigningKey) throws(SigningError) {
+        guard !jspatchKeys.keys.values.contains(signer.publicKey) else {
+            throw .keyInTwoUses(signer.file, also: "the base's JSPatch forms")
+        }
+    }
+
+    func checkUse(ofJSPatchKey signer: SigningKey) throws(SigningError) {
+        guard !entryKeys.keys.values.contains(signer.publicKey) else {
+            throw .keyInTwoUses(signer.file, also: "the base's entries")
+        }
     }
 
     /// What the next release says of it.

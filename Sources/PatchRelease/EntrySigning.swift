@@ -37,7 +37,8 @@ struct EntrySigning: Sendable {
     /// Signatures in the order of the jobs; a known one is kept only when it verifies.
     func sign(_ jobs: [Job], progress: ProgressStart) async throws(SigningError) -> [Signed] {
         let signer = signer
-        return try await mapOnAllCores(jobs, progress: progress) { (job) throws(SigningError) in
+        return try await mapOnAllCores(jobs, chunk: signer.isQuick ? 16 : 1, progress: progress) {
+            (job) throws(SigningError) in
             if let known = job.known,
                 signer.publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
             {

@@ -31,16 +31,19 @@ struct ReleaseAssembly: Sendable {
         return rows + assets
     }
 
-    /// - Parameter signatures: one for each of ``jobs(knownBy:)``.
+    /// - Parameters:
+    ///   - signatures: one for each of ``jobs(knownBy:)``.
+    ///   - jspatch: for each row its signatures in JSPatch's form, if it has them.
     func release(
         signatures: [[UInt8]],
         by key: PublicKey,
+        jspatch: JSPatchSigning.Signed,
         at time: UTCTime,
         expires: UTCTime
     ) -> SignedRelease {
         let keyID = EntryKeys.id(of: key)
-        let entries = zip(draft.rows, signatures).map { row, signature in
-            entry(row, signature: EntrySignature(keyID: keyID, bytes: signature))
+        let entries = zip(zip(draft.rows, jspatch.forms), signatures).map { row, signature in
+            entry(row.0, signature: EntrySignature(keyID: keyID, bytes: signature), jspatch: row.1)
         }
         let list = PatchList(
             app: app,
@@ -70,7 +73,8 @@ struct ReleaseAssembly: Sendable {
             version: header.roleVersion,
             expires: expires,
             targets: targets.mapValues { TargetFile(of: $0) },
-            entryKeys: EntryKeys([key])
+            entryKeys: EntryKeys([key]),
+            jspatchKeys: jspatch.keys
         )
         return SignedRelease(header: header, role: role, targets: targets, objects: objects)
     }
@@ -95,7 +99,11 @@ struct ReleaseAssembly: Sendable {
         )
     }
 
-    private func entry(_ row: ReleaseDraft.Row, signature: EntrySignature) -> PatchEntry {
+    private func entry(
+        _ row: ReleaseDraft.Row,
+        signature: EntrySignature,
+        jspatch: JSPatchForm?
+    ) -> PatchEntry {
         PatchEntry(
             patchID: row.label.patchID,
             kind: row.kind,
@@ -111,7 +119,8 @@ struct ReleaseAssembly: Sendable {
             signature: signature,
             salt: row.salt,
             requires: row.requires,
-            rules: row.rules
+            rules: row.rules,
+            jspatch: jspatch
         )
     }
 }

@@ -14,6 +14,7 @@ package struct ReleaseBuilder: Sendable {
     package enum Phase: Equatable, Sendable {
         case reading(PatchID)
         case signing
+        case signingJSPatch
     }
 
     package let rootOfTrust: RootOfTrust
@@ -24,6 +25,8 @@ package struct ReleaseBuilder: Sendable {
     package let validity: Duration
     package let entrySigner: SigningKey
     package let roleSigners: [SigningKey]
+    /// Makes the JSPatch forms of scripts, where they are asked for.
+    package let jspatchSigner: SigningKey?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
 
@@ -34,16 +37,26 @@ package struct ReleaseBuilder: Sendable {
         validity: Duration,
         entrySigner: SigningKey,
         roleSigners: [SigningKey],
+        jspatchSigner: SigningKey? = nil,
         files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
     ) throws(SigningError) {
         try rootOfTrust.checkEntryKey(entrySigner)
+        try base?.checkUse(ofEntryKey: entrySigner)
+        if let jspatchSigner {
+            try rootOfTrust.checkEntryKey(jspatchSigner)
+            try base?.checkUse(ofJSPatchKey: jspatchSigner)
+            guard jspatchSigner.publicKey != entrySigner.publicKey else {
+                throw .keyInTwoUses(jspatchSigner.file, also: "this release's entries")
+            }
+        }
         self.rootOfTrust = rootOfTrust
         self.base = base
         self.time = time
         self.validity = validity
         self.entrySigner = entrySigner
         self.roleSigners = roleSigners
+        self.jspatchSigner = jspatchSigner
         self.files = files
         self.progress = progress
     }
@@ -100,9 +113,12 @@ package struct ReleaseBuilder: Sendable {
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
         let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
+        let jspatch = try await JSPatchSigning(signer: jspatchSigner, base: base?.jspatchKeys ?? .none)
+            .sign(draft.rows) { progress(.signingJSPatch, $0) }
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
             by: entrySigner.publicKey,
+            jspatch: jspatch,
             at: time,
             expires: time.adding(validity)
         )
@@ -110,7 +126,8 @@ package struct ReleaseBuilder: Sendable {
         let made = signatures.count(where: \.isNew)
         return MadeRelease(
             release: release,
-            signatures: SignatureCounts(made: made, kept: signatures.count - made)
+            signatures: SignatureCounts(made: made, kept: signatures.count - made),
+            jspatch: jspatch.counts
         )
     }
 }
@@ -120,19 +137,26 @@ package struct MadeRelease: Sendable {
     package let release: SignedRelease
     /// Of entries and assets.
     package let signatures: SignatureCounts
+    /// In JSPatch's form.
+    package let jspatch: SignatureCounts
 }
 
 extension SignedRelease {
     /// Adds one key holder's signature.
     ///
-    /// - Throws: `.notASigner` when the channel does not name the key, `.keyInTwoUses` when it signs the entries.
+    /// - Throws: `.notASigner` when the channel does not name the key, `.keyInTwoUses` when it signs entries or their
+    ///   JSPatch forms.
     package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {
-        let entryKeys: EntryKeys
+        let (entryKeys, jspatchKeys): (EntryKeys, JSPatchKeys)
         do throws(FormatError) {
             entryKeys = try TargetsRole(role, name: header.channel.text).entryKeys
+            jspatchKeys = try JSPatchKeys(role)
         } catch { throw .release(signer.file, .format(error)) }
         guard !entryKeys.keys.values.contains(signer.publicKey) else {
             throw .keyInTwoUses(signer.file, also: "this release's entries")
+        }
+        guard !jspatchKeys.keys.values.contains(signer.publicKey) else {
+            throw .keyInTwoUses(signer.file, also: "this release's JSPatch forms")
         }
         var signed = role
         try signer.sign(&signed, for: delegation.keys)

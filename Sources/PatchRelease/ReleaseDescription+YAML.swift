@@ -116,19 +116,19 @@ extension DescribedBundle {
 }
 
 extension Fields {
-    fileprivate func allow(_ known: Set<String>) throws(FormatError) {
+    func allow(_ known: Set<String>) throws(FormatError) {
         for member in object.members where !known.contains(member.key.text) {
             throw broken(member.key.text, "is not known here; known are \(known.sorted().joined(separator: ", "))")
         }
     }
 
     /// Text; a number is refused with the way to write it.
-    fileprivate func words(_ key: String) throws(FormatError) -> String {
+    func words(_ key: String) throws(FormatError) -> String {
         guard has(key) else { throw broken(key, "is missing") }
         return try Self.text(object[key]) { (rule) throws(FormatError) in throw broken(key, rule) }
     }
 
-    fileprivate func texts(_ key: String, limit: Int) throws(FormatError) -> [String] {
+    func texts(_ key: String, limit: Int) throws(FormatError) -> [String] {
         var texts: [String] = []
         for (index, value) in try array(key, limit: limit).enumerated() {
             texts.append(try Self.text(value) { (rule) throws(FormatError) in throw broken("\(key)[\(index)]", rule) })

@@ -15,6 +15,8 @@ package struct ReleaseDraft: Equatable, Sendable {
         package let rules: PatchRules
         /// The base's signature over the same statement, where there is one.
         package let known: EntrySignature?
+        /// The base's signatures in JSPatch's form, where it has them.
+        package let knownJSPatch: JSPatchForm?
     }
 
     /// A described patch whose bytes have been looked at.
@@ -88,7 +90,8 @@ package struct ReleaseDraft: Equatable, Sendable {
             salt: listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256),
             requires: [:],
             rules: patch.rules,
-            known: known?.signature
+            known: known?.signature,
+            knownJSPatch: known?.jspatch
         )
     }
 
@@ -140,7 +143,8 @@ extension ReleaseDraft.Row {
             salt: entry.salt,
             requires: entry.requires,
             rules: entry.rules,
-            known: entry.signature
+            known: entry.signature,
+            knownJSPatch: entry.jspatch
         )
     }
 }

@@ -55,6 +55,12 @@ package struct RootOfTrust: Sendable {
         return (top + delegated).map { ($0.0, $0.1.keys.values.compactMap(\.publicKey)) }
     }
 
+    /// The id by which the roles know `key`.
+    func keyID(of key: PublicKey) -> SHA256Digest? {
+        let all = RootRole.roleNames.map { root.keys(of: $0) } + targets.delegations.map(\.keys)
+        return all.lazy.flatMap(\.keys).first { $0.value.publicKey == key }?.key
+    }
+
     /// The roles that `key` may sign for.
     package func roles(of key: PublicKey) -> [String] {
         allKeys.filter { $0.keys.contains(key) }.map(\.role)
@@ -67,8 +73,8 @@ package struct RootOfTrust: Sendable {
         return delegation
     }
 
-    /// An entry key signs entries and nothing else; a role's key never signs entries.
-    func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
+    /// A key of entries, or of their JSPatch forms, signs nothing else; a role's key never signs those.
+    package func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
         if let role = roles(of: signer.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
         guard case .rsa = signer.publicKey.kind else { throw .key(signer.file, .unsupported) }
     }

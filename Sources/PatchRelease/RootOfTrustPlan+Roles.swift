@@ -44,7 +44,7 @@ extension RootOfTrustPlan {
     }
 
     private static func tufKey(_ key: PrivateKey) -> TUFKey {
-        TUFKey(rsa: key.publicKey, scheme: .rsaPSS)
+        TUFKey(key.publicKey)
     }
 
     private static func sign(_ role: inout Envelope, with key: PrivateKey?) throws(KeyError) {

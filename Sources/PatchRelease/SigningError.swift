@@ -16,6 +16,11 @@ package enum SigningError: Error, Equatable, Sendable {
     /// `root.json` or `targets.json` do not hold.
     case rootOfTrust(FilePath, TrustError)
     case key(FilePath, KeyError)
+    /// A key on a PKCS#11 token.
+    case token(FilePath, TokenError)
+    /// An external signer.
+    case signer(FilePath, SignerProblem)
+    case jspatch(FilePath, JSPatchError)
     case testingKey(String)
     /// One key pair may have one use.
     case keyInTwoUses(FilePath, also: String)
@@ -34,6 +39,7 @@ package enum SigningError: Error, Equatable, Sendable {
     /// Something stands where a result is to be put.
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
+    case keyName(String)
 }
 
 extension SigningError: CustomStringConvertible {
@@ -47,6 +53,9 @@ extension SigningError: CustomStringConvertible {
             "\(path): role \(role) has \(valid) of \(needed) signatures"
         case .rootOfTrust(let path, let error): "\(path): \(error)"
         case .key(let path, let error): "\(path) \(error)"
+        case .token(let path, let error): "\(path) \(error)"
+        case .signer(let path, let problem): "\(path): \(problem)"
+        case .jspatch(let path, let error): "\(path): \(error)"
         case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"
         case .notASigner(let path, let role): "\(path) may not sign for role \(role)"
@@ -61,6 +70,7 @@ extension SigningError: CustomStringConvertible {
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
+        case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
         }
     }
 }

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchStore
 package import PatchTrust
 package import SystemPackage
@@ -17,11 +17,33 @@ package struct KeyPolicy: Sendable {
     }
 }
 
-/// A private key that was read from a file.
+/// A private key that can sign: in a file, on a token, or behind a command.
 package struct SigningKey: Sendable {
-    package let file: FilePath
-    package let key: PrivateKey
+    private enum Source: Sendable {
+        case key(PrivateKey)
+        case token(TokenKey)
+        case command(ExternalSigner)
+    }
 
+    /// How messages name it: a file, or a token's URI.
+    package let file: FilePath
+    package let publicKey: PublicKey
+    private let source: Source
+
+    private init(_ file: FilePath, _ source: Source, policy: KeyPolicy) throws(SigningError) {
+        publicKey =
+            switch source {
+            case .key(let key): key.publicKey
+            case .token(let key): key.publicKey
+            case .command(let signer): signer.publicKey
+            }
+        try policy.check(publicKey, named: file.string)
+        self.file = file
+        self.source = source
+    }
+
+    /// A PKCS#8 file.
+    ///
     /// - Parameter passphrase: of an encrypted key; ignored for one that is not.
     /// - Throws: `.key(file, .needsPassphrase)` when it is encrypted and there is none.
     package init(
@@ -35,17 +57,63 @@ package struct SigningKey: Sendable {
         do throws(KeyError) {
             key = try PrivateKey(pem: pem, passphrase: passphrase)
         } catch { throw .key(file, error) }
-        try policy.check(key.publicKey, named: file.string)
-        self.file = file
-        self.key = key
+        try self.init(file, .key(key), policy: policy)
     }
 
-    package var publicKey: PublicKey { key.publicKey }
+    /// An external signer, from its description.
+    package init(signer file: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
+        try self.init(file, .command(try ExternalSigner(file, files: files)), policy: policy)
+    }
 
-    package func sign(_ message: [UInt8], scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
-        do throws(KeyError) {
-            return try key.sign(message, scheme: scheme)
-        } catch { throw .key(file, error) }
+    /// A key on a PKCS#11 token.
+    ///
+    /// - Parameters:
+    ///   - module: for a URI that names none.
+    ///   - pin: the token counts wrong ones.
+    /// - Throws: `.token(uri, .needsPIN)` when there is none.
+    package init(token uri: TokenURI, module: String?, pin: String?, policy: KeyPolicy) throws(SigningError) {
+        let name = KeyReference.token(uri).name
+        let key: TokenKey
+        do throws(TokenError) {
+            guard let module = uri.modulePath ?? module else { throw .unnamedModule }
+            guard let pin else { throw .needsPIN }
+            key = try TokenKey(uri, module: module, pin: pin)
+        } catch { throw .token(name, error) }
+        try self.init(name, .token(key), policy: policy)
+    }
+
+    /// Whether a signature takes no more than a computation here.
+    var isQuick: Bool {
+        switch source {
+        case .key: true
+        case .token, .command: false
+        }
+    }
+
+    /// - Parameter purpose: what an external signer is told; it says nothing to a key that is here.
+    package func sign(
+        _ message: [UInt8],
+        scheme: SignatureScheme,
+        purpose: SigningPurpose = .entry
+    ) throws(SigningError) -> [UInt8] {
+        switch source {
+        case .key(let key): try named { () throws(KeyError) in try key.sign(message, scheme: scheme) }
+        case .token(let key): try named { () throws(KeyError) in try key.sign(message, scheme: scheme) }
+        case .command(let signer): try signer.sign(message, scheme: scheme, purpose: purpose)
+        }
+    }
+
+    /// JSPatch's own form; RSA keys only.
+    package func signJSPatch(_ digest: JSPatchDigest, of file: Fingerprint) throws(SigningError) -> [UInt8] {
+        switch source {
+        case .key(let key): try named { () throws(KeyError) in try key.signJSPatch(digest, of: file) }
+        case .token(let key): try named { () throws(KeyError) in try key.signJSPatch(digest, of: file) }
+        case .command(let signer): try signer.signJSPatch(digest, of: file)
+        }
+    }
+
+    private func named(_ work: () throws(KeyError) -> [UInt8]) throws(SigningError) -> [UInt8] {
+        do throws(KeyError) { return try work() } catch { throw .key(file, error) }
     }
 
     /// Adds this key's signature to a role.
@@ -57,6 +125,7 @@ package struct SigningKey: Sendable {
         guard let (id, tufKey) = known, let scheme = tufKey.scheme else {
             throw .notASigner(file, role: role.role)
         }
-        role.add(Envelope.Signature(keyID: id.hex, bytes: try sign(role.signed.canonicalBytes, scheme: scheme)))
+        let bytes = try sign(role.signed.canonicalBytes, scheme: scheme, purpose: .role(role.role, keyID: id))
+        role.add(Envelope.Signature(keyID: id.hex, bytes: bytes))
     }
 }

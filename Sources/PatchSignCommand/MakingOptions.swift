@@ -14,14 +14,30 @@ struct MakingOptions: ParsableArguments {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "A release key to sign with; may stand several times. Default: CHANNEL.key of --keys, or the only CHANNEL-*.key.",
-            valueName: "file"
+            """
+            A release key to sign with: a key file, NAME.signer or a pkcs11: URI; may stand several times. Default: \
+            CHANNEL.key or CHANNEL.signer of --keys, or the only CHANNEL-*.
+            """,
+            valueName: "key"
         )
     )
     var roleKeys: [String] = []
 
-    @Option(help: ArgumentHelp("The key that signs entries. Default: entry.key of --keys.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The key that signs entries. Default: entry.key or entry.signer of --keys.",
+            valueName: "key"
+        )
+    )
     var entryKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key of that use alone: adds to scripts the signatures that JSPatch's loader reads.",
+            valueName: "key"
+        )
+    )
+    var jspatchKey: String?
 
     @Option(
         help: ArgumentHelp(
@@ -34,13 +50,21 @@ struct MakingOptions: ParsableArguments {
     @Flag(help: "Replace what stands at the output.")
     var force = false
 
-    /// The key files that sign the channel's role.
-    func roleKeyFiles(of channel: ChannelName, in folder: FilePath) throws(Failure) -> [FilePath] {
-        guard roleKeys.isEmpty else { return roleKeys.map { FilePath(argument: $0) } }
+    /// The keys that sign the channel's role.
+    func roleKeys(of channel: ChannelName, in folder: FilePath) throws(Failure) -> [KeyReference] {
+        guard roleKeys.isEmpty else {
+            var keys: [KeyReference] = []
+            for key in roleKeys { keys.append(try KeyReference(argument: key)) }
+            return keys
+        }
         let names: [String]
         do throws(FileError) { names = try DiskFiles().list(folder) } catch { throw Failure(SigningError.file(error)) }
-        if names.contains("\(channel).key") { return [folder.appending("\(channel).key")] }
-        let held = names.filter { $0.hasPrefix("\(channel)-") && $0.hasSuffix(".key") }
+        if let own = Self.endings.map({ "\(channel)\($0)" }).first(where: names.contains) {
+            return [KeyReference(folder.appending(own))]
+        }
+        let held = names.filter { name in
+            name.hasPrefix("\(channel)-") && Self.endings.contains { name.hasSuffix($0) }
+        }
         guard let only = held.first else { throw Failure(SigningError.noKey("\(channel).key", in: folder)) }
         guard held.count == 1 else {
             throw Failure(
@@ -49,17 +73,22 @@ struct MakingOptions: ParsableArguments {
                 exitCode: .usage
             )
         }
-        return [folder.appending(only)]
+        return [KeyReference(folder.appending(only))]
     }
 
-    func entryKeyFile(in folder: FilePath) throws(Failure) -> FilePath {
-        if let entryKey { return FilePath(argument: entryKey) }
-        let file = folder.appending("\(RootOfTrustPlan.entry).key")
-        let found: FileStatus?
-        do throws(FileError) { found = try DiskFiles().status(of: file) } catch {
-            throw Failure(SigningError.file(error))
+    func entryKey(in folder: FilePath) throws(Failure) -> KeyReference {
+        if let entryKey { return try KeyReference(argument: entryKey) }
+        for ending in Self.endings {
+            let file = folder.appending(RootOfTrustPlan.entry + ending)
+            let found: FileStatus?
+            do throws(FileError) { found = try DiskFiles().status(of: file) } catch {
+                throw Failure(SigningError.file(error))
+            }
+            if found != nil { return KeyReference(file) }
         }
-        guard found != nil else { throw Failure(SigningError.noKey("\(RootOfTrustPlan.entry).key", in: folder)) }
-        return file
+        throw Failure(SigningError.noKey("\(RootOfTrustPlan.entry).key", in: folder))
     }
+
+    /// A key file goes before the description of an external signer.
+    private static let endings = [".key", ".\(KeyReference.signerExtension)"]
 }

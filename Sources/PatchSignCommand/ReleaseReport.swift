@@ -10,6 +10,7 @@ struct ReleaseReport {
     let contents: ReleaseContents
     let difference: ReleaseDifference
     let signatures: SignatureCounts
+    let jspatch: SignatureCounts
     let quorum: VerifiedRelease.Quorum
     let folder: FilePath
 
@@ -24,6 +25,9 @@ struct ReleaseReport {
         console.line(
             "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept"
         )
+        if jspatch != SignatureCounts() {
+            console.line("JSPatch signatures: \(Words.grouped(jspatch.made)) made, \(Words.grouped(jspatch.kept)) kept")
+        }
         console.line(quorum.words(role: contents.channel.text))
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }
@@ -32,6 +36,7 @@ struct ReleaseReport {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
+            ("jspatchSignaturesMade", .integer(jspatch.made)), ("jspatchSignaturesKept", .integer(jspatch.kept)),
             ("roleSignatures", quorum.json),
         ])
     }

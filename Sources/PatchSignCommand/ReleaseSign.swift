@@ -27,7 +27,7 @@ struct ReleaseSign: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(help: ArgumentHelp("Your release key.", valueName: "file"))
+    @Option(help: ArgumentHelp("Your release key: a file, NAME.signer or a pkcs11: URI.", valueName: "key"))
     var key: String
 
     @OptionGroup var keys: KeyOptions
@@ -41,13 +41,14 @@ struct ReleaseSign: AsyncParsableCommand {
     func run() async throws {
         try await ending { () async throws(Failure) in
             let folder = FilePath(argument: release)
+            let key = try KeyReference(argument: key)
             let trust = try keys.rootOfTrust()
             let verified = try signing { () throws(SigningError) in
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
             }
             let contents = ReleaseContents(verified)
             try show(contents, trust: trust)
-            let signer = try keys.open(FilePath(argument: key))
+            let signer = try keys.open(key)
             var signed = verified.release
             let delegation = try signing { () throws(SigningError) in
                 let delegation = try trust.delegation(to: contents.channel)

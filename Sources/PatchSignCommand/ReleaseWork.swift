@@ -37,10 +37,12 @@ struct ReleaseWork {
         writer = try signing { () throws(SigningError) in
             try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
         }
-        let roleFiles = try making.roleKeyFiles(of: channel, in: keys.folder)
-        let entrySigner = try keys.open(try making.entryKeyFile(in: keys.folder))
+        let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
+        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
+        let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
+        let jspatchSigner = try jspatchKey.map { (key) throws(Failure) in try keys.open(key) }
         var roleSigners: [SigningKey] = []
-        for file in roleFiles { roleSigners.append(try keys.open(file)) }
+        for key in roleKeys { roleSigners.append(try keys.open(key)) }
         builder = try signing { () throws(SigningError) in
             try ReleaseBuilder(
                 rootOfTrust: trust,
@@ -49,6 +51,7 @@ struct ReleaseWork {
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
                 roleSigners: roleSigners,
+                jspatchSigner: jspatchSigner,
                 files: DiskFiles(),
                 progress: Self.progress
             )
@@ -72,6 +75,7 @@ struct ReleaseWork {
             contents: contents,
             difference: difference,
             signatures: made.signatures,
+            jspatch: made.jspatch,
             quorum: verified.quorum,
             folder: writer.output
         ).write(json: json)
@@ -81,6 +85,7 @@ struct ReleaseWork {
         switch phase {
         case .reading(let id): reporter("Reading \(id)")(total)
         case .signing: reporter("Signing entries")(total)
+        case .signingJSPatch: reporter("Signing JSPatch forms")(total)
         }
     }
 }

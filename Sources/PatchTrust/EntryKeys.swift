@@ -62,6 +62,12 @@ package struct EntryKeys: Hashable, Sendable {
         .fields(rows.sorted { $0.key < $1.key }.map { ($0.key.hex, $0.value) })
     }
 
+    /// These rows and those of keys for another use.
+    func json(with jspatch: JSPatchKeys) -> JSON {
+        let all = rows.map { ($0.key, $0.value) } + jspatch.rows
+        return .fields(all.sorted { $0.0 < $1.0 }.map { ($0.0.hex, $0.1) })
+    }
+
     /// These keys and older ones that installed entries still rest on.
     package func merged(with older: EntryKeys?) -> EntryKeys {
         guard let older else { return self }

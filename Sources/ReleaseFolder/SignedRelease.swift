@@ -35,8 +35,13 @@ package struct SignedRelease: Sendable {
         self.objects = objects
     }
 
-    package mutating func sign(with key: PrivateKey, id: SHA256Digest) throws(KeyError) {
-        try role.sign(with: key, id: id)
+    /// - Parameter scheme: what the role's key says; nil for what Patchline writes for a key of this kind.
+    package mutating func sign(
+        with key: PrivateKey,
+        id: SHA256Digest,
+        scheme: SignatureScheme? = nil
+    ) throws(KeyError) {
+        try role.sign(with: key, id: id, scheme: scheme)
     }
 
     /// Takes over signatures that other key holders made over the same bytes.

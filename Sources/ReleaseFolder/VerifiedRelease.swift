@@ -24,6 +24,7 @@ package struct VerifiedRelease: Sendable {
 
     package let release: SignedRelease
     package let role: TargetsRole
+    package let jspatchKeys: JSPatchKeys
     package let list: VerifiedList
     package let manifests: [Label: VerifiedManifest]
     package let quorum: Quorum
@@ -43,6 +44,7 @@ package struct VerifiedRelease: Sendable {
         let role: TargetsRole
         do throws(FormatError) {
             role = try TargetsRole(release.role, name: channel.text)
+            jspatchKeys = try JSPatchKeys(release.role)
         } catch { throw .format(error) }
         guard role.header.version == header.roleVersion else {
             throw .trust(.wrongVersion(role: channel.text, offered: role.header.version, expected: header.roleVersion))
@@ -85,6 +87,7 @@ package struct VerifiedRelease: Sendable {
             let label = Label(patchID: entry.patchID, version: entry.version)
             counts.entries += 1
             counts.signatures += 1
+            do throws(EntryFault) { try jspatchKeys.check(entry) } catch { throw .trust(.entry(error)) }
             switch entry.kind {
             case .script: try object(entry.fingerprint, entry: label.description)
             case .bundle:

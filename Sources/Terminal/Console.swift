@@ -50,8 +50,13 @@ package struct Console: Sendable {
     /// so and ends with ``ExitCode/disk``: a command whose answer is lost has not succeeded. Elsewhere the text is
     /// lost, for there is nowhere left to say it.
     package func write(_ text: String) {
+        write(Array(text.utf8))
+    }
+
+    /// Writes bytes that are no text: a signature, for a pipe or a file.
+    package func write(_ bytes: [UInt8]) {
         do throws(SystemError) {
-            try writeAll(text, to: descriptor)
+            try writeAll(bytes, to: descriptor)
         } catch {
             if error.code == EPIPE { endAsBySIGPIPE() }
             guard descriptor == STDOUT_FILENO else { return }

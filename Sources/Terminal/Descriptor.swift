@@ -19,7 +19,11 @@ package struct SystemError: Error, Equatable, Sendable {
 
 /// Writes all of `text`, over interrupted and short writes, and waits where a non-blocking stream is full.
 func writeAll(_ text: String, to descriptor: Int32) throws(SystemError) {
-    var bytes = [UInt8](text.utf8)[...]
+    try writeAll(Array(text.utf8), to: descriptor)
+}
+
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
         let written = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
         if written >= 0 {

@@ -163,7 +163,7 @@ struct KeyFileTests {
         let bench = try Workbench()
         let file = bench.folder.appending("a.key")
         try bench.files.write(try TestKey.other.key.pem(passphrase: "correct horse"), to: file)
-        #expect(try open(file, "correct horse").key.publicKey == TestKey.other.key.publicKey)
+        #expect(try open(file, "correct horse").publicKey == TestKey.other.key.publicKey)
         #expect(throws: SigningError.key(file, .wrongPassphrase)) { try open(file, "wrong") }
         #expect(throws: SigningError.key(file, .needsPassphrase)) { try open(file, nil) }
     }

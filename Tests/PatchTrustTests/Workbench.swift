@@ -16,7 +16,16 @@ final class Workbench {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    /// Whether the folder stays until the process ends.
+    private var isKept = false
+
+    /// For what all tests share.
+    func keep() {
+        isKept = true
+    }
+
     deinit {
+        guard !isKept else { return }
         try? FileManager.default.removeItem(at: folder)
     }
 

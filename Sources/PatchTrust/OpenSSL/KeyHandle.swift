@@ -53,6 +53,25 @@ package enum KeyKind: Equatable, Sendable {
     case rsa(bits: Int)
     case ed25519
     case p256
+
+    /// How a key of this kind signs roles.
+    package var roleScheme: SignatureScheme {
+        switch self {
+        case .rsa: .rsaPSS
+        case .ed25519: .ed25519
+        case .p256: .ecdsaP256
+        }
+    }
+}
+
+extension KeyKind: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .rsa(let bits): "RSA, \(bits) bits"
+        case .ed25519: "Ed25519"
+        case .p256: "P-256"
+        }
+    }
 }
 
 /// A memory BIO and its lifetime.

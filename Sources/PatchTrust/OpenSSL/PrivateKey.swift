@@ -15,16 +15,14 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         publicKey = try PublicKey(handle)
     }
 
+    /// A new key.
+    package static func generate(_ kind: KeyKind) throws(KeyError) -> PrivateKey {
+        try PrivateKey(KeyHandle(generating: kind))
+    }
+
     /// A new RSA key; 3,072 bits is what Patchline makes.
     package static func generateRSA(bits: Int = 3_072) throws(KeyError) -> PrivateKey {
-        guard let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil) else { throw .failed(lastOpenSSLError()) }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        var pointer: OpaquePointer?
-        guard unsafe EVP_PKEY_keygen_init(context) == 1,
-            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
-            unsafe EVP_PKEY_keygen(context, &pointer) == 1, let made = unsafe pointer
-        else { throw .failed(lastOpenSSLError()) }
-        return try unsafe PrivateKey(KeyHandle(owning: made))
+        try generate(.rsa(bits: bits))
     }
 
     /// Reads PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
@@ -91,17 +89,13 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
 
     package func sign(_ message: [UInt8], scheme: SignatureScheme) throws(KeyError) -> [UInt8] {
         guard scheme.fits(publicKey.kind) else { throw .unsupported }
-        guard let context = unsafe EVP_MD_CTX_new() else { throw .failed(lastOpenSSLError()) }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var keyContext: OpaquePointer?
-        let digest = scheme == .ed25519 ? nil : unsafe EVP_sha256()
-        var length = Int(unsafe EVP_PKEY_get_size(handle.pointer))
-        var signature = [UInt8](repeating: 0, count: length)
-        guard unsafe EVP_DigestSignInit(context, &keyContext, digest, nil, handle.pointer) == 1,
-            unsafe scheme.setPadding(keyContext, saltLength: 32),
-            unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
-        else { throw .failed(lastOpenSSLError()) }
-        return Array(signature.prefix(length))
+        return try handle.sign(message, scheme: scheme)
+    }
+
+    /// A PKCS#1 type-1 block over the bare text: see ``JSPatchSignature``.
+    func signBare(_ text: [UInt8]) throws(KeyError) -> [UInt8] {
+        guard case .rsa = publicKey.kind else { throw .unsupported }
+        return try handle.signBare(text)
     }
 }
 

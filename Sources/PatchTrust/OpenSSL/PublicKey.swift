@@ -58,6 +58,16 @@ package struct PublicKey: Hashable, Sendable {
         return String(decoding: bio.bytes(), as: UTF8.self)
     }
 
+    /// The 32 raw bytes of an Ed25519 key; nil of another kind.
+    package var ed25519Bytes: [UInt8]? {
+        guard kind == .ed25519 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        var length = bytes.count
+        let done = unsafe EVP_PKEY_get_raw_public_key(handle.pointer, &bytes, &length)
+        precondition(done == 1 && length == 32, "libcrypto cannot write a key that it holds")
+        return bytes
+    }
+
     /// Whether `signature` over `message` was made by this key's private half; false also for a scheme of another kind.
     package func verifies(_ signature: [UInt8], over message: [UInt8], scheme: SignatureScheme) -> Bool {
         guard scheme.fits(kind), let context = unsafe EVP_MD_CTX_new() else { return false }
@@ -85,7 +95,7 @@ package struct PublicKey: Hashable, Sendable {
 }
 
 extension SignatureScheme {
-    func fits(_ kind: KeyKind) -> Bool {
+    package func fits(_ kind: KeyKind) -> Bool {
         switch (self, kind) {
         case (.rsaPSS, .rsa), (.rsaPKCS1v15, .rsa), (.ed25519, .ed25519), (.ecdsaP256, .p256): true
         case (.rsaPSS, _), (.rsaPKCS1v15, _), (.ed25519, _), (.ecdsaP256, _): false

@@ -42,9 +42,12 @@ package struct Envelope: Sendable {
     }
 
     /// Adds one signature, in place of an older one by the same key.
-    package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme = .rsaPSS)
+    ///
+    /// - Parameter scheme: what the role's key says; nil for what Patchline writes for a key of this kind.
+    package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme? = nil)
         throws(KeyError)
     {
+        let scheme = scheme ?? key.publicKey.kind.roleScheme
         add(Signature(keyID: id.hex, bytes: try key.sign(signed.canonicalBytes, scheme: scheme)))
     }
 

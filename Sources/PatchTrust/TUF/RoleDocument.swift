@@ -99,7 +99,8 @@ package enum RoleDocument {
         version: Int,
         expires: UTCTime,
         targets: [TargetPath: TargetFile],
-        entryKeys: EntryKeys? = nil
+        entryKeys: EntryKeys? = nil,
+        jspatchKeys: JSPatchKeys = .none
     ) -> Envelope {
         let rows = targets.sorted { $0.key < $1.key }.map { path, file in
             (
@@ -115,7 +116,7 @@ package enum RoleDocument {
             role: name,
             signing: .fields(
                 header("targets", version, expires) + [
-                    ("targets", .fields(rows)), (EntryKeys.member, entryKeys?.json),
+                    ("targets", .fields(rows)), (EntryKeys.member, entryKeys?.json(with: jspatchKeys)),
                 ]
             )
         )

@@ -38,6 +38,22 @@ package struct TUFKey: Hashable, Sendable {
         )
     }
 
+    /// A role's key as Patchline writes it; its kind says how it signs.
+    package init(_ key: PublicKey) {
+        let (type, value) =
+            switch key.kind {
+            case .rsa: ("rsa", key.pem)
+            case .ed25519: ("ed25519", Hex.text(key.ed25519Bytes ?? []))
+            case .p256: ("ecdsa", key.pem)
+            }
+        self.init(
+            .fields([
+                ("keytype", .text(type)), ("scheme", .text(key.kind.roleScheme.rawValue)),
+                ("keyval", .fields([("public", .text(value))])),
+            ])
+        )
+    }
+
     /// SHA-256 of the canonical JSON of the whole key object (TUF 4.2 KEYID).
     package var id: SHA256Digest { SHA256Digest(of: json.canonicalBytes) }
 

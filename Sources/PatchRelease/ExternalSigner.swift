@@ -1,0 +1,136 @@
+import FoundationEssentials
+import PatchFormat
+import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// A command that signs: for a cloud KMS, or a machine that only `ssh` reaches.
+///
+/// ```yaml
+/// command: [./kms-sign.sh, release-key]    # without a shell; a relative path is relative to this file
+/// public: release.pub                      # relative to this file
+/// timeout: 60                              # seconds
+/// ```
+///
+/// The message comes on its standard input, the raw signature goes to its standard output. It is told what it signs by
+/// PATCHLINE_SCHEME, PATCHLINE_KEYID and PATCHLINE_PURPOSE.
+struct ExternalSigner: Sendable {
+    static let defaultTimeout = 60
+    static let outputLimit = 16_384
+
+    let file: FilePath
+    let publicKey: PublicKey
+    private let command: [String]
+    private let timeout: Int
+
+    init(_ file: FilePath, files: any FileOperations) throws(SigningError) {
+        let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
+        let folder = file.removingLastComponent()
+        let publicFile: FilePath
+        do throws(DescriptionError) {
+            let name = file.lastComponent?.string ?? file.string
+            let document = try YAMLDocument(bytes, named: name)
+            do throws(FormatError) {
+                let fields = try Fields(document.json, of: name)
+                try fields.allow(["command", "public", "timeout"])
+                let command = try fields.texts("command", limit: 100)
+                guard let program = command.first, !program.isEmpty, command.allSatisfy({ !$0.utf8.contains(0) }) else {
+                    throw fields.broken("command", "must name a program")
+                }
+                self.command = [Self.place(program, below: folder)] + command.dropFirst()
+                publicFile = folder.pushing(FilePath(try fields.words("public"))).lexicallyNormalized()
+                timeout =
+                    fields.has("timeout") ? try fields.integer("timeout", in: 1...3_600) : Self.defaultTimeout
+            } catch { throw DescriptionError(error, lines: document.lines) }
+        } catch { throw .description(error) }
+        publicKey = try PublicKey(file: publicFile, files: files)
+        self.file = file
+    }
+
+    /// A name without a slash is looked for on PATH.
+    private static func place(_ program: String, below folder: FilePath) -> String {
+        guard program.contains("/"), !program.hasPrefix("/") else { return program }
+        return folder.pushing(FilePath(program)).lexicallyNormalized().string
+    }
+
+    func sign(
+        _ message: [UInt8],
+        scheme: SignatureScheme,
+        purpose: SigningPurpose
+    ) throws(SigningError) -> [UInt8] {
+        guard scheme.fits(publicKey.kind) else { throw .key(file, .unsupported) }
+        let signature = try output(
+            over: message,
+            scheme: scheme.rawValue,
+            keyID: purpose.keyID(of: publicKey),
+            purpose: purpose.name
+        )
+        guard publicKey.verifies(signature, over: message, scheme: scheme) else {
+            throw .signer(file, .doesNotVerify(bytes: signature.count))
+        }
+        return signature
+    }
+
+    func signJSPatch(_ digest: JSPatchDigest, of fingerprint: Fingerprint) throws(SigningError) -> [UInt8] {
+        guard case .rsa = publicKey.kind else { throw .key(file, .unsupported) }
+        let signature = try output(
+            over: JSPatchSignature.message(digest, of: fingerprint),
+            scheme: JSPatchSignature.scheme,
+            keyID: JSPatchSignature.keyID(of: publicKey),
+            purpose: JSPatchSignature.usage
+        )
+        do throws(JSPatchError) {
+            try JSPatchPublicKey(publicKey).check(signature, digest: digest, of: fingerprint)
+        } catch { throw .signer(file, .doesNotVerify(bytes: signature.count)) }
+        return signature
+    }
+
+    private func output(
+        over message: [UInt8],
+        scheme: String,
+        keyID: SHA256Digest,
+        purpose: String
+    ) throws(SigningError) -> [UInt8] {
+        var environment = ProcessInfo.processInfo.environment
+        environment["PATCHLINE_SCHEME"] = scheme
+        environment["PATCHLINE_KEYID"] = keyID.hex
+        environment["PATCHLINE_PURPOSE"] = purpose
+        do throws(SignerProblem) {
+            return try SignerProcess.output(
+                of: command,
+                environment: environment.map { "\($0)=\($1)" },
+                input: message,
+                timeout: timeout,
+                limit: Self.outputLimit
+            )
+        } catch { throw .signer(file, error) }
+    }
+}
+
+/// Why an external signer gave no signature.
+package enum SignerProblem: Error, Equatable, Sendable {
+    case commandNotFound(String)
+    /// The system's reason.
+    case notStarted(String, reason: String)
+    case exited(status: Int)
+    case killed(signal: Int)
+    case timedOut(seconds: Int)
+    case tooMuchOutput(limit: Int)
+    /// What it printed is no signature by the description's public key over what it was given.
+    case doesNotVerify(bytes: Int)
+}
+
+extension SignerProblem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .commandNotFound(let command): "there is no command \(command)"
+        case .notStarted(let command, let reason): "\(command) cannot be run: \(reason)"
+        case .exited(let status): "its command ended with status \(status)"
+        case .killed(let signal): "its command was ended by signal \(signal)"
+        case .timedOut(let seconds): "its command gave no signature in \(seconds) s and was killed"
+        case .tooMuchOutput(let limit): "its command printed more than \(limit) bytes and was killed"
+        case .doesNotVerify(let bytes):
+            "what its command printed (\(bytes) bytes) is no signature by its public key over the message"
+        }
+    }
+}

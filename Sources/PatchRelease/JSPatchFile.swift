@@ -1,0 +1,12 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// A file that is signed by itself in JSPatch's form.
+package enum JSPatchFile {
+    package static func fingerprint(_ path: FilePath) throws(SigningError) -> Fingerprint {
+        try onDisk { () throws(FileError) in try DiskFiles().fingerprint(of: path, limit: Limits.object) }
+    }
+}

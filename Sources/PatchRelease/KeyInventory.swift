@@ -1,0 +1,103 @@
+package import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// The keys of a folder: what they are, how they are kept, and who lists them.
+package struct KeyInventory: Sendable {
+    package enum Holding: String, Sendable {
+        case encrypted
+        case clear = "NOT encrypted"
+        case command = "external signer"
+        case elsewhere = "not here"
+    }
+
+    package struct Row: Sendable {
+        package let file: String
+        package let holding: Holding
+        /// Nil for an encrypted key without a `.pub` beside it.
+        package let publicKey: PublicKey?
+        /// As the roles know it, or else as they would.
+        package let keyID: SHA256Digest?
+        package let roles: [String]
+    }
+
+    package let rows: [Row]
+
+    package init(_ folder: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
+        let names = try onDisk { () throws(FileError) in try files.list(folder) }
+        let isTrusted = names.contains(RootOfTrust.rootFile) && names.contains(RootOfTrust.targetsFile)
+        let trust = isTrusted ? try RootOfTrust(folder: folder, policy: policy, files: files) : nil
+        var rows: [Row] = []
+        for name in names {
+            guard let found = try Self.look(at: name, among: names, in: folder, files: files) else { continue }
+            let listed = found.publicKey.flatMap { key in trust?.keyID(of: key) }
+            rows.append(
+                Row(
+                    file: name,
+                    holding: found.holding,
+                    publicKey: found.publicKey,
+                    keyID: listed ?? found.publicKey.map { TUFKey($0).id },
+                    roles: found.publicKey.flatMap { trust?.roles(of: $0) } ?? []
+                )
+            )
+        }
+        self.rows = rows
+    }
+
+    /// Nil for what is no key, and for a `.pub` whose private half has a row of its own.
+    private static func look(
+        at name: String,
+        among names: [String],
+        in folder: FilePath,
+        files: any FileOperations
+    ) throws(SigningError) -> (holding: Holding, publicKey: PublicKey?)? {
+        let file = folder.appending(name)
+        let stem = file.stem ?? ""
+        switch file.extension {
+        case "key":
+            let pem = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
+            do throws(KeyError) {
+                return (.clear, try PrivateKey(pem: pem, passphrase: nil).publicKey)
+            } catch .needsPassphrase {
+                let known = names.contains("\(stem).pub")
+                return (.encrypted, known ? try PublicKey(file: folder.appending("\(stem).pub"), files: files) : nil)
+            } catch { throw .key(file, error) }
+        case KeyReference.signerExtension: return (.command, try ExternalSigner(file, files: files).publicKey)
+        case "pub":
+            let isOther = names.contains("\(stem).key") || names.contains("\(stem).\(KeyReference.signerExtension)")
+            return isOther ? nil : (.elsewhere, try PublicKey(file: file, files: files))
+        case nil, _?: return nil
+        }
+    }
+
+    package var json: JSON {
+        .fields([
+            (
+                "keys",
+                .array(
+                    rows.map { row in
+                        .fields([
+                            ("file", .text(row.file)), ("kind", row.publicKey.map { .text($0.kind.description) }),
+                            ("keyid", row.keyID.map { .text($0.hex) }),
+                            ("roles", .array(row.roles.map { .text($0) })),
+                            ("encrypted", row.holding.isEncrypted.map { .bool($0) }),
+                            ("holding", .text("\(row.holding)")),
+                        ])
+                    }
+                )
+            )
+        ])
+    }
+}
+
+extension KeyInventory.Holding {
+    /// Nil where no private half lies in the folder.
+    var isEncrypted: Bool? {
+        switch self {
+        case .encrypted: true
+        case .clear: false
+        case .command, .elsewhere: nil
+        }
+    }
+}

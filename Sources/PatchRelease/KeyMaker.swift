@@ -1,0 +1,83 @@
+import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// Makes one key pair in a folder: `NAME.key`, PKCS#8 for its owner alone, and `NAME.pub`.
+package struct KeyMaker: Sendable {
+    package let keyFile: FilePath
+    package let publicFile: FilePath
+    private let folder: FilePath
+    private let files: any FileOperations
+
+    /// - Throws: `.exists` when a key of that name is there, `.keyName` for what is no name.
+    package init(_ name: String, in folder: FilePath, files: any FileOperations) throws(SigningError) {
+        guard Self.isName(name) else { throw .keyName(name) }
+        keyFile = folder.appending("\(name).key")
+        publicFile = folder.appending("\(name).pub")
+        self.folder = folder
+        self.files = files
+        for path in [keyFile, publicFile] {
+            if try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil { throw .exists(path) }
+        }
+    }
+
+    /// 1 to 64 of what a file is named with everywhere; no leading dot or dash.
+    private static func isName(_ name: String) -> Bool {
+        let allowed = { (byte: UInt8) in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "-_.".utf8.contains(byte)
+        }
+        return (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(allowed) && !name.hasPrefix(".")
+            && !name.hasPrefix("-")
+    }
+
+    /// Afterwards: both files stand, durably; after an error neither does.
+    package func make(
+        _ kind: KeyKind,
+        protection: RootOfTrustMaker.Protection
+    ) throws(SigningError) -> PublicKey {
+        if case .rsa(let bits) = kind, !(2_048...8_192).contains(bits) { throw .plan(.bits(bits)) }
+        let (key, pem): (PrivateKey, [UInt8])
+        do throws(KeyError) {
+            key = try PrivateKey.generate(kind)
+            pem =
+                switch protection {
+                case .passphrase(let secret): try key.pem(passphrase: secret)
+                case .none: try key.unencryptedPEM()
+                }
+        } catch { throw .key(keyFile, error) }
+        try onDisk { () throws(FileError) in try files.makeDirectory(folder) }
+        try files.writeNew(pem, to: keyFile, permissions: .privateFile)
+        do throws(SigningError) {
+            try files.writeNew(
+                Array(key.publicKey.pem.utf8),
+                to: publicFile,
+                permissions: FilePermissions(rawValue: 0o644)
+            )
+        } catch {
+            try? files.remove(keyFile)
+            throw error
+        }
+        return key.publicKey
+    }
+}
+
+extension FileOperations {
+    /// A new file, whole and durable under its name; after an error nothing of it stands.
+    package func writeNew(
+        _ bytes: [UInt8],
+        to path: FilePath,
+        permissions: FilePermissions
+    ) throws(SigningError) {
+        do throws(FileError) {
+            try write(bytes, to: path, permissions: permissions)
+        } catch .exists {
+            throw .exists(path)
+        } catch {
+            try? remove(path)
+            throw .file(error)
+        }
+        try onDisk { () throws(FileError) in try syncDirectory(path.removingLastComponent()) }
+    }
+}

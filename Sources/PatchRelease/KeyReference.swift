@@ -1,0 +1,68 @@
+import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// Where a private key is: what may stand wherever a command takes a key.
+package enum KeyReference: Sendable {
+    /// PKCS#8.
+    case file(FilePath)
+    /// The description of an external signer: `NAME.signer`.
+    case signer(FilePath)
+    /// On a PKCS#11 token.
+    case token(TokenURI)
+
+    /// - Parameter argument: as it was written; a path is resolved by `resolve`.
+    package init(_ argument: String, resolve: (String) -> FilePath) throws(SigningError) {
+        guard argument.hasPrefix(TokenURI.scheme) else {
+            self.init(resolve(argument))
+            return
+        }
+        do throws(TokenError) { self = .token(try TokenURI(argument)) } catch {
+            throw .token(FilePath(TokenURI.withoutSecrets(argument)), error)
+        }
+    }
+
+    package init(_ file: FilePath) {
+        self = file.extension == Self.signerExtension ? .signer(file) : .file(file)
+    }
+
+    package static let signerExtension = "signer"
+
+    /// How messages name it.
+    package var name: FilePath {
+        switch self {
+        case .file(let path), .signer(let path): path
+        case .token(let uri): FilePath(uri.path)
+        }
+    }
+}
+
+extension KeyReference {
+    /// The key's public half where nothing secret is needed for it: nil for a PKCS#8 file.
+    ///
+    /// - Parameter module: the PKCS#11 module of a token whose URI names none.
+    package func publicKey(module: String?, files: any FileOperations) throws(SigningError) -> PublicKey? {
+        switch self {
+        case .file(let path):
+            guard path.extension == "pub" else { return nil }
+            return try PublicKey(file: path, files: files)
+        case .signer(let path): return try ExternalSigner(path, files: files).publicKey
+        case .token(let uri):
+            do throws(TokenError) {
+                guard let module = uri.modulePath ?? module else { throw .unnamedModule }
+                return try TokenKey.publicKey(uri, module: module)
+            } catch { throw .token(name, error) }
+        }
+    }
+}
+
+extension PublicKey {
+    /// Reads a `.pub` file.
+    init(file: FilePath, files: any FileOperations) throws(SigningError) {
+        let pem = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
+        do throws(KeyError) { self = try PublicKey(pem: String(decoding: pem, as: UTF8.self)) } catch {
+            throw .key(file, error)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import CommandSupport
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// What opens private keys: passphrases of files, PINs of tokens.
+struct KeyOpening: ParsableArguments {
+    @Option(
+        name: .customLong("passphrase-file"),
+        help: ArgumentHelp("A file whose first line opens the keys; may stand several times.", valueName: "file")
+    )
+    var passphraseFiles: [String] = []
+
+    @Option(help: ArgumentHelp("An environment variable whose value opens the keys.", valueName: "name"))
+    var passphraseEnv: String?
+
+    @Option(help: ArgumentHelp("A file whose first line is the PIN of a PKCS#11 token.", valueName: "file"))
+    var pinFile: String?
+
+    @Option(help: ArgumentHelp("An environment variable whose value is the PIN of a token.", valueName: "name"))
+    var pinEnv: String?
+
+    @Option(
+        name: .customLong("pkcs11-module"),
+        help: ArgumentHelp(
+            "The token's PKCS#11 module, where the URI names none. Default: the value of PKCS11_MODULE_PATH.",
+            valueName: "file"
+        )
+    )
+    var pkcs11Module: String?
+
+    func validate() throws {
+        guard pinFile == nil || pinEnv == nil else { throw ValidationError("give one of --pin-file and --pin-env") }
+    }
+
+    /// The module of tokens whose URI names none.
+    var module: String? {
+        pkcs11Module.map { FilePath(argument: $0).string } ?? Surroundings.environment("PKCS11_MODULE_PATH")
+    }
+
+    /// Opens a private key with the secrets given, or asks for one.
+    func open(_ reference: KeyReference) throws(Failure) -> SigningKey {
+        switch reference {
+        case .file(let file): try open(file: file)
+        case .signer(let file):
+            try signing { () throws(SigningError) in
+                try SigningKey(signer: file, policy: .ofThisProcess, files: DiskFiles())
+            }
+        case .token(let uri): try open(token: uri)
+        }
+    }
+
+    private func open(file: FilePath) throws(Failure) -> SigningKey {
+        do throws(SigningError) {
+            return try SigningKey(file, passphrase: nil, policy: .ofThisProcess, files: DiskFiles())
+        } catch .key(_, .needsPassphrase) {
+            return try open(encrypted: file)
+        } catch { throw Failure(error) }
+    }
+
+    private func open(encrypted file: FilePath) throws(Failure) -> SigningKey {
+        let given = try passphrases()
+        for passphrase in given.isEmpty ? [try Self.ask(for: file)] : given {
+            let text = try passphrase.text()
+            do throws(SigningError) {
+                return try SigningKey(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
+            } catch .key(_, .wrongPassphrase) {
+                continue
+            } catch { throw Failure(error) }
+        }
+        throw Failure(SigningError.key(file, .wrongPassphrase))
+    }
+
+    /// A wrong PIN is tried once: tokens lock themselves after a few.
+    private func open(token uri: TokenURI) throws(Failure) -> SigningKey {
+        let pin = try pin(for: uri)?.text()
+        return try signing { () throws(SigningError) in
+            try SigningKey(token: uri, module: module, pin: pin, policy: .ofThisProcess)
+        }
+    }
+
+    private func pin(for uri: TokenURI) throws(Failure) -> Passphrase? {
+        guard uri.modulePath ?? module != nil else { return nil }
+        do throws(PassphraseError) {
+            if let pinFile { return try Passphrase.read(file: pinFile) }
+            if let pinEnv { return try Passphrase.environment(pinEnv) }
+            return try Passphrase.prompt("PIN for \(uri):", confirm: false)
+        } catch .noTerminal {
+            return nil
+        } catch { throw Failure(error) }
+    }
+
+    private func passphrases() throws(Failure) -> [Passphrase] {
+        var found: [Passphrase] = []
+        do throws(PassphraseError) {
+            for path in passphraseFiles { found.append(try Passphrase.read(file: path)) }
+            if let name = passphraseEnv { found.append(try Passphrase.environment(name)) }
+        } catch { throw Failure(error) }
+        return found
+    }
+
+    private static func ask(for file: FilePath) throws(Failure) -> Passphrase {
+        do throws(PassphraseError) {
+            return try Passphrase.prompt("Passphrase for \(file.lastComponent?.string ?? file.string):", confirm: false)
+        } catch .noTerminal {
+            throw Failure(SigningError.key(file, .needsPassphrase))
+        } catch { throw Failure(error) }
+    }
+}
+
+extension KeyReference {
+    /// As it stands on a command line: a PKCS#8 file, `NAME.signer`, or a `pkcs11:` URI.
+    init(argument: String) throws(Failure) {
+        self = try signing { () throws(SigningError) in try KeyReference(argument) { FilePath(argument: $0) } }
+    }
+}
+
+extension Passphrase {
+    /// As libcrypto's adapter takes it.
+    ///
+    /// - Throws: for bytes that this program and openssl would not read as the same passphrase.
+    func text() throws(Failure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Failure("the passphrase is not UTF-8 text", exitCode: .malformed)
+        }
+        return text
+    }
+}

@@ -1,0 +1,61 @@
+import COpenSSL
+package import PatchFormat
+
+/// A public key that JSPatch signatures are checked with, and nothing else.
+///
+/// Packages in the field are signed with RSA-1024; such a key is read here, and only here: it makes no new signature and
+/// is no ``PublicKey``.
+package struct JSPatchPublicKey: Sendable {
+    package static let minimumBits = 1_024
+
+    private let handle: KeyHandle
+    package let bits: Int
+
+    package init(_ key: PublicKey) throws(JSPatchError) {
+        try self.init(key.handle)
+    }
+
+    /// `-----BEGIN PUBLIC KEY-----` and nothing else.
+    package init(pem: String) throws(JSPatchError) {
+        guard pem.hasPrefix("-----BEGIN PUBLIC KEY-----"), pem.utf8.count <= Limits.keyFile else { throw .notPEM }
+        let bio = MemoryBIO(Array(pem.utf8))
+        guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
+            _ = lastOpenSSLError()
+            throw .notPEM
+        }
+        try unsafe self.init(KeyHandle(owning: pointer))
+    }
+
+    private init(_ handle: KeyHandle) throws(JSPatchError) {
+        guard case .rsa(let bits) = handle.kind else { throw .notRSA }
+        guard bits >= Self.minimumBits else { throw .tooSmall(bits: bits) }
+        self.handle = handle
+        self.bits = bits
+    }
+
+    /// Checks that `signature` is over this digest of `file`.
+    package func check(_ signature: [UInt8], digest: JSPatchDigest, of file: Fingerprint) throws(JSPatchError) {
+        let signed = try JSPatchBlock.text(recovered(signature), digest: digest)
+        let found = digest.text(of: file)
+        guard signed.hasSameBytes(as: found) else { throw .otherDigest(signed: signed, found: found) }
+    }
+
+    /// The whole block under the public exponent, with its padding: libcrypto looks at none of it.
+    private func recovered(_ signature: [UInt8]) throws(JSPatchError) -> [UInt8] {
+        let size = Int(unsafe EVP_PKEY_get_size(handle.pointer))
+        guard signature.count == size else { throw .length(signature.count, expected: size) }
+        var (block, length) = ([UInt8](repeating: 0, count: size), size)
+        guard let context = unsafe EVP_PKEY_CTX_new(handle.pointer, nil) else {
+            preconditionFailure("libcrypto has no memory")
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        guard unsafe EVP_PKEY_verify_recover_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1,
+            unsafe EVP_PKEY_verify_recover(context, &block, &length, signature, signature.count) == 1, length == size
+        else {
+            _ = lastOpenSSLError()
+            throw .outOfRange
+        }
+        return block
+    }
+}

@@ -1,0 +1,158 @@
+import PatchFormat
+@testable import PatchRelease
+import PatchStore
+import PatchTesting
+import PatchTrust
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite("A new key")
+struct KeyMakerTests {
+    @Test func `is a file for its owner alone and a public one, and opens with its passphrase`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new/place")
+        let maker = try KeyMaker("production-carol", in: folder, files: bench.files)
+        let key = try maker.make(.p256, protection: .passphrase("secret"))
+        #expect(try bench.files.list(folder) == ["production-carol.key", "production-carol.pub"])
+        #expect(try bench.files.status(of: maker.keyFile)?.permissions == FilePermissions(rawValue: 0o600))
+        #expect(try bench.text("new/place/production-carol.pub") == key.pem)
+        let read = try SigningKey(maker.keyFile, passphrase: "secret", policy: .forTests, files: bench.files)
+        #expect(read.publicKey == key)
+    }
+
+    @Test(arguments: ["a.key", "a.pub"])
+    func `replaces nothing`(_ name: String) throws {
+        let bench = try Workbench()
+        try bench.write("mine", to: name)
+        #expect(throws: SigningError.exists(bench.folder.appending(name))) {
+            try KeyMaker("a", in: bench.folder, files: bench.files)
+        }
+        #expect(try bench.text(name) == "mine")
+    }
+
+    @Test(arguments: ["", ".a", "-a", "a/b", "..", "a b", "é", String(repeating: "a", count: 65)])
+    func `has a name that is one everywhere`(_ name: String) {
+        #expect(throws: SigningError.keyName(name)) { try KeyMaker(name, in: "/tmp", files: DiskFiles()) }
+    }
+
+    @Test(arguments: [1_024, 2_047, 8_193])
+    func `of RSA has a size that is allowed`(_ bits: Int) throws {
+        let bench = try Workbench()
+        let maker = try KeyMaker("a", in: bench.folder, files: bench.files)
+        #expect(throws: SigningError.plan(.bits(bits))) { try maker.make(.rsa(bits: bits), protection: .none) }
+        #expect(try bench.files.list(bench.folder) == ["Keys"])
+    }
+
+    @Test func `leaves both files or, when the disk fails, none`() throws {
+        let empty = FaultyFiles()
+        try empty.makeDirectory("/keys")
+        try sweep { change in
+            let disk = empty.reopened(failingAtChange: change)
+            do {
+                _ = try KeyMaker("a", in: "/keys", files: disk).make(.ed25519, protection: .none)
+            } catch is SigningError {
+                #expect(try disk.reopened().list("/keys").filter { $0.hasSuffix(".pub") } == [])
+                return true
+            }
+            #expect(try disk.reopened().list("/keys") == ["a.key", "a.pub"])
+            return false
+        }
+    }
+
+    /// Runs `body` with 0, 1, 2 … until it says that nothing failed.
+    private func sweep(_ body: (Int) throws -> Bool) throws {
+        var change = 0
+        while try body(change) { change += 1 }
+        #expect(change > 2)
+    }
+}
+
+@Suite("The keys of a folder")
+struct KeyInventoryTests {
+    @Test func `are listed with kind, id, roles and how they are kept`() throws {
+        let bench = try Workbench()
+        func put(_ name: String, _ text: String) throws { try bench.write(text, to: "Keys/\(name)") }
+        func pem(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        try put("production-alice.key", pem(try TestKey.production.key.pem(passphrase: "x")))
+        try put("production-alice.pub", try TestKey.production.key.publicKey.pem)
+        try put("online.key", pem(try TestKey.online.key.unencryptedPEM()))
+        try put("lost.key", pem(try TestKey.other.key.pem(passphrase: "x")))
+        let token = try PrivateKey.generate(.ed25519).publicKey
+        try put("token.pub", token.pem)
+        try put("kms.signer", "command: [x]\npublic: kms.pub\n")
+        try put("kms.pub", try TestKey.targets.key.publicKey.pem)
+        let rows = try KeyInventory(bench.keys, policy: .forTests, files: bench.files).rows
+        #expect(rows.map(\.file) == ["kms.signer", "lost.key", "online.key", "production-alice.key", "token.pub"])
+        #expect(rows.map(\.holding) == [.command, .encrypted, .clear, .encrypted, .elsewhere])
+        #expect(rows.map(\.roles) == [["targets"], [], ["snapshot", "timestamp", "dial"], ["production"], []])
+        let keys = [try TestKey.targets.key.publicKey, try TestKey.online.key.publicKey]
+        #expect(rows[0].keyID == TUFKey(keys[0]).id && rows[2].keyID == TUFKey(keys[1]).id)
+        #expect(rows[1].publicKey == nil && rows[1].keyID == nil)
+        #expect(rows[4].publicKey == token && rows[4].keyID == TUFKey(token).id)
+    }
+
+    @Test func `are listed without a root of trust, and a damaged one is named`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("plain")
+        _ = try KeyMaker("a", in: folder, files: bench.files).make(.ed25519, protection: .none)
+        let rows = try KeyInventory(folder, policy: .forTests, files: bench.files).rows
+        #expect(rows.map(\.file) == ["a.key"] && rows.map(\.roles) == [[]])
+        try bench.write("hello", to: "plain/b.key")
+        #expect(throws: SigningError.key(folder.appending("b.key"), .unreadable)) {
+            try KeyInventory(folder, policy: .forTests, files: bench.files)
+        }
+    }
+}
+
+@Suite("A key reference")
+struct KeyReferenceTests {
+    @Test func `is a file, the description of a signer or a token's URI`() throws {
+        func reference(_ text: String) throws -> KeyReference {
+            try KeyReference(text) { FilePath("/here").pushing(FilePath($0)) }
+        }
+        guard case .file("/here/a.key") = try reference("a.key"), case .signer("/x/a.signer") = try reference("/x/a.signer"),
+            case .token(let uri) = try reference("pkcs11:token=a;object=b?module-path=/m.so")
+        else {
+            Issue.record("not what was written")
+            return
+        }
+        #expect(uri.modulePath == "/m.so")
+        #expect(KeyReference.token(uri).name == "pkcs11:token=a;object=b")
+        #expect(
+            throws: SigningError.token(
+                "pkcs11:token=a;object=b",
+                .uri("must not hold pin-value; give the PIN with --pin-file or --pin-env")
+            )
+        ) { try reference("pkcs11:token=a;object=b?pin-value=4711") }
+    }
+
+    @Test func `to a token needs a module and a PIN`() throws {
+        let uri = try TokenURI("pkcs11:token=a;object=b")
+        #expect(throws: SigningError.token("pkcs11:token=a;object=b", .unnamedModule)) {
+            try SigningKey(token: uri, module: nil, pin: "1", policy: .forTests)
+        }
+        #expect(throws: SigningError.token("pkcs11:token=a;object=b", .needsPIN)) {
+            try SigningKey(token: uri, module: "/m.so", pin: nil, policy: .forTests)
+        }
+    }
+}
+
+@Suite("Work on all cores")
+struct AllCoresTests {
+    private struct Broken: Error, Equatable {
+        let place: Int
+    }
+
+    @Test func `gives the first error, and begins nothing long behind it`() async throws {
+        let begun = Mutex<[Int]>([])
+        await #expect(throws: Broken(place: 3)) {
+            _ = try await mapOnAllCores(Array(0..<2_000), chunk: 1) { (place) throws(Broken) in
+                begun.withLock { $0.append(place) }
+                if place == 3 || place > 1_000 { throw Broken(place: place) }
+                return place
+            }
+        }
+        #expect(begun.withLock { Set($0).isSuperset(of: 0...3) && $0.count < 1_000 })
+    }
+}
