@@ -5,7 +5,8 @@ import PatchTrust
 func attempt(_ bytes: [UInt8]) {
     if bytes.count == 32, let key = try? PublicKey(ed25519: bytes) { check(key) }
     // libcrypto takes most of a millisecond to find that this is no key; not for what cannot be one.
-    guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else { return }
+    guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN "), text.contains("-----END ")
+    else { return }
     if text.hasPrefix("-----BEGIN PUBLIC KEY-----") {
         attemptPublic(text)
     } else {
