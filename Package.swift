@@ -173,6 +173,26 @@ let package = Package(
     ]
 )
 
+// With PATCHLINE_FUZZ set, the fuzz targets and what they test, alone: they link only with -sanitize=fuzzer.
+if Context.environment["PATCHLINE_FUZZ"] != nil {
+    package.products = []
+    package.dependencies = []
+    package.targets = package.targets.filter { ["COpenSSL", "PatchFormat", "PatchTrust"].contains($0.name) }
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .target(name: "Fuzzing", dependencies: ["CFuzzer"], path: "Tests/Fuzz/Fuzzing"),
+    ]
+    for name in ["FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM"] {
+        package.targets.append(
+            .executableTarget(
+                name: name,
+                dependencies: ["Fuzzing", "PatchFormat", "PatchTrust"],
+                path: "Tests/Fuzz/\(name)"
+            )
+        )
+    }
+}
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
