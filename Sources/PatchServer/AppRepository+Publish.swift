@@ -35,9 +35,10 @@ extension AppRepository {
     ) throws(ServerError) -> PublishOutcome {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
-        let standing = try standing(of: offered, in: state)
-        let verified = try verify(try merged(offered, standing: standing, in: state), in: state)
         let labels = try labels()
+        let standing = try standing(of: offered, in: state, labels: labels)
+        let verified = try verify(try merged(offered, standing: standing, in: state), in: state)
+        try checkNumber(of: verified, in: state, labels: labels)
         let decision: Publishing
         do throws(TrustError) {
             decision = try Publishing(verified, standing: standing, state: state, labels: labels, now: now)
@@ -45,12 +46,36 @@ extension AppRepository {
         return try carryOut(decision, verified, state, key, now)
     }
 
-    private func standing(of release: SignedRelease, in state: PublishedState) throws(ServerError) -> Standing {
+    private func standing(
+        of release: SignedRelease,
+        in state: PublishedState,
+        labels: Labels
+    ) throws(ServerError) -> Standing {
+        try checkApp(of: release)
+        do throws(PublishConflict) { return try Standing(release, in: state, labels: labels) } catch {
+            throw .conflict(error)
+        }
+    }
+
+    /// A channel that was dropped and comes back may be based on any version, but its number must be unused.
+    private func checkNumber(
+        of verified: VerifiedRelease,
+        in state: PublishedState,
+        labels: Labels
+    ) throws(ServerError) {
+        let (channel, version) = (verified.release.header.channel, verified.role.header.version)
+        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last,
+            let digest = try digest(of: .role(channel.text, version: version)),
+            digest != SHA256Digest(of: verified.release.role.fileBytes)
+        else { return }
+        throw .conflict(.versionUsed(channel: channel, version: version))
+    }
+
+    func checkApp(of release: SignedRelease) throws(ServerError) {
         guard release.header.app == app else {
             let found = release.header.app.text
             throw .release(.trust(.foreign(document: "release.json", field: "app", found: found, expected: app.text)))
         }
-        do throws(PublishConflict) { return try Standing(release, in: state) } catch { throw .conflict(error) }
     }
 
     /// The release with the signatures that count, its own and those of a draft of the same content.
@@ -83,7 +108,10 @@ extension AppRepository {
     }
 
     private func verify(_ release: SignedRelease, in state: PublishedState) throws(ServerError) -> VerifiedRelease {
-        let delegation = try delegation(of: release.header.channel, in: state)
+        try verify(release, by: try delegation(of: release.header.channel, in: state))
+    }
+
+    func verify(_ release: SignedRelease, by delegation: Delegation) throws(ServerError) -> VerifiedRelease {
         try refuseTestingKeys(of: release.header.channel.text, delegation.keys)
         let verified: VerifiedRelease
         do throws(ReleaseError) {
@@ -103,7 +131,7 @@ extension AppRepository {
         return delegation
     }
 
-    private func labels() throws(ServerError) -> Labels {
+    func labels() throws(ServerError) -> Labels {
         let bytes = try read(labelsFile, limit: Limits.stateFile)
         do throws(FormatError) { return try Labels(bytes) } catch { throw .record(app, error) }
     }
@@ -121,22 +149,18 @@ extension AppRepository {
             try keep(verified.release)
             return .drafted(channel: channel, version: version, quorum: verified.quorum)
         case .repair:
-            let change = try carryOut(PublicationPlan(contentsOf: verified))
+            var plan = PublicationPlan()
+            plan.add(contentsOf: verified)
+            let change = try carryOut(plan)
             _ = try removeDrafts(of: channel, upTo: version)
             return .alreadyPublished(channel: channel, version: version, change)
         case .publish(let labels):
-            let versions = state.nextVersions(free: try freeVersions())
+            let versions = try state.nextVersions(unused: try usedVersions())
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let plan = try PublicationPlan(publishing: verified, on: state, labels: labels, fresh: fresh)
             let change = try carryOut(plan)
             let removed = try removeDrafts(of: channel, upTo: version)
-            let roles = RefreshedVersions(
-                app: app,
-                timestamp: versions.timestamp,
-                snapshot: versions.snapshot,
-                dial: versions.dial,
-                expires: now.adding(FreshRoles.lifetime)
-            )
+            let roles = RefreshedVersions(app: app, versions, signedAt: now)
             return .published(
                 Publication(
                     channel: channel,

@@ -8,18 +8,12 @@ extension AppRepository {
     package func refresh(signing key: OnlineKey, at now: UTCTime) throws(ServerError) -> RefreshedVersions {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
-        let versions = state.nextVersions(free: try freeVersions())
+        let versions = try state.nextVersions(unused: try usedVersions())
         var plan = PublicationPlan()
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)
             .add(to: &plan, dials: try state.dials(), files: state.otherFiles)
         _ = try carryOut(plan)
-        return RefreshedVersions(
-            app: app,
-            timestamp: versions.timestamp,
-            snapshot: versions.snapshot,
-            dial: versions.dial,
-            expires: now.adding(FreshRoles.lifetime)
-        )
+        return RefreshedVersions(app: app, versions, signedAt: now)
     }
 }
 
@@ -30,4 +24,12 @@ package struct RefreshedVersions: Hashable, Sendable {
     package let snapshot: Int
     package let dial: Int
     package let expires: UTCTime
+
+    init(app: AppID, _ versions: FreshRoles.Versions, signedAt now: UTCTime) {
+        self.app = app
+        timestamp = versions.timestamp
+        snapshot = versions.snapshot
+        dial = versions.dial
+        expires = now.adding(FreshRoles.lifetime)
+    }
 }

@@ -13,13 +13,24 @@ package struct RootOfTrust: Sendable {
 
     /// - Throws: `setup` with the rule that `root` or `targets` breaks.
     package init(root rootBytes: [UInt8], targets targetsBytes: [UInt8], at now: UTCTime) throws(ServerError) {
-        let root: RootRole
-        let targets: TargetsRole
+        let trusted: TrustedMetadata
         do throws(TrustError) {
-            let trusted = try TrustedMetadata(trustedRoot: rootBytes, at: now)
-            try trusted.checkRootExpiry()
-            root = trusted.root
+            trusted = try TrustedMetadata(trustedRoot: rootBytes, at: now)
         } catch { throw Self.refused("root.json", error) }
+        try self.init(trusted.root, rootBytes: rootBytes, targets: targetsBytes, at: now)
+    }
+
+    /// - Parameter root: verified already.
+    init(
+        _ root: RootRole,
+        rootBytes: [UInt8],
+        targets targetsBytes: [UInt8],
+        at now: UTCTime
+    ) throws(ServerError) {
+        guard root.header.expires > now else {
+            throw Self.refused("root.json", .expired(role: "root", expires: root.header.expires, at: now))
+        }
+        let targets: TargetsRole
         let envelope: Envelope
         do throws(FormatError) {
             envelope = try Envelope(targetsBytes, role: "targets", limit: Limits.targetsRole)
@@ -69,23 +80,16 @@ extension AppRepository {
         )
         guard try !repository.exists(repository.path(of: .timestamp)) else { throw .appExists(trust.app) }
         try key.check(root: trust.root, targets: trust.targets)
-        for role in RootRole.roleNames { try repository.refuseTestingKeys(of: role, trust.root.keys(of: role)) }
-        for delegation in trust.targets.delegations {
-            try repository.refuseTestingKeys(of: delegation.name, delegation.keys)
-        }
-        guard let dial = trust.targets.delegation(to: "dial") else {
-            preconditionFailure("the key was checked against it")
-        }
-
+        try repository.refuseTestingKeys(in: trust)
         let (root, targets) = (trust.root.header.version, trust.targets.header.version)
         var plan = PublicationPlan()
         plan.write(trust.rootBytes, to: .tree(.root(version: root)), in: .roots)
-        plan.write(trust.targetsBytes, to: .tree(.role("targets", version: targets)), in: .roots)
+        plan.write(trust.targetsBytes, to: .tree(.role("targets", version: targets)), in: .targets)
         plan.write(trust.rootBytes, to: .record("root.json"), in: .records)
         plan.write(key.pem, to: .record("online.key"), in: .records)
         plan.write(Labels().fileBytes, to: .record("labels.json"), in: .records)
         try FreshRoles(
-            signers: FreshRoles.Signers(key: key, root: trust.root, dial: dial.keys),
+            signers: trust.signers(key),
             versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
             now: now
         ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])

@@ -61,29 +61,22 @@ package struct AppRepository: Sendable {
         }
     }
 
-    /// The first versions of snapshot and dial for which no file stands yet: a publish that was interrupted left some
-    /// that nothing refers to, and a number is used once.
-    func freeVersions() throws(ServerError) -> FreeVersions {
-        var free = FreeVersions()
+    /// Of what stands in the tree under a name; nil when nothing does.
+    func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
+        let path = path(of: file)
+        guard try exists(path) else { return nil }
+        return SHA256Digest(of: try read(path, limit: Limits.targetsRole))
+    }
+
+    /// Which versions of snapshot and dial have a file: a publish that was interrupted left some that nothing refers to,
+    /// and a number is used once.
+    func usedVersions() throws(ServerError) -> UsedVersions {
+        var used = UsedVersions()
         do throws(FileError) {
             for name in try files.list(tree.appending("metadata")) {
-                if let file = TreePath.role(named: name) { free.skip(file) }
+                if let file = TreePath.role(named: name) { used.insert(file) }
             }
         } catch { throw .file(error) }
-        return free
-    }
-}
-
-/// Which version numbers of the online roles are not used yet.
-struct FreeVersions: Equatable, Sendable {
-    private(set) var snapshot = 1
-    private(set) var dial = 1
-
-    mutating func skip(_ file: TreePath.File) {
-        switch file {
-        case .role("snapshot", let version): snapshot = max(snapshot, version + 1)
-        case .role("dial", let version): dial = max(dial, version + 1)
-        case .role, .timestamp, .root, .target, .object: break
-        }
+        return used
     }
 }

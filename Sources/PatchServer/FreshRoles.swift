@@ -62,11 +62,21 @@ struct FreshRoles: Sendable {
 
 extension PublishedState {
     /// The next versions, past whatever an interrupted publish left behind.
-    func nextVersions(free: FreeVersions) -> FreshRoles.Versions {
-        FreshRoles.Versions(
-            dial: max(dial.header.version + 1, free.dial),
-            snapshot: max(snapshot.header.version + 1, free.snapshot),
-            timestamp: timestamp.header.version + 1
+    ///
+    /// - Parameter restarting: whether readers forget the versions of these roles (TUF 5.3.11).
+    /// - Throws: `exhausted` when there is no next one.
+    func nextVersions(unused used: UsedVersions, restarting: Bool = false) throws(ServerError) -> FreshRoles.Versions {
+        func known(_ role: String, _ version: Int?) throws(ServerError) -> Int {
+            guard let version else { throw .exhausted(app, role: role) }
+            return version
+        }
+        return FreshRoles.Versions(
+            dial: try known("dial", used.nextDial(after: dial.header.version, restarting: restarting)),
+            snapshot: try known("snapshot", used.nextSnapshot(after: snapshot.header.version, restarting: restarting)),
+            timestamp: try known(
+                "timestamp",
+                used.nextTimestamp(after: timestamp.header.version, restarting: restarting)
+            )
         )
     }
 

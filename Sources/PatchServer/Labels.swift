@@ -16,11 +16,29 @@ struct Labels: Equatable, Sendable {
     }
 
     private(set) var rows: [Label: Row] = [:]
+    /// Channels that were once taken out of the root of trust, with the version they had; some are back since.
+    private(set) var dropped: [ChannelName: Int] = [:]
 
     /// Forgets what was never published after all.
     func published(in state: PublishedState) -> Labels {
         var labels = self
-        labels.rows = rows.filter { $0.value.roleVersion <= state.version(of: $0.value.channel) }
+        labels.rows = rows.filter { _, row in
+            row.roleVersion <= max(state.version(of: row.channel), dropped[row.channel] ?? 0)
+        }
+        return labels
+    }
+
+    /// Forgets what a thief published: the channel goes back to before `roleVersion`.
+    func recovering(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+        var labels = self
+        labels.rows = rows.filter { _, row in row.channel != channel || row.roleVersion < roleVersion }
+        return labels
+    }
+
+    /// The channel is published no more; its labels stay what they are.
+    func dropping(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+        var labels = self
+        labels.dropped[channel] = max(roleVersion, dropped[channel] ?? 0)
         return labels
     }
 
@@ -53,12 +71,18 @@ extension Labels {
                 roleVersion: try row.integer("roleVersion", in: 1...(1 << 53 - 1))
             )
         }
+        guard fields.has("dropped") else { return }
+        for (index, value) in try fields.array("dropped", limit: Limits.stateFile).enumerated() {
+            let row = try Fields(value, of: Self.name, at: "dropped[\(index)]")
+            dropped[try row.name("channel")] = try row.integer("roleVersion", in: 1...(1 << 53 - 1))
+        }
     }
 
     var fileBytes: [UInt8] {
         let sorted = rows.sorted { ($0.key.patchID, $0.key.version) < ($1.key.patchID, $1.key.version) }
         return JSON.fields([
             ("format", .text(Self.format)),
+            ("dropped", dropped.isEmpty ? nil : .array(dropped.sorted { $0.key < $1.key }.map(Self.json(dropped:)))),
             (
                 "labels",
                 .array(
@@ -72,5 +96,9 @@ extension Labels {
                 )
             ),
         ]).fileBytes
+    }
+
+    private static func json(dropped row: (key: ChannelName, value: Int)) -> JSON {
+        .fields([("channel", .text(row.key.text)), ("roleVersion", .integer(row.value))])
     }
 }

@@ -40,6 +40,13 @@ extension AppRepository {
         if !allowsTestingKeys, keys.holdsTestingKey { throw .testingKey(role) }
     }
 
+    func refuseTestingKeys(in trust: RootOfTrust) throws(ServerError) {
+        for role in RootRole.roleNames { try refuseTestingKeys(of: role, trust.root.keys(of: role)) }
+        for delegation in trust.targets.delegations {
+            try refuseTestingKeys(of: delegation.name, delegation.keys)
+        }
+    }
+
     func refuseTestingKeys(_ keys: EntryKeys, of use: String) throws(ServerError) {
         for key in keys.keys.values { try refuseTestingKey(key, of: use) }
     }

@@ -5,10 +5,13 @@ import SystemPackage
 /// What is written, and in which order, to bring a published tree from one state to the next.
 ///
 /// Every file of a step is on disk for good before the next step begins, and whatever a step's files refer to was
-/// written by a step before it. The timestamp comes last: until it is replaced, readers see the old state whole.
+/// written by a step before it. The timestamp comes last: until it is replaced, readers see the old state whole, but for
+/// one moment of an update of the root of trust. Roots are found by their number, so readers follow to a new one as soon
+/// as it is there, and one with other keys for snapshot and timestamp makes them refuse the old timestamp and keep what
+/// they have. Roots are therefore written when nothing but the timestamp is left to do.
 struct PublicationPlan: Sendable {
     enum Step: String, CaseIterable, Sendable {
-        case contents, roots, channel, dial, snapshot, records, timestamp
+        case contents, targets, channel, dial, snapshot, records, roots, timestamp
     }
 
     struct Write: Sendable {

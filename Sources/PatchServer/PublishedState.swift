@@ -4,11 +4,13 @@ import ReleaseFolder
 
 /// What the published tree of one app says now, every role of it verified from the root of trust.
 ///
-/// Only ``init(of:)`` makes one. Expiry is not looked at: a server whose roles ran out while it was off must be able to
+/// Only its initialisers make one. Expiry is not looked at: a server whose roles ran out while it was off must be able to
 /// sign them again.
 package struct PublishedState: Sendable {
     package struct Channel: Sendable {
         package let role: TargetsRole
+        /// With the signatures that it was published with.
+        let envelope: Envelope
         /// See ``SignedRelease/identity(of:)``.
         package let identity: SHA256Digest
     }
@@ -25,8 +27,29 @@ package struct PublishedState: Sendable {
 
     /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
     package init(of repository: AppRepository) throws(ServerError) {
-        var walk = try Walk(repository)
-        try walk.followRoots()
+        try self.init(Walk(repository, from: try RootChain(of: repository).newest, offered: nil))
+    }
+
+    /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
+    ///
+    /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
+    /// update the tree has a root whose keys did not sign its timestamp yet.
+    /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
+    init(of repository: AppRepository, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
+        var first: ServerError?
+        for link in chain.links.reversed() {
+            do throws(ServerError) {
+                try self.init(Walk(repository, from: link, offered: offered.targets))
+                return
+            } catch { first = first ?? error }
+        }
+        guard let first else { preconditionFailure("a chain has at least one root") }
+        throw first
+    }
+
+    private init(_ start: Walk) throws(ServerError) {
+        var walk = start
+        let repository = walk.repository
         app = repository.app
         root = walk.trusted.root
         (timestamp, snapshot) = try walk.freshness()
@@ -41,7 +64,11 @@ package struct PublishedState: Sendable {
                 continue
             }
             let (role, envelope) = try walk.role(channel.text, by: "targets")
-            channels[channel] = Channel(role: role, identity: SignedRelease.identity(of: envelope))
+            channels[channel] = Channel(
+                role: role,
+                envelope: envelope,
+                identity: SignedRelease.identity(of: envelope)
+            )
         }
         self.channels = channels
         dial = try walk.role("dial", by: "targets").role
@@ -58,26 +85,13 @@ private struct Walk {
     let repository: AppRepository
     var trusted: TrustedMetadata
 
-    init(_ repository: AppRepository) throws(ServerError) {
-        self.repository = repository
-        let anchor = try repository.read(repository.anchorFile, limit: Limits.root)
-        do throws(TrustError) {
-            // No reference time: nothing is expired at the beginning of time.
-            trusted = try TrustedMetadata(trustedRoot: anchor, at: UTCTime(seconds: 0))
-        } catch { throw .tree(repository.app, error) }
-        let version = trusted.root.header.version
-        guard try repository.read(.root(version: version), limit: Limits.root) == anchor else {
-            throw .tree(repository.app, .wrongDigest(name: "\(version).root.json", algorithm: "sha256"))
-        }
-    }
+    /// The targets role's bytes, should the tree have lost them.
+    let offered: [UInt8]?
 
-    mutating func followRoots() throws(ServerError) {
-        while true {
-            let next = TreePath.File.root(version: trusted.root.header.version + 1)
-            guard try repository.exists(repository.path(of: next)) else { return }
-            let bytes = try repository.read(next, limit: Limits.root)
-            try judge { trusted throws(TrustError) in try trusted.updateRoot(bytes) }
-        }
+    init(_ repository: AppRepository, from root: RootChain.Link, offered: [UInt8]?) {
+        self.repository = repository
+        self.offered = offered
+        trusted = root.trusted
     }
 
     mutating func freshness() throws(ServerError) -> (TimestampRole, SnapshotRole) {
@@ -99,8 +113,13 @@ private struct Walk {
     mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (
         role: TargetsRole, envelope: Envelope
     ) {
-        let version = try judge { trusted throws(TrustError) in try trusted.file(of: name).version }
-        let bytes = try repository.read(.role(name, version: version), limit: Limits.targetsRole)
+        let file = try judge { trusted throws(TrustError) in try trusted.file(of: name) }
+        let bytes: [UInt8]
+        if name == "targets", let offered, file == RoleFile(of: offered, version: file.version) {
+            bytes = offered
+        } else {
+            bytes = try repository.read(.role(name, version: file.version), limit: Limits.targetsRole)
+        }
         try judge { trusted throws(TrustError) in try trusted.updateTargets(bytes, role: name, delegator: delegator) }
         let envelope: Envelope
         do throws(FormatError) {

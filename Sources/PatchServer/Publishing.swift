@@ -9,7 +9,7 @@ enum Standing: Equatable, Sendable {
     /// It is the current role: published before, offered again.
     case current
 
-    init(_ release: SignedRelease, in state: PublishedState) throws(PublishConflict) {
+    init(_ release: SignedRelease, in state: PublishedState, labels: Labels) throws(PublishConflict) {
         let header = release.header
         let channel = header.channel
         let (offered, base) = (header.roleVersion, header.base?.roleVersion ?? 0)
@@ -17,6 +17,11 @@ enum Standing: Equatable, Sendable {
         let version = state.version(of: channel)
         if offered == version, SignedRelease.identity(of: release.role) == current?.identity {
             self = .current
+            return
+        }
+        if current == nil, base > 0, labels.dropped[channel] != nil {
+            // It was published, dropped from the root of trust and taken back: nobody knows what was its last.
+            self = .next
             return
         }
         guard base == version else { throw .outdated(channel: channel, base: base, current: version) }
@@ -54,11 +59,14 @@ enum Publishing: Sendable {
                 throw .threshold(role: channel, valid: 0, needed: verified.quorum.needed)
             }
             let grown: Labels
+            var known = labels.published(in: state)
+            let (name, version) = (verified.release.header.channel, verified.role.header.version)
+            if let last = labels.dropped[name], version <= last { known = known.recovering(name, at: version) }
             do throws(EntryFault) {
-                grown = try labels.published(in: state).adding(
+                grown = try known.adding(
                     verified.list.entries,
-                    channel: verified.release.header.channel,
-                    roleVersion: verified.role.header.version
+                    channel: name,
+                    roleVersion: version
                 )
             } catch { throw .entry(error) }
             self = verified.quorum.isComplete ? .publish(grown) : .keepDraft
@@ -68,7 +76,7 @@ enum Publishing: Sendable {
 
 extension PublicationPlan {
     /// The scripts, assets, list, manifests and columns of a release.
-    init(contentsOf verified: VerifiedRelease) {
+    mutating func add(contentsOf verified: VerifiedRelease) {
         for (digest, path) in verified.release.objects.sorted(by: { $0.key < $1.key }) { copy(path, to: digest) }
         for (path, bytes) in verified.release.targets.sorted(by: { $0.key < $1.key }) {
             write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)
@@ -82,21 +90,33 @@ extension PublicationPlan {
         labels: Labels,
         fresh: FreshRoles
     ) throws(ServerError) {
-        self.init(contentsOf: verified)
-        let channel = verified.release.header.channel
+        self.init()
+        var dials = try state.dials()
+        var files = state.otherFiles
+        add(contentsOf: verified)
+        add(role: verified, to: &files, dials: &dials)
+        try fresh.add(to: &self, dials: dials, files: files)
+        write(labels.fileBytes, to: .record("labels.json"), in: .records)
+    }
+
+    /// A release's role, and a dial where the channel has none.
+    ///
+    /// - Parameters:
+    ///   - files: what the next snapshot says of every role but the dial.
+    ///   - dials: what the next dial role says.
+    mutating func add(
+        role verified: VerifiedRelease,
+        to files: inout [String: RoleFile],
+        dials: inout [TargetPath: TargetFile]
+    ) {
+        let (app, channel) = (verified.release.header.app, verified.release.header.channel)
         let version = verified.role.header.version
         let role = verified.release.role.fileBytes
         write(role, to: .tree(.role(channel.text, version: version)), in: .channel)
-
-        var dials = try state.dials()
-        if dials[.dial(channel)] == nil {
-            let dial = Dial(app: state.app, channel: channel, rows: []).json.fileBytes
-            write(dial, to: .tree(.target(.dial(channel), SHA256Digest(of: dial))), in: .contents)
-            dials[.dial(channel)] = TargetFile(of: dial)
-        }
-        var files = state.otherFiles
         files[channel.text] = RoleFile(of: role, version: version)
-        try fresh.add(to: &self, dials: dials, files: files)
-        write(labels.fileBytes, to: .record("labels.json"), in: .records)
+        guard dials[.dial(channel)] == nil else { return }
+        let dial = Dial(app: app, channel: channel, rows: []).json.fileBytes
+        write(dial, to: .tree(.target(.dial(channel), SHA256Digest(of: dial))), in: .contents)
+        dials[.dial(channel)] = TargetFile(of: dial)
     }
 }

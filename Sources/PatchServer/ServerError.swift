@@ -13,11 +13,11 @@ package enum ServerError: Error, Equatable, Sendable {
 
     /// The server was never given this app's root of trust.
     case unknownApp(AppID)
-    /// It has this app already; its root of trust is not replaced.
+    /// It has this app already; `trust` takes a newer root of trust in.
     case appExists(AppID)
-    /// What `init` was given cannot be read.
+    /// What `init` or `trust` was given cannot be read.
     case malformed(FormatError)
-    /// What `init` was given is no root of trust for a server: which document, which rule.
+    /// What `init` or `trust` was given is no root of trust for a server: which document, which rule.
     case setup(document: String, rule: String)
 
     /// The online key's file cannot be read as a key.
@@ -37,6 +37,11 @@ package enum ServerError: Error, Equatable, Sendable {
     /// The release does not verify.
     case release(ReleaseError)
     case conflict(PublishConflict)
+
+    /// A newer root of trust breaks a rule.
+    case trust(TrustRefusal)
+    /// A role that the online key signs has the highest version there is: somebody else had the key.
+    case exhausted(AppID, role: String)
 }
 
 /// Somebody else's release stands where this one was to go.
@@ -45,6 +50,8 @@ package enum PublishConflict: Error, Equatable, Sendable {
     case outdated(channel: ChannelName, base: Int, current: Int)
     /// The current role has the version that the release was made from and other content.
     case otherBase(channel: ChannelName, version: Int, base: SHA256Digest, current: SHA256Digest)
+    /// The channel was dropped once, and this version of it was published then with other bytes.
+    case versionUsed(channel: ChannelName, version: Int)
     /// Another release of this version waits for signatures.
     case otherDraft(channel: ChannelName, version: Int, kept: SHA256Digest, offered: SHA256Digest)
 }
@@ -69,6 +76,8 @@ extension ServerError: CustomStringConvertible {
         case .record(let app, let error): "the records of \(app) are damaged: \(error)"
         case .release(let error): error.description
         case .conflict(let conflict): conflict.description
+        case .trust(let refusal): refusal.description
+        case .exhausted(_, let role): "\(role) has the highest version there is, so none can follow it"
         }
     }
 }
@@ -81,6 +90,9 @@ extension PublishConflict: CustomStringConvertible {
         case .otherBase(let channel, let version, let base, let current):
             "\(channel): based on a version \(version) with other content (\(base.short), here \(current.short)): "
                 + "describe the release again on the current one"
+        case .versionUsed(let channel, let version):
+            "\(channel): version \(version) was published before with other bytes, and caches keep those for ever: "
+                + "describe the release again on a later one"
         case .otherDraft(let channel, let version, let kept, let offered):
             "\(channel): version \(version) is drafted already with other content (\(kept.short), offered \(offered.short))"
         }

@@ -61,8 +61,10 @@ extension ServerError {
         case .locked(.held): .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
-        case .conflict, .appExists: .conflict
-        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .release(.trust): .refused
+        case .conflict, .appExists, .trust(.older), .trust(.twoReleases): .conflict
+        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .release(.trust),
+            .trust, .exhausted:
+            .refused
         }
     }
 
@@ -71,22 +73,45 @@ extension ServerError {
         case .file, .malformed, .setup, .release(.file), .release(.format), .locked(.file): nil
         case .locked(.held): "wait until it has finished, then try again"
         case .unknownApp(let app): "give it the root of trust of \(app) first: patchsrv init"
-        case .appExists: "publish to it with patchsrv publish"
+        case .appExists: "publish to it with patchsrv publish; a newer root of trust is taken in by patchsrv trust"
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase):
             "name its passphrase with --passphrase-file or in \(KeyOptions.variable)"
         case .key: "the online key is the PKCS#8 file that patchsign init made as online.key"
         case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs online.key alone"
         case .notOnlineKey: "the key must be the one that root.json lists for snapshot and timestamp"
         case .testingKey: "make keys of your own with patchsign init (tests set \(TestingKeys.permission)=1)"
+        case .tree(_, .threshold):
+            "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
         case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"
         case .record: "put the file back from a copy"
         case .release(.missing): "is this a signed release, whole?"
         case .release(.trust(.entry(let fault))) where fault.rule == .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
         case .release(.trust): "nothing was published"
-        case .conflict(.outdated), .conflict(.otherBase): "nothing was published"
+        case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"
+        case .exhausted:
+            "rotate the online key: a new root with other keys for snapshot and timestamp, then patchsrv trust"
+        case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
             "publish the draft with its missing signatures, or remove drafts/APP/\(channel)/\(version) to give it up"
+        }
+    }
+}
+
+extension TrustRefusal {
+    fileprivate var hint: String? {
+        switch self {
+        case .missingRoot: "copy every N.root.json that patchsign root publish wrote into the folder"
+        case .older: "name the folder that the newest patchsign root publish wrote"
+        case .forked: "two sets of key holders signed one version: find out who, and sign a version above both"
+        case .untrusted: "each root is signed by the holders of the one before it and by its own"
+        case .otherApp: "leave out --app, or name the folder of that app"
+        case .otherOnlineKey: "give the new one with --online-key"
+        case .channelUntrusted(let channel, _, _):
+            "describe the release of \(channel) again, sign it with the keys that hold now, and give it with --release"
+        case .channelVanished: "rotate the online key in the same root, or keep the channel"
+        case .twoReleases: "give one"
+        case .versionUsed: "make it again with a version that was never used"
         }
     }
 }

@@ -14,6 +14,7 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
+              patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv refresh --data /srv/patchline        (every six hours, from cron or a timer)
 
             EXIT CODES
@@ -25,6 +26,9 @@ struct PatchServerCommand: AsyncParsableCommand {
               8   conflict: somebody else published or drafted first
               64  the command line was not understood
             """,
-        subcommands: [InitCommand.self, PublishCommand.self, RefreshCommand.self, ServeCommand.self, ListCommand.self]
+        subcommands: [
+            InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
+            ListCommand.self,
+        ]
     )
 }

@@ -38,6 +38,24 @@ struct JudgeTests {
     }
 
     @Test
+    func `check_tree finds nothing wrong after an update of the root of trust`() async throws {
+        let folder = try TemporaryFolder()
+        let server = try TestingServer(files: DiskFiles(), root: folder.path)
+        try server.publish(try server.factory.release(on: server.repository))
+        let last = 1 << 53 - 1
+        try server.overwriteTree(channelVersion: last, snapshot: last, timestamp: last, dial: last, contents: .init())
+        let offered = try TrustPlan().next {
+            $0.targetsVersion = 2
+            $0.online = .other
+            $0.channels = [("production", [.second])]
+        }.offered()
+        let release = try server.factory.release(base: ReleaseFactory.base(1), signedBy: [.second])
+        _ = try server.take(offered, key: .other, releases: [release])
+        let found = try await checkTree(server)
+        #expect(found.ok && found.text.contains("; 0 findings"), "\(found.text)")
+    }
+
+    @Test
     func `python-tuf's client reads it from our server, also what is published while that runs`() async throws {
         let folder = try TemporaryFolder()
         // python-tuf looks at the machine's clock.

@@ -25,6 +25,11 @@ struct ReleaseFactory {
         )
     }
 
+    /// A base that nobody published.
+    static func base(_ version: Int) -> ReleaseHeader.Base {
+        ReleaseHeader.Base(roleVersion: version, sha256: SHA256Digest(of: []))
+    }
+
     func root(expires: UTCTime? = nil) throws -> Envelope {
         let online = RoleDocument.Signers(keys: [try TestingKey.online.signer], threshold: 1)
         return try RoleDocument.root(
@@ -72,7 +77,7 @@ struct ReleaseFactory {
 
     /// - Parameter alter: what a broken or hostile pipeline does to the targets before it signs the role.
     func release(
-        _ contents: Contents,
+        _ contents: Contents = Contents(),
         base: ReleaseHeader.Base?,
         channel: ChannelName = production,
         signedBy keys: [TestingKey],

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -33,10 +34,38 @@ struct OnlineKeyFile {
 }
 
 extension Envelope {
+    /// The same bytes each time, although a PSS signature is another each time it is made.
     func signed(by keys: [TestingKey]) throws -> Envelope {
         var envelope = self
-        for key in keys { try envelope.sign(with: try key.key, id: try key.signer.id) }
+        for key in keys { envelope.add(try SignaturesMade.shared.signature(of: self, by: key)) }
         return envelope
+    }
+}
+
+/// Every signature that a test made, by key and content.
+private final class SignaturesMade: Sendable {
+    private struct Content: Hashable {
+        let key: TestingKey
+        let digest: SHA256Digest
+    }
+
+    static let shared = SignaturesMade()
+
+    private let made = NIOLockedValueBox<[Content: Envelope.Signature]>([:])
+
+    func signature(of envelope: Envelope, by key: TestingKey) throws -> Envelope.Signature {
+        let message = envelope.signed.canonicalBytes
+        let content = Content(key: key, digest: SHA256Digest(of: message))
+        if let known = made.withLockedValue({ $0[content] }) { return known }
+        let new = Envelope.Signature(
+            keyID: try key.signer.id.hex,
+            bytes: try key.key.sign(message, scheme: .rsaPSS)
+        )
+        return made.withLockedValue { made in
+            if let known = made[content] { return known }
+            made[content] = new
+            return new
+        }
     }
 }
 

@@ -61,6 +61,14 @@ struct TestingServer {
         )
     }
 
+    /// The same server asked with another online key.
+    init(_ other: TestingServer, key: TestingKey) throws {
+        files = other.files
+        factory = other.factory
+        repository = other.repository
+        self.key = try other.onlineKey(key)
+    }
+
     /// The same server on another state of its disk.
     func on(_ files: any FileOperations) throws -> TestingServer {
         try TestingServer(self, files: files)

@@ -1,0 +1,175 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+package import ReleaseFolder
+import SystemPackage
+
+/// What became of a newer root of trust.
+package enum TrustOutcome: Equatable, Sendable {
+    case updated(TrustPublication)
+    /// The tree says all of it already; what was missing or damaged of it is back.
+    case alreadyCurrent(root: Int, targets: Int, TreeChange)
+}
+
+/// A root of trust that devices follow to from now on.
+package struct TrustPublication: Equatable, Sendable {
+    package struct ChannelChange: Hashable, Sendable, CustomStringConvertible {
+        package let channel: ChannelName
+        package let version: Int
+
+        package var description: String { "\(channel) \(version)" }
+    }
+
+    package let root: Int
+    /// What the tree's timestamp was signed under before.
+    package let previousRoot: Int
+    package let targets: Int
+    /// Whether readers forget the versions of roles that they know.
+    package let restartsVersions: Bool
+    package let published: [ChannelChange]
+    package let dropped: [ChannelChange]
+    package let change: TreeChange
+    package let roles: RefreshedVersions
+}
+
+extension AppRepository {
+    /// Takes in a newer root of trust, and with it the releases that it needs, as one publication.
+    ///
+    /// The caller holds the lock. It is written in this order, and each step is durable before the next:
+    ///
+    /// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under
+    ///    names that nothing refers to yet
+    /// 2. the server's own records: the online key and the labels
+    /// 3. the roots, oldest first; from here readers of the new root refuse the old timestamp and keep what they have
+    /// 4. the timestamp: readers see the new state
+    ///
+    /// Stopped anywhere, the same call finishes: what is there already is left alone. Stopped in 2 or 3, the server can
+    /// sign nothing else until then.
+    ///
+    /// - Parameters:
+    ///   - key: the online key that the new root lists; it is kept as it was read, in place of the one before.
+    ///   - releases: one for each channel whose published release the new root does not hold for any more, and any other.
+    /// - Throws: anything but `file` before something was written.
+    package func take(
+        _ offered: OfferedTrust,
+        onlineKey key: OnlineKey,
+        releases: [SignedRelease] = [],
+        at now: UTCTime
+    ) throws(ServerError) -> TrustOutcome {
+        guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
+        let chain = try RootChain(of: self, continuedBy: offered)
+        let root = chain.newest
+        let trust = try RootOfTrust(root.trusted.root, rootBytes: root.bytes, targets: offered.targets, at: now)
+        try refuseTestingKeys(in: trust)
+        let state = try PublishedState(of: self, under: chain, offered: offered)
+        try check(key, for: trust, instead: state.root)
+        let verified = try verify(releases, under: trust)
+        let onDisk = TrustUpdate.OnDisk(files: try digests(of: trust, verified), labels: try labels())
+        let update = try TrustUpdate(trust, over: state, releases: verified, onDisk: onDisk, at: now)
+
+        var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
+        if update.isCurrent, chain.publishedVersion == root.version {
+            let change = try carryOut(plan)
+            return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
+        }
+        let versions = try state.nextVersions(
+            unused: try usedVersions(),
+            restarting: update.keys.restartsVersions
+        )
+        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
+        let change = try carryOut(plan)
+        for release in update.published {
+            _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
+        }
+        return .updated(
+            TrustPublication(
+                root: root.version,
+                previousRoot: state.root.header.version,
+                targets: trust.targets.header.version,
+                restartsVersions: update.keys.restartsVersions,
+                published: update.published.map {
+                    .init(channel: $0.release.header.channel, version: $0.role.header.version)
+                },
+                dropped: update.dropped.sorted { $0.key < $1.key }.map { .init(channel: $0.key, version: $0.value) },
+                change: change,
+                roles: RefreshedVersions(app: app, versions, signedAt: now)
+            )
+        )
+    }
+
+    private func check(_ key: OnlineKey, for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {
+        try refuseTestingKey(key.publicKey, of: "online key")
+        do throws(ServerError) {
+            try key.check(root: trust.root, targets: trust.targets)
+        } catch .notOnlineKey(_, nil) where old.keys(of: "timestamp").entry(of: key.publicKey) != nil {
+            throw .trust(.otherOnlineKey)
+        }
+    }
+
+    private func verify(_ releases: [SignedRelease], under trust: RootOfTrust) throws(ServerError) -> [VerifiedRelease]
+    {
+        var verified: [VerifiedRelease] = []
+        for release in releases {
+            try checkApp(of: release)
+            let channel = release.header.channel
+            guard !verified.contains(where: { $0.release.header.channel == channel }) else {
+                throw .trust(.twoReleases(channel))
+            }
+            guard let delegation = trust.targets.delegation(to: channel.text) else {
+                throw .release(.trust(.notDelegated(role: channel.text)))
+            }
+            verified.append(try verify(release, by: delegation))
+        }
+        return verified
+    }
+
+    private func digests(
+        of trust: RootOfTrust,
+        _ releases: [VerifiedRelease]
+    ) throws(ServerError) -> [TreePath.File: SHA256Digest] {
+        var files = [TreePath.File.role("targets", version: trust.targets.header.version)]
+        files += releases.map { .role($0.role.name, version: $0.role.header.version) }
+        var digests: [TreePath.File: SHA256Digest] = [:]
+        for file in files { digests[file] = try digest(of: file) }
+        return digests
+    }
+}
+
+extension RootOfTrust {
+    /// - Precondition: the key was checked against it.
+    func signers(_ key: OnlineKey) -> FreshRoles.Signers {
+        guard let dial = targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
+        return FreshRoles.Signers(key: key, root: root, dial: dial.keys)
+    }
+}
+
+extension PublicationPlan {
+    /// The root of trust itself and what comes with it; nothing of it is current before ``publish(_:on:_:)``.
+    fileprivate init(
+        taking trust: RootOfTrust,
+        _ chain: RootChain,
+        key: OnlineKey,
+        releases: [VerifiedRelease]
+    ) {
+        self.init()
+        for release in releases { add(contentsOf: release) }
+        let targets = TreePath.File.role("targets", version: trust.targets.header.version)
+        write(trust.targetsBytes, to: .tree(targets), in: .targets)
+        write(key.pem, to: .record("online.key"), in: .records)
+        for link in chain.links { write(link.bytes, to: .tree(.root(version: link.version)), in: .roots) }
+    }
+
+    /// Makes it current.
+    fileprivate mutating func publish(
+        _ update: TrustUpdate,
+        on state: PublishedState,
+        _ fresh: FreshRoles
+    ) throws(ServerError) {
+        let gone = Set(update.dropped.keys.map { TargetPath.dial($0) })
+        var dials = try state.dials().filter { !gone.contains($0.key) }
+        var files = update.files
+        for release in update.published { add(role: release, to: &files, dials: &dials) }
+        write(update.labels.fileBytes, to: .record("labels.json"), in: .records)
+        try fresh.add(to: &self, dials: dials, files: files)
+    }
+}

@@ -1,0 +1,92 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+
+/// The roots of an app, from the one that `init` was given on, each signed by the one before it and by itself.
+///
+/// Those of the published tree, continued by those that are offered. Where both have a version their bytes must be the
+/// same; one that is damaged in the tree is taken from the offer.
+struct RootChain: Sendable {
+    struct Link: Sendable {
+        let trusted: TrustedMetadata
+        let bytes: [UInt8]
+
+        var version: Int { trusted.root.header.version }
+    }
+
+    /// By version, without a gap; never empty.
+    private(set) var links: [Link]
+    /// The newest version that readers of the tree can follow to now.
+    private(set) var publishedVersion: Int
+
+    var newest: Link { links[links.count - 1] }
+
+    /// - Throws: `tree` for a root of the tree that does not follow from the one before it.
+    init(of repository: AppRepository) throws(ServerError) {
+        try self.init(of: repository, offered: nil)
+    }
+
+    /// - Throws: `trust` with the rule that the offered roots break.
+    init(of repository: AppRepository, continuedBy offered: OfferedTrust) throws(ServerError) {
+        try self.init(of: repository, offered: offered)
+        guard publishedVersion <= offered.version else {
+            throw .trust(.older("root", offered: offered.version, current: publishedVersion))
+        }
+        guard offered.version - publishedVersion <= Limits.rootRotations else {
+            throw .trust(.untrusted(document: "root.json", .tooManyRoots(limit: Limits.rootRotations)))
+        }
+    }
+
+    private init(of repository: AppRepository, offered: OfferedTrust?) throws(ServerError) {
+        let anchor = try repository.read(repository.anchorFile, limit: Limits.root)
+        let trusted: TrustedMetadata
+        do throws(TrustError) {
+            // No reference time: nothing is expired at the beginning of time.
+            trusted = try TrustedMetadata(trustedRoot: anchor, at: UTCTime(seconds: 0))
+        } catch { throw .tree(repository.app, error) }
+        let version = trusted.root.header.version
+        if let offered {
+            guard offered.roots[version] ?? anchor == anchor else { throw .trust(.forked("root", version: version)) }
+        } else if try repository.read(.root(version: version), limit: Limits.root) != anchor {
+            throw .tree(repository.app, .wrongDigest(name: "\(version).root.json", algorithm: "sha256"))
+        }
+        links = [Link(trusted: trusted, bytes: anchor)]
+        publishedVersion = version
+        while try follow(repository, offered) {}
+    }
+
+    /// Takes the next root; false when there is none.
+    private mutating func follow(_ repository: AppRepository, _ offered: OfferedTrust?) throws(ServerError) -> Bool {
+        let version = newest.version + 1
+        let file = TreePath.File.root(version: version)
+        let standing =
+            try repository.exists(repository.path(of: file)) ? repository.read(file, limit: Limits.root) : nil
+        switch (standing, offered?.roots[version]) {
+        case (nil, nil):
+            guard let offered, version <= offered.version else { return false }
+            throw .trust(.missingRoot(version: version))
+        case (let standing?, nil):
+            do throws(TrustError) { try append(standing) } catch { throw .tree(repository.app, error) }
+            publishedVersion = version
+        case (let standing?, let new?) where standing == new || (try? adding(standing)) != nil:
+            guard standing == new else { throw .trust(.forked("root", version: version)) }
+            do throws(TrustError) { try append(standing) } catch { throw .tree(repository.app, error) }
+            publishedVersion = version
+        case (_, let new?):
+            do throws(TrustError) { try append(new) } catch {
+                throw .trust(.untrusted(document: "\(version).root.json", error))
+            }
+        }
+        return true
+    }
+
+    private func adding(_ bytes: [UInt8]) throws(TrustError) -> Link {
+        var trusted = newest.trusted
+        try trusted.updateRoot(bytes)
+        return Link(trusted: trusted, bytes: bytes)
+    }
+
+    private mutating func append(_ bytes: [UInt8]) throws(TrustError) {
+        links.append(try adding(bytes))
+    }
+}

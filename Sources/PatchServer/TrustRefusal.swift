@@ -1,0 +1,51 @@
+package import PatchFormat
+package import PatchTrust
+
+/// Why a newer root of trust was not taken in.
+///
+/// Each case is one broken rule; nothing that is served has changed.
+package enum TrustRefusal: Error, Equatable, Sendable {
+    /// Roots follow one another without a gap, and this one is neither in the tree nor in the folder.
+    case missingRoot(version: Int)
+    /// The tree has a newer one of this role.
+    case older(String, offered: Int, current: Int)
+    /// The tree has this version of the role with other bytes.
+    case forked(String, version: Int)
+    case untrusted(document: String, TrustError)
+    /// For another app than the one that was named.
+    case otherApp(found: AppID?, expected: AppID)
+    /// The new root lists another online key than the server has.
+    case otherOnlineKey
+    /// What the channel offers does not verify under the new targets role: a release key was revoked.
+    case channelUntrusted(ChannelName, version: Int, TrustError)
+    /// The targets role no longer delegates to it, and readers who know it would refuse a snapshot without it.
+    case channelVanished(String)
+    /// Two releases were given for one channel.
+    case twoReleases(ChannelName)
+    /// The number was used for other bytes, which caches keep for ever.
+    case versionUsed(String, version: Int)
+}
+
+extension TrustRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missingRoot(let version):
+            "\(version).root.json is missing: roots follow one another without a gap"
+        case .older(let role, let offered, let current):
+            "\(role) \(offered) is older than \(role) \(current), which is published"
+        case .forked(let role, let version):
+            "\(role) \(version) was published with other bytes"
+        case .untrusted(let document, let error): "\(document) is not trusted: \(error)"
+        case .otherApp(let found, let expected): "root.json is for the app \(found?.text ?? "none"), not \(expected)"
+        case .otherOnlineKey: "the new root lists another online key than this server has"
+        case .channelUntrusted(let channel, let version, let error):
+            "\(channel) \(version), which is published, does not hold under the new targets.json: \(error)"
+        case .channelVanished(let role):
+            "the new targets.json no longer delegates to \(role), which is published; readers refuse that while the key of "
+                + "snapshot stays"
+        case .twoReleases(let channel): "two releases were given for \(channel)"
+        case .versionUsed(let role, let version):
+            "\(role) \(version) was published with other bytes, and caches keep those for ever"
+        }
+    }
+}

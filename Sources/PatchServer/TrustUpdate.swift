@@ -1,0 +1,182 @@
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+
+/// What a newer root of trust makes of a published tree: decided from values, before anything is written.
+struct TrustUpdate: Sendable {
+    /// What of the disk the decision needs.
+    struct OnDisk: Sendable {
+        /// What stands under the names that may be written.
+        let files: [TreePath.File: SHA256Digest]
+        let labels: Labels
+
+        func isUsed(_ role: String, version: Int, for bytes: [UInt8]) -> Bool {
+            guard let found = files[.role(role, version: version)] else { return false }
+            return found != SHA256Digest(of: bytes)
+        }
+    }
+
+    let keys: KeyChange
+    /// Whether the tree says all of this already.
+    let isCurrent: Bool
+    /// What becomes current together with the new root.
+    let published: [VerifiedRelease]
+    /// Channels that are published no more, with the version they had.
+    let dropped: [ChannelName: Int]
+    let labels: Labels
+    /// What the next snapshot says of the roles that stay and of targets.
+    let files: [String: RoleFile]
+
+    /// - Parameters:
+    ///   - trust: the newest root of a chain, and its targets role.
+    ///   - state: what the tree says, judged by the newest root of that chain that it holds under.
+    ///   - releases: verified by what `trust` says of their channels.
+    init(
+        _ trust: RootOfTrust,
+        over state: PublishedState,
+        releases: [VerifiedRelease],
+        onDisk: OnDisk,
+        at now: UTCTime
+    ) throws(ServerError) {
+        keys = KeyChange(from: state.root, to: trust.root)
+        let targets = RoleFile(of: trust.targetsBytes, version: trust.targets.header.version)
+        if let refusal = Self.refusal(of: targets, trust, state, onDisk, keys) { throw .trust(refusal) }
+
+        var labels = onDisk.labels.published(in: state)
+        var published: [VerifiedRelease] = []
+        for release in releases {
+            guard try Self.isNew(release, under: trust, state, onDisk, keys) else { continue }
+            try Self.checkCurrent(release, at: now)
+            labels = try labels.adding(release, recovering: Self.recovers(release, state, onDisk, keys))
+            published.append(release)
+        }
+        let replaced = Set(published.map(\.release.header.channel.text))
+        var files = ["targets": targets]
+        var dropped: [ChannelName: Int] = [:]
+        for (name, file) in state.snapshot.files.sorted(by: { $0.key < $1.key })
+        where !["targets", "dial"].contains(name.text) && !replaced.contains(name.text) {
+            if try Self.stays(name.text, under: trust, state, keys) {
+                files[name.text] = file
+            } else if let channel = ChannelName(name.text) {
+                dropped[channel] = file.version
+                labels = labels.dropping(channel, at: file.version)
+            }
+        }
+        isCurrent =
+            published.isEmpty && dropped.isEmpty && targets == state.snapshot.files["targets"]
+            && trust.root.header.version == state.root.header.version
+        self.published = published
+        self.dropped = dropped
+        self.labels = labels
+        self.files = files
+    }
+
+    /// The same targets role, or a newer one, or any under a number that is free where versions start again.
+    private static func refusal(
+        of targets: RoleFile,
+        _ trust: RootOfTrust,
+        _ state: PublishedState,
+        _ onDisk: OnDisk,
+        _ keys: KeyChange
+    ) -> TrustRefusal? {
+        let current = state.targets.header.version
+        if targets == state.snapshot.files["targets"] { return nil }
+        if targets.version == current { return .forked("targets", version: current) }
+        if targets.version < current, !keys.restartsVersions {
+            return .older("targets", offered: targets.version, current: current)
+        }
+        return onDisk.isUsed("targets", version: targets.version, for: trust.targetsBytes)
+            ? .versionUsed("targets", version: targets.version) : nil
+    }
+
+    /// Whether a release changes what its channel offers; compare-and-swap on its base unless versions start again.
+    private static func isNew(
+        _ release: VerifiedRelease,
+        under trust: RootOfTrust,
+        _ state: PublishedState,
+        _ onDisk: OnDisk,
+        _ keys: KeyChange
+    ) throws(ServerError) -> Bool {
+        let (channel, version) = (release.release.header.channel, release.role.header.version)
+        let isUsed = onDisk.isUsed(channel.text, version: version, for: release.release.role.fileBytes)
+        let current = state.channels[channel]
+        if let current, current.role.header.version == version,
+            current.identity == SignedRelease.identity(of: release.release.role)
+        {
+            guard isUsed, fault(of: current, by: trust.targets.delegation(to: channel.text)) != nil else {
+                return false
+            }
+            throw .trust(.versionUsed(channel.text, version: version))
+        }
+        if !keys.restartsVersions {
+            do throws(PublishConflict) {
+                _ = try Standing(release.release, in: state, labels: onDisk.labels)
+            } catch { throw .conflict(error) }
+        }
+        if isUsed, recovers(release, state, onDisk, keys) { throw .trust(.versionUsed(channel.text, version: version)) }
+        return true
+    }
+
+    /// Whether the release may go back to a version below the published one, after a thief's or after the channel was
+    /// dropped: what is known above it is forgotten, and its number must be unused.
+    private static func recovers(
+        _ release: VerifiedRelease,
+        _ state: PublishedState,
+        _ onDisk: OnDisk,
+        _ keys: KeyChange
+    ) -> Bool {
+        let channel = release.release.header.channel
+        if keys.restartsVersions { return true }
+        return state.channels[channel] == nil && release.role.header.version <= onDisk.labels.dropped[channel] ?? 0
+    }
+
+    private static func checkCurrent(_ release: VerifiedRelease, at now: UTCTime) throws(ServerError) {
+        let (name, header) = (release.role.name, release.role.header)
+        guard release.quorum.isComplete else {
+            throw .release(.trust(.threshold(role: name, valid: release.quorum.valid, needed: release.quorum.needed)))
+        }
+        guard header.expires > now else {
+            throw .release(.trust(.expired(role: name, expires: header.expires, at: now)))
+        }
+    }
+
+    /// Whether a published role is carried over as it is; false when it is dropped.
+    private static func stays(
+        _ name: String,
+        under trust: RootOfTrust,
+        _ state: PublishedState,
+        _ keys: KeyChange
+    ) throws(ServerError) -> Bool {
+        guard let delegation = trust.targets.delegation(to: name) else {
+            guard keys.restartsSnapshot else { throw .trust(.channelVanished(name)) }
+            return false
+        }
+        guard let channel = ChannelName(name), let current = state.channels[channel] else {
+            throw .trust(.untrusted(document: "\(name).json", .notDelegated(role: name)))
+        }
+        if let fault = fault(of: current, by: delegation) {
+            throw .trust(.channelUntrusted(channel, version: current.role.header.version, fault))
+        }
+        return true
+    }
+
+    private static func fault(of channel: PublishedState.Channel, by delegation: Delegation?) -> TrustError? {
+        guard let delegation else { return .notDelegated(role: channel.role.name) }
+        do throws(TrustError) {
+            try delegation.keys.check(channel.envelope, role: channel.role.name)
+        } catch { return error }
+        return channel.role.targets.keys.sorted().first { !delegation.covers($0.text) }.map {
+            .outsideDelegation(role: channel.role.name, target: $0.text)
+        }
+    }
+}
+
+extension Labels {
+    fileprivate func adding(_ release: VerifiedRelease, recovering: Bool) throws(ServerError) -> Labels {
+        let (channel, version) = (release.release.header.channel, release.role.header.version)
+        let known = recovering ? self.recovering(channel, at: version) : self
+        do throws(EntryFault) {
+            return try known.adding(release.list.entries, channel: channel, roleVersion: version)
+        } catch { throw .release(.trust(.entry(error))) }
+    }
+}

@@ -1,0 +1,42 @@
+/// Which version numbers of the roles that the online key signs are taken.
+struct UsedVersions: Equatable, Sendable {
+    /// The highest there is: larger integers do not survive every JSON reader.
+    private static let highest = 1 << 53 - 1
+    /// No server signs this often; a version above it was made by a thief, to leave no room for a next one.
+    private static let sane = 1 << 52
+
+    private var snapshot: Set<Int> = []
+    private var dial: Set<Int> = []
+
+    mutating func insert(_ file: TreePath.File) {
+        switch file {
+        case .role("snapshot", let version): snapshot.insert(version)
+        case .role("dial", let version): dial.insert(version)
+        case .role, .timestamp, .root, .target, .object: break
+        }
+    }
+
+    func nextSnapshot(after version: Int, restarting: Bool) -> Int? {
+        Self.next(after: version, used: snapshot, restarting: restarting)
+    }
+
+    func nextDial(after version: Int, restarting: Bool) -> Int? {
+        Self.next(after: version, used: dial, restarting: restarting)
+    }
+
+    /// The timestamp has one file, whatever its version.
+    func nextTimestamp(after version: Int, restarting: Bool) -> Int? {
+        Self.next(after: version, used: [], restarting: restarting)
+    }
+
+    /// The smallest number above `version` that no file has; nil when there is none.
+    ///
+    /// - Parameter restarting: readers forget the versions that they know, so that it may be a smaller one: above the last
+    ///   that a server would have reached by itself.
+    private static func next(after version: Int, used: Set<Int>, restarting: Bool) -> Int? {
+        var last = version
+        if restarting, last > sane { last = used.filter { $0 <= sane }.max() ?? 0 }
+        repeat { last += 1 } while used.contains(last)
+        return last <= highest ? last : nil
+    }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsrv trust`: takes a newer root of trust in.
+struct TrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Takes in a newer root of trust: other keys, thresholds or channels.",
+        discussion: """
+            Reads what `patchsign root publish` wrote: root.json, every N.root.json that is newer than the published one, and
+            targets.json. Devices follow by themselves, with no new app. What a channel offers must hold under the new keys;
+            where it does not, because its release key was revoked, the release signed again comes along with --release and is
+            published in the same moment. Stopped half-way, the same command finishes.
+
+            With other keys for snapshot and timestamp, devices forget the versions they know: then a release given with
+            --release may have a lower version than the published one, which a thief may have raised to the end.
+
+            EXAMPLES
+              patchsrv trust --data /srv/patchline --trust Keys
+              patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --passphrase-file online.pass
+              patchsrv trust --data /srv/patchline --trust Keys --release Releases/production --release Releases/beta
+
+            EXIT CODES
+              0   done, or done before
+              3   refused: a document or release does not verify; nothing was changed
+              8   a newer root of trust, or another release, is published
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("The folder that `patchsign root publish` wrote.", valueName: "dir"))
+    var trust: String
+
+    @Option(help: ArgumentHelp("The app; it must be the one that root.json names.", valueName: "app"))
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The private key of snapshot, timestamp and dial, if that is another now.",
+            valueName: "file"
+        )
+    )
+    var onlineKey: String?
+
+    @Option(
+        name: .customLong("release"),
+        help: ArgumentHelp("A signed release to publish with it; may be given for each channel.", valueName: "release")
+    )
+    var releases: [String] = []
+
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let files = DiskFiles()
+            let offered = try OfferedTrust(folder: FilePath(argument: trust), files: files)
+            let repository = try AppRepository(try namedApp(offered), in: folder.folder)
+            var signed: [SignedRelease] = []
+            for release in releases {
+                signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
+            }
+            let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
+            let lock = try folder.folder.locked(files: files)
+            let outcome = try repository.take(offered, onlineKey: key, releases: signed, at: Surroundings.now())
+            lock.release()
+            if json {
+                Console.standardOutput.line(outcome.json(app: repository.app).pretty())
+            } else {
+                for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+            }
+        }
+    }
+
+    private func namedApp(_ offered: OfferedTrust) throws -> AppID {
+        guard let app else {
+            guard let app = offered.app else {
+                throw ServerError.setup(document: "root.json", rule: "names no app (x-patchline-app)")
+            }
+            return app
+        }
+        guard let name = AppID(app) else { throw ValidationError("--app \(AppID.rule)") }
+        return name
+    }
+}
+
+extension TrustOutcome {
+    fileprivate func lines(app: AppID) -> [String] {
+        switch self {
+        case .updated(let done):
+            [
+                done.root == done.previousRoot
+                    ? "targets \(done.targets) of \(app)" : "root \(done.root), targets \(done.targets) of \(app)"
+            ]
+                + done.published.map { "  published \($0.channel) \($0.version)" }
+                + done.dropped.map { "  dropped \($0.channel), which was at \($0.version)" }
+                + (done.restartsVersions
+                    ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
+                + [
+                    "  wrote \(done.change.files) files, \(ByteText(done.change.bytes))",
+                    "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
+                ]
+        case .alreadyCurrent(let root, let targets, let change):
+            ["root \(root), targets \(targets) of \(app) are current already"]
+                + (change.files > 0 ? ["  put back \(change.files) missing or damaged files"] : [])
+        }
+    }
+
+    fileprivate func json(app: AppID) -> JSON {
+        switch self {
+        case .updated(let done):
+            .fields([
+                ("outcome", .text("updated")), ("app", .text(app.text)), ("root", .integer(done.root)),
+                ("previousRoot", .integer(done.previousRoot)), ("targets", .integer(done.targets)),
+                ("restartsVersions", .bool(done.restartsVersions)),
+                ("published", .array(done.published.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
+                ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
+                ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
+                ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),
+            ])
+        case .alreadyCurrent(let root, let targets, let change):
+            .fields([
+                ("outcome", .text("alreadyCurrent")), ("app", .text(app.text)), ("root", .integer(root)),
+                ("targets", .integer(targets)), ("filesWritten", .integer(change.files)),
+            ])
+        }
+    }
+}
+
+extension TrustPublication.ChannelChange {
+    fileprivate var json: JSON {
+        .fields([("channel", .text(channel.text)), ("roleVersion", .integer(version))])
+    }
+}

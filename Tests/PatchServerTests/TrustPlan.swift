@@ -1,0 +1,125 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Testing
+
+/// A root of trust as its key holders would sign it: what the tests change from one version to the next.
+struct TrustPlan {
+    var version = 1
+    var targetsVersion = 1
+    var app = ReleaseFactory.app
+    var rootKey = TestingKey.root
+    var targetsKey = TestingKey.targets
+    var online = TestingKey.online
+    /// By channel, in the order in which targets delegates to them.
+    var channels: [(name: String, keys: [TestingKey])] = [
+        ("production", [.production, .second]), ("beta", [.beta]),
+    ]
+    var hasDial = true
+    var rootExpires = TestingServer.start.adding(.days(365))
+    var targetsExpires = TestingServer.start.adding(.days(365))
+
+    /// The next root, with the same targets role.
+    func next(_ change: (inout TrustPlan) -> Void = { _ in }) -> TrustPlan {
+        var plan = self
+        plan.version += 1
+        change(&plan)
+        return plan
+    }
+
+    /// Signed by its own key and by those of the roots before it.
+    func root(signedBy others: [TestingKey] = [.root]) throws -> [UInt8] {
+        let online = RoleDocument.Signers(keys: [try online.signer], threshold: 1)
+        return try RoleDocument.root(
+            app: app,
+            version: version,
+            expires: rootExpires,
+            roles: [
+                "root": .init(keys: [try rootKey.signer], threshold: 1),
+                "targets": .init(keys: [try targetsKey.signer], threshold: 1),
+                "snapshot": online, "timestamp": online,
+            ]
+        ).signed(by: [rootKey] + others).fileBytes
+    }
+
+    func targets() throws -> [UInt8] {
+        var delegations = try channels.map { channel, keys in
+            RoleDocument.DelegationDraft.channel(
+                named(channel),
+                signers: .init(keys: try keys.map { try $0.signer }, threshold: 1)
+            )
+        }
+        if hasDial { delegations.append(.dial(signers: .init(keys: [try online.signer], threshold: 1))) }
+        return try RoleDocument.targets(version: targetsVersion, expires: targetsExpires, delegations: delegations)
+            .signed(by: [targetsKey]).fileBytes
+    }
+
+    func offered(after earlier: [TrustPlan] = []) throws -> OfferedTrust {
+        var roots: [Int: [UInt8]] = [:]
+        for plan in earlier { roots[plan.version] = try plan.root() }
+        return try OfferedTrust(root: try root(), earlier: roots, targets: try targets())
+    }
+}
+
+extension TestingServer {
+    func take(
+        _ offered: OfferedTrust,
+        key: TestingKey = .online,
+        releases: [SignedRelease] = []
+    ) throws -> TrustOutcome {
+        try repository.take(
+            offered,
+            onlineKey: try onlineKey(key),
+            releases: releases,
+            at: factory.now
+        )
+    }
+
+    func onlineKey(_ key: TestingKey) throws -> OnlineKey {
+        try OnlineKey(try key.online.bytes, passphrase: nil, from: key.file)
+    }
+
+    /// What a thief who has the keys of `production` and of the server writes over the tree.
+    func overwriteTree(channelVersion: Int, snapshot: Int, timestamp: Int, dial: Int, contents: ReleaseFactory.Contents)
+        throws
+    {
+        let base = ReleaseFactory.base(channelVersion - 1)
+        let release = try factory.release(contents, base: base, signedBy: [.production])
+        let state = try PublishedState(of: repository)
+        for (path, bytes) in release.targets {
+            try write(bytes, to: URLLayout.target(path, sha256: SHA256Digest(of: bytes)))
+        }
+        let role = release.role.fileBytes
+        try write(role, to: URLLayout.metadata("production", version: channelVersion))
+        var dials: [TargetPath: TargetFile] = [:]
+        for (name, file) in state.dial.targets { dials[try #require(TargetPath(name.text))] = file }
+        let expires = factory.now.adding(.days(7))
+        let dialRole = try RoleDocument.delegated("dial", version: dial, expires: expires, targets: dials)
+            .signed(by: [.online]).fileBytes
+        try write(dialRole, to: URLLayout.metadata("dial", version: dial))
+        var files: [String: RoleFile] = [:]
+        for (name, file) in state.snapshot.files { files[name.text] = file }
+        files["production"] = RoleFile(of: role, version: channelVersion)
+        files["dial"] = RoleFile(of: dialRole, version: dial)
+        let snapshotRole = try RoleDocument.snapshot(version: snapshot, expires: expires, files: files)
+            .signed(by: [.online]).fileBytes
+        try write(snapshotRole, to: URLLayout.metadata("snapshot", version: snapshot))
+        let timestampRole = try RoleDocument.timestamp(
+            version: timestamp,
+            expires: expires,
+            snapshot: RoleFile(of: snapshotRole, version: snapshot),
+            signedAt: factory.now
+        ).signed(by: [.online]).fileBytes
+        try write(timestampRole, to: URLLayout.timestamp)
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws {
+        let path = folder.tree(of: repository.app).appending(name)
+        try files.makeDirectory(path.removingLastComponent())
+        try files.removeIfPresent(path)
+        try files.write(bytes, to: path)
+    }
+}
