@@ -27,4 +27,6 @@ package enum Limits {
     package static let keyFile = 65_536
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
+    /// A root and a targets role in one file.
+    package static let trustDraft = root + targetsRole + 65_536
 }

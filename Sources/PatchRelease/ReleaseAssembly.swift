@@ -35,6 +35,7 @@ struct ReleaseAssembly: Sendable {
     func release(
         signatures: [[UInt8]],
         by key: PublicKey,
+        keeping older: [PublicKey],
         at time: UTCTime,
         expires: UTCTime
     ) -> SignedRelease {
@@ -70,7 +71,7 @@ struct ReleaseAssembly: Sendable {
             version: header.roleVersion,
             expires: expires,
             targets: targets.mapValues { TargetFile(of: $0) },
-            entryKeys: EntryKeys([key])
+            entryKeys: EntryKeys([key] + older.filter { $0 != key })
         )
         return SignedRelease(header: header, role: role, targets: targets, objects: objects)
     }

@@ -23,6 +23,8 @@ package struct ReleaseBuilder: Sendable {
     /// How long the role holds, from ``time`` on.
     package let validity: Duration
     package let entrySigner: SigningKey
+    /// Listed beside it for devices whose installed entries an older key signed.
+    package let keptEntryKeys: [PublicKey]
     package let roleSigners: [SigningKey]
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
@@ -33,16 +35,19 @@ package struct ReleaseBuilder: Sendable {
         time: UTCTime,
         validity: Duration,
         entrySigner: SigningKey,
+        keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
         roleSigners: [SigningKey],
         files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
     ) throws(SigningError) {
-        try rootOfTrust.checkEntryKey(entrySigner)
+        try rootOfTrust.checkEntryKey(entrySigner.publicKey, of: entrySigner.file)
+        for (file, key) in keptEntryKeys { try rootOfTrust.checkEntryKey(key, of: file) }
         self.rootOfTrust = rootOfTrust
         self.base = base
         self.time = time
         self.validity = validity
         self.entrySigner = entrySigner
+        self.keptEntryKeys = keptEntryKeys.map(\.key)
         self.roleSigners = roleSigners
         self.files = files
         self.progress = progress
@@ -71,6 +76,11 @@ package struct ReleaseBuilder: Sendable {
     ) async throws(SigningError) -> MadeRelease {
         let draft = try ReleaseDraft(withdrawing: id, version: version, from: base.contents)
         return try await sign(draft, channel: base.contents.channel, DescribedContents())
+    }
+
+    /// The base again: the same list, the next role version, a new expiry, the signatures of the keys that there are now.
+    package func renew(_ base: BaseRelease) async throws(SigningError) -> MadeRelease {
+        try await sign(ReleaseDraft(renewing: base.contents), channel: base.contents.channel, DescribedContents())
     }
 
     private func check(_ app: AppID, _ channel: ChannelName, in folder: FilePath) throws(SigningError) {
@@ -103,6 +113,7 @@ package struct ReleaseBuilder: Sendable {
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
             by: entrySigner.publicKey,
+            keeping: keptEntryKeys,
             at: time,
             expires: time.adding(validity)
         )

@@ -34,6 +34,8 @@ package enum SigningError: Error, Equatable, Sendable {
     /// Something stands where a result is to be put.
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
+    /// A change of root or targets, in this file or of this folder.
+    case ceremony(FilePath, CeremonyError)
 }
 
 extension SigningError: CustomStringConvertible {
@@ -61,6 +63,7 @@ extension SigningError: CustomStringConvertible {
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
+        case .ceremony(let path, let error): "\(path): \(error)"
         }
     }
 }

@@ -24,6 +24,7 @@ extension Failure {
         case .key(_, .failed): .failed
         case .exists: .conflict
         case .plan: .usage
+        case .ceremony(_, let error): error.exitCode
         }
     }
 
@@ -43,6 +44,7 @@ extension Failure {
         case .key(_, .wrongPassphrase): "nothing was signed; " + Self.passphraseHint
         case .key(_, .unreadable): "a private key is PEM: -----BEGIN ENCRYPTED PRIVATE KEY-----"
         case .incomplete: "the other key holders sign with `patchsign release sign`"
+        case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
         case .bundle(.symbolicLink): "copy the file to its place"
         case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan: nil
