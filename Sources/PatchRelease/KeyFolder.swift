@@ -109,7 +109,7 @@ package struct KeyFolder: Sendable {
     private func retire(_ name: String, withKey: Bool) throws(SigningError) {
         guard let key = try publicKey(name) else { return }
         let folder = folder.appending(Self.retired)
-        let label = "\(name)-\(KeyID(TUFKey(of: key).id))"
+        let label = "\(name)-\(Self.id(of: key, named: name))"
         try onDisk { () throws(FileError) in
             try files.makeDirectory(folder)
             for (file, kind) in (withKey ? [(privateFile(name), "key")] : []) + [(publicFile(name), "pub")] {
@@ -119,6 +119,12 @@ package struct KeyFolder: Sendable {
             }
             try files.syncDirectory(folder)
         }
+    }
+
+    /// An entry key's id covers another scheme than a role key's.
+    package static func id(of key: PublicKey, named name: String) -> KeyID {
+        [RootOfTrustPlan.entry, next(RootOfTrustPlan.entry)].contains(name)
+            ? KeyID(EntryKeys.id(of: key)) : KeyID(TUFKey(of: key).id)
     }
 
     private func exists(_ path: FilePath) throws(SigningError) -> Bool {

@@ -14,6 +14,7 @@ package struct RootOfTrust: Sendable {
     package let app: AppID
     /// Both as they were signed, too.
     package let roles: TopRoles
+    private let policy: KeyPolicy
 
     package var root: RootRole { roles.root }
     package var targets: TargetsRole { roles.targets }
@@ -44,7 +45,7 @@ package struct RootOfTrust: Sendable {
                 try TopRoles(root: rootEnvelope, targets: targetsEnvelope)
             }
             try root.keys(of: "targets").check(targetsEnvelope, role: "targets")
-            (self.folder, self.app, self.roles) = (folder, app, roles)
+            (self.folder, self.app, self.roles, self.policy) = (folder, app, roles, policy)
         } catch { throw .rootOfTrust(place, error) }
         for (role, keys) in allKeys { for key in keys { try policy.check(key, named: "a key of \(role)") } }
     }
@@ -74,6 +75,7 @@ package struct RootOfTrust: Sendable {
     /// An entry key signs entries and nothing else; a role's key never signs entries.
     func checkEntryKey(_ key: PublicKey, of file: FilePath) throws(SigningError) {
         if let role = roles(of: key).first { throw .keyInTwoUses(file, also: "role \(role)") }
+        try policy.check(key, named: file.string)
         guard case .rsa = key.kind else { throw .key(file, .unsupported) }
     }
 }

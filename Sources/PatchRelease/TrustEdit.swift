@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchTrust
+package import SystemPackage
 
 /// One change of who may sign what, as somebody asks for it.
 package enum TrustEdit: Equatable, Sendable {
@@ -107,4 +108,17 @@ extension TrustDraft {
 
 extension RoleKeys {
     func accept(_ envelope: Envelope) -> Bool { validSignatures(on: envelope) >= threshold }
+}
+
+extension Authorities {
+    /// The edits that take a key away from every role that lists it.
+    package func revoking(_ selector: KeySelector, in folder: FilePath) throws(SigningError) -> [TrustEdit] {
+        let listed = roles.flatMap { role in (self[role]?.keys ?? [:]).map { (role: role, id: $0.key, key: $0.value) } }
+        let found = listed.filter { selector.matches($0.id, $0.key) }
+        return try ceremony(folder) { () throws(CeremonyError) in
+            guard !found.isEmpty else { throw .unknownKey("\(selector)", role: "any role") }
+            guard Set(found.map(\.id)).count == 1 else { throw .ambiguousKey("\(selector)", role: "all roles") }
+            return found.map { .remove(.id($0.id.hex), $0.role) }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchStore
 import PatchTrust
 package import SystemPackage
@@ -78,5 +78,37 @@ package struct TrustFolder: Sendable {
                 permissions: .publicFile
             )
         }
+    }
+}
+
+extension TrustFolder {
+    /// A draft of these changes, made from `base`.
+    package func draft(
+        _ edits: [TrustEdit],
+        on base: TopRoles,
+        at time: UTCTime,
+        validity: Duration = TrustDraft.validity
+    ) throws(SigningError) -> TrustDraft {
+        let rules = try rules()
+        return try ceremony(folder) { () throws(CeremonyError) in
+            try TrustDraft(edits, on: base, at: time, validity: validity, rules: rules)
+        }
+    }
+
+    /// One draft with the signatures of another; `other` is where that one was read.
+    package func merge(
+        _ draft: TrustDraft,
+        at other: FilePath,
+        into change: TrustChange,
+        at path: FilePath
+    ) throws(SigningError) -> TrustChange {
+        let merged = try ceremony(other) { () throws(CeremonyError) in try change.merged(with: draft) }
+        return try self.change(merged, at: path)
+    }
+}
+
+extension RootOfTrust {
+    package func authorities() throws(SigningError) -> Authorities {
+        try ceremony(folder) { () throws(CeremonyError) in try Authorities(roles) }
     }
 }

@@ -37,6 +37,7 @@ struct ReleaseWork {
         writer = try signing { () throws(SigningError) in
             try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
         }
+        let kept = try making.keptEntryKeyFiles()
         let roleFiles = try making.roleKeyFiles(of: channel, in: keys.folder)
         let entrySigner = try keys.open(try making.entryKeyFile(in: keys.folder))
         var roleSigners: [SigningKey] = []
@@ -48,6 +49,7 @@ struct ReleaseWork {
                 time: time,
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
+                keptEntryKeys: kept,
                 roleSigners: roleSigners,
                 files: DiskFiles(),
                 progress: Self.progress
