@@ -70,12 +70,14 @@ package struct KeyFolder: Sendable {
         try retire(next, withKey: true)
         try onDisk { () throws(FileError) in
             try files.removeIfPresent(publicFile(next))
-            try files.removeIfPresent(privateFile(next))
             try files.syncDirectory(folder)
-            try files.write(pem, to: privateFile(next), permissions: .privateFile)
-            try files.syncDirectory(folder)
-            try files.write(Array(key.publicKey.pem.utf8), to: publicFile(next), permissions: .publicFile)
-            try files.syncDirectory(folder)
+            try files.replace("\(next).key", in: folder, with: pem)
+            try files.replace(
+                "\(next).pub",
+                in: folder,
+                with: Array(key.publicKey.pem.utf8),
+                permissions: .publicFile
+            )
         }
     }
 

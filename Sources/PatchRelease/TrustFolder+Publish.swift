@@ -50,7 +50,7 @@ extension TrustFolder {
         case .base:
             let change = try change(draft, at: path)
             try ceremony(path) { () throws(CeremonyError) in try change.checkReady(at: time) }
-        case .begun: try checkReadyAgain(draft, at: time, from: path)
+        case .begun: try checkSignaturesAgain(of: draft, from: path)
         }
         if let root = draft.root {
             if let base = draft.base?.root {
@@ -67,7 +67,7 @@ extension TrustFolder {
     static func historyFile(_ version: Int) -> String { "\(version).root.json" }
 
     /// The targets that the draft was made from are gone, so it cannot be explained again; its signatures can be counted.
-    private func checkReadyAgain(_ draft: TrustDraft, at time: UTCTime, from path: FilePath) throws(SigningError) {
+    private func checkSignaturesAgain(of draft: TrustDraft, from path: FilePath) throws(SigningError) {
         var base: RootRole?
         if draft.base != nil {
             let bytes = try read(RootOfTrust.rootFile, limit: Limits.root)
@@ -78,10 +78,7 @@ extension TrustFolder {
             preconditionFailure("a draft without a base holds a root")
         }
         let lacks = TrustChange.quorums(of: draft, base, root).lacks
-        try ceremony(path) { () throws(CeremonyError) in
-            guard lacks.isEmpty else { throw .incomplete(lacks) }
-            try draft.checkExpiry(at: time)
-        }
+        guard lacks.isEmpty else { throw .ceremony(path, .incomplete(lacks)) }
     }
 
     private func put(_ bytes: [UInt8], as name: String) throws(SigningError) {

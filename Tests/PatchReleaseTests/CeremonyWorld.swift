@@ -6,7 +6,7 @@ import PatchTrust
 import SystemPackage
 import Testing
 
-/// Machines of key holders on one disk in memory, each with its own copy of an app's root of trust.
+/// Machines of two key holders on one disk in memory, each with its own copy of an app's root of trust.
 ///
 /// Root is two of three (`root`, `other`, `second`), all else one of one.
 struct CeremonyWorld {
@@ -16,9 +16,14 @@ struct CeremonyWorld {
     /// Keys that nobody lists yet.
     static let fresh: [PrivateKey] = (0..<3).compactMap { _ in try? PrivateKey.generateRSA(bits: 2_048) }
 
-    var files = FaultyFiles()
+    let files: FaultyFiles
 
-    init(machines: [String] = ["alice"]) throws {
+    init() throws {
+        files = try Self.made.get().reopened()
+    }
+
+    /// Signed once, for every test starts from the same.
+    private static let made = Result { () throws -> FaultyFiles in
         let plan = try RootOfTrustPlan(
             app: Workbench.app,
             channels: ["production", "beta"],
@@ -32,14 +37,16 @@ struct CeremonyWorld {
                 "production": try TestKey.production.key, "beta": try TestKey.beta.key,
                 "online": try TestKey.online.key, "entry": try TestKey.entry.key,
             ],
-            at: Self.time
+            at: time
         )
-        for machine in machines {
-            try files.makeDirectory(path(machine))
-            try files.write(roles.root.fileBytes, to: path(machine, "root.json"))
-            try files.write(roles.targets.fileBytes, to: path(machine, "targets.json"))
-            try files.syncDirectory(path(machine))
+        let files = FaultyFiles()
+        for machine in ["/alice", "/bob"] as [FilePath] {
+            try files.makeDirectory(machine)
+            try files.write(roles.root.fileBytes, to: machine.appending("root.json"))
+            try files.write(roles.targets.fileBytes, to: machine.appending("targets.json"))
+            try files.syncDirectory(machine)
         }
+        return files
     }
 
     func path(_ machine: String, _ file: String? = nil) -> FilePath {
