@@ -29,4 +29,6 @@ package enum Limits {
     package static let signaturesOnRole = 64
     /// Algorithms listed for one file.
     package static let hashesOfFile = 16
+    /// A root and a targets role in one file.
+    package static let trustDraft = root + targetsRole + 65_536
 }

@@ -8,15 +8,28 @@ package import SystemPackage
 ///
 /// What it lists is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
 package struct BaseRelease: Sendable {
+    /// What is asked of the signatures on its role.
+    package enum Quorum: Sendable {
+        case complete
+        case mayBeLost
+    }
+
     package let folder: FilePath
     package let release: SignedRelease
     package let contents: ReleaseContents
     package let entryKeys: EntryKeys
     package let jspatchKeys: JSPatchKeys
 
-    package init(folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
+    /// - Parameter quorum: `mayBeLost` for a release that fewer keys vouch for than its channel wants now, after a key was
+    ///   revoked; everything else in it must hold all the same.
+    package init(
+        folder: FilePath,
+        rootOfTrust: RootOfTrust,
+        quorum: Quorum = .complete,
+        files: any FileOperations
+    ) throws(SigningError) {
         let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
-        guard verified.quorum.isComplete else {
+        guard quorum == .mayBeLost || verified.quorum.isComplete else {
             throw .incomplete(
                 folder,
                 role: verified.role.name,

@@ -37,6 +37,7 @@ struct ReleaseAssembly: Sendable {
     func release(
         signatures: [[UInt8]],
         by key: PublicKey,
+        keeping older: [PublicKey],
         jspatch: JSPatchSigning.Signed,
         at time: UTCTime,
         expires: UTCTime
@@ -73,7 +74,7 @@ struct ReleaseAssembly: Sendable {
             version: header.roleVersion,
             expires: expires,
             targets: targets.mapValues { TargetFile(of: $0) },
-            entryKeys: EntryKeys([key]),
+            entryKeys: EntryKeys([key] + older.filter { $0 != key }),
             jspatchKeys: jspatch.keys
         )
         return SignedRelease(header: header, role: role, targets: targets, objects: objects)

@@ -24,6 +24,8 @@ package struct ReleaseBuilder: Sendable {
     /// How long the role holds, from ``time`` on.
     package let validity: Duration
     package let entrySigner: SigningKey
+    /// Listed beside it for devices whose installed entries an older key signed.
+    package let keptEntryKeys: [PublicKey]
     package let roleSigners: [SigningKey]
     /// Makes the JSPatch forms of scripts, where they are asked for.
     package let jspatchSigner: SigningKey?
@@ -36,6 +38,7 @@ package struct ReleaseBuilder: Sendable {
         time: UTCTime,
         validity: Duration,
         entrySigner: SigningKey,
+        keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
         roleSigners: [SigningKey],
         jspatchSigner: SigningKey? = nil,
         files: any FileOperations,
@@ -50,11 +53,13 @@ package struct ReleaseBuilder: Sendable {
                 throw .keyInTwoUses(jspatchSigner.file, also: "this release's entries")
             }
         }
+        for (file, key) in keptEntryKeys { try rootOfTrust.checkEntryKey(key, of: file) }
         self.rootOfTrust = rootOfTrust
         self.base = base
         self.time = time
         self.validity = validity
         self.entrySigner = entrySigner
+        self.keptEntryKeys = keptEntryKeys.map(\.key)
         self.roleSigners = roleSigners
         self.jspatchSigner = jspatchSigner
         self.files = files
@@ -84,6 +89,11 @@ package struct ReleaseBuilder: Sendable {
     ) async throws(SigningError) -> MadeRelease {
         let draft = try ReleaseDraft(withdrawing: id, version: version, from: base.contents)
         return try await sign(draft, channel: base.contents.channel, DescribedContents())
+    }
+
+    /// The base again: the same list, the next role version, a new expiry, the signatures of the keys that there are now.
+    package func renew(_ base: BaseRelease) async throws(SigningError) -> MadeRelease {
+        try await sign(ReleaseDraft(renewing: base.contents), channel: base.contents.channel, DescribedContents())
     }
 
     private func check(_ app: AppID, _ channel: ChannelName, in folder: FilePath) throws(SigningError) {
@@ -118,6 +128,7 @@ package struct ReleaseBuilder: Sendable {
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
             by: entrySigner.publicKey,
+            keeping: keptEntryKeys,
             jspatch: jspatch,
             at: time,
             expires: time.adding(validity)

@@ -63,6 +63,11 @@ package struct ReleaseDraft: Equatable, Sendable {
         rows = staying.map(Row.init(carrying:))
     }
 
+    /// The base's list as it is.
+    package init(renewing base: ReleaseContents) {
+        rows = base.list.entries.map(Row.init(carrying:))
+    }
+
     /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every device
     /// may take, for whoever is not eligible for those before it keeps what it has only while that is listed.
     private static func staying(_ others: [PatchEntry], behind patch: DescribedPatch) -> [PatchEntry] {

@@ -12,8 +12,12 @@ package struct RootOfTrust: Sendable {
 
     package let folder: FilePath
     package let app: AppID
-    package let root: RootRole
-    package let targets: TargetsRole
+    /// Both as they were signed, too.
+    package let roles: TopRoles
+    private let policy: KeyPolicy
+
+    package var root: RootRole { roles.root }
+    package var targets: TargetsRole { roles.targets }
 
     /// Reads both files: the root is signed by its own keys, targets by the root's.
     package init(folder: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
@@ -37,10 +41,11 @@ package struct RootOfTrust: Sendable {
                 throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
             }
             place = folder.appending(Self.targetsFile)
-            let targets = try Self.parsed { () throws(FormatError) in try TargetsRole(targetsEnvelope, name: "targets")
+            let roles = try Self.parsed { () throws(FormatError) in
+                try TopRoles(root: rootEnvelope, targets: targetsEnvelope)
             }
             try root.keys(of: "targets").check(targetsEnvelope, role: "targets")
-            (self.folder, self.app, self.root, self.targets) = (folder, app, root, targets)
+            (self.folder, self.app, self.roles, self.policy) = (folder, app, roles, policy)
         } catch { throw .rootOfTrust(place, error) }
         for (role, keys) in allKeys { for key in keys { try policy.check(key, named: "a key of \(role)") } }
     }
@@ -75,7 +80,12 @@ package struct RootOfTrust: Sendable {
 
     /// A key of entries, or of their JSPatch forms, signs nothing else; a role's key never signs those.
     package func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
-        if let role = roles(of: signer.publicKey).first { throw .keyInTwoUses(signer.file, also: "role \(role)") }
-        guard case .rsa = signer.publicKey.kind else { throw .key(signer.file, .unsupported) }
+        try checkEntryKey(signer.publicKey, of: signer.file)
+    }
+
+    func checkEntryKey(_ key: PublicKey, of file: FilePath) throws(SigningError) {
+        if let role = roles(of: key).first { throw .keyInTwoUses(file, also: "role \(role)") }
+        try policy.check(key, named: file.string)
+        guard case .rsa = key.kind else { throw .key(file, .unsupported) }
     }
 }

@@ -62,12 +62,7 @@ package struct RootOfTrustMaker: Sendable {
         do throws(KeyError) {
             for name in plan.keyNames {
                 guard let key = keys[name] else { preconditionFailure("no key \(name) was made") }
-                let pem =
-                    switch protection(name) {
-                    case .passphrase(let secret): try key.pem(passphrase: secret)
-                    case .none: try key.unencryptedPEM()
-                    }
-                contents.append(("\(name).key", pem, .privateFile))
+                contents.append(("\(name).key", try protection(name).pem(of: key), .privateFile))
                 contents.append(("\(name).pub", Array(key.publicKey.pem.utf8), .publicFile))
             }
             let roles = try plan.roles(keys: keys, at: time)
@@ -107,5 +102,5 @@ package struct RootOfTrustMaker: Sendable {
 
 extension FilePermissions {
     /// 0644: what everybody may read.
-    fileprivate static let publicFile = FilePermissions(rawValue: 0o644)
+    static let publicFile = FilePermissions(rawValue: 0o644)
 }

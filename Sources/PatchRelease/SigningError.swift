@@ -40,6 +40,8 @@ package enum SigningError: Error, Equatable, Sendable {
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
     case keyName(String)
+    /// A change of root or targets, in this file or of this folder.
+    case ceremony(FilePath, CeremonyError)
 }
 
 extension SigningError: CustomStringConvertible {
@@ -71,6 +73,7 @@ extension SigningError: CustomStringConvertible {
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
         case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
+        case .ceremony(let path, let error): "\(path): \(error)"
         }
     }
 }

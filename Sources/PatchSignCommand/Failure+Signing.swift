@@ -33,6 +33,7 @@ extension Failure {
         case .jspatch: .refused
         case .exists: .conflict
         case .plan, .keyName: .usage
+        case .ceremony(_, let error): error.exitCode
         }
     }
 
@@ -60,6 +61,7 @@ extension Failure {
             "it must print the raw bytes of the signature, by the scheme in PATCHLINE_SCHEME, and nothing else"
         case .signer(_, .timedOut): "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
         case .incomplete: "the other key holders sign with `patchsign release sign`"
+        case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
         case .bundle(.symbolicLink): "copy the file to its place"
         case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName, .token,

@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchTrust
 import SystemPackage
 import Terminal
 
@@ -30,6 +31,15 @@ struct MakingOptions: ParsableArguments {
         )
     )
     var entryKey: String?
+
+    @Option(
+        name: .customLong("keep-entry-key"),
+        help: ArgumentHelp(
+            "An older entry key to list once more, so that devices heal what it signed; may stand several times.",
+            valueName: "pubfile"
+        )
+    )
+    var keptEntryKeys: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -74,6 +84,12 @@ struct MakingOptions: ParsableArguments {
             )
         }
         return [KeyReference(folder.appending(only))]
+    }
+
+    func keptEntryKeyFiles() throws(Failure) -> [(file: FilePath, key: PublicKey)] {
+        var kept: [(file: FilePath, key: PublicKey)] = []
+        for path in keptEntryKeys { kept.append((FilePath(argument: path), try TrustArgument.key(path))) }
+        return kept
     }
 
     func entryKey(in folder: FilePath) throws(Failure) -> KeyReference {

@@ -13,11 +13,12 @@ struct Release: AsyncParsableCommand {
         discussion: """
             patchsign release Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
             patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
+            patchsign release renew v2.release --keys Keys --output v3.release
 
             `patchsign release FOLDER` is short for `patchsign release make FOLDER`; its options are in \
             `patchsign release make --help`.
             """,
-        subcommands: [ReleaseMake.self, ReleaseSign.self],
+        subcommands: [ReleaseMake.self, ReleaseSign.self, ReleaseRenew.self],
         defaultSubcommand: ReleaseMake.self
     )
 }

@@ -39,6 +39,7 @@ struct ReleaseWork {
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
         let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
+        let kept = try making.keptEntryKeyFiles()
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let jspatchSigner = try jspatchKey.map { (key) throws(Failure) in try keys.open(key) }
         var roleSigners: [SigningKey] = []
@@ -50,6 +51,7 @@ struct ReleaseWork {
                 time: time,
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
+                keptEntryKeys: kept,
                 roleSigners: roleSigners,
                 jspatchSigner: jspatchSigner,
                 files: DiskFiles(),

@@ -51,6 +51,6 @@ package struct SignedRelease: Sendable {
 
     /// What identifies the role whatever signatures it carries: SHA-256 of the canonical JSON of its signed part.
     package static func identity(of role: Envelope) -> SHA256Digest {
-        SHA256Digest(of: role.signed.canonicalBytes)
+        role.identity
     }
 }

@@ -27,7 +27,12 @@ package struct Envelope: Sendable {
     ///
     /// A key id that stands twice refuses it; a signature that is no hex counts as none.
     package init(_ bytes: [UInt8], role: String, limit: Int) throws(FormatError) {
-        let fields = try Fields(try JSON.document(bytes, named: role, limit: limit), of: role)
+        try self.init(try JSON.document(bytes, named: role, limit: limit), role: role)
+    }
+
+    /// Reads a role that stands inside another document.
+    package init(_ json: JSON, role: String) throws(FormatError) {
+        let fields = try Fields(json, of: role)
         var signatures: [Signature] = []
         var seen: Set<ExactString> = []
         for (index, value) in try fields.array("signatures", limit: Limits.signaturesOnRole).enumerated() {
@@ -58,15 +63,20 @@ package struct Envelope: Sendable {
         signatures.sort { $0.keyID < $1.keyID }
     }
 
-    package var fileBytes: [UInt8] {
-        JSON.fields([
+    package var json: JSON {
+        .fields([
             ("signed", signed),
             (
                 "signatures",
                 .array(signatures.map { .fields([("keyid", .text($0.keyID)), ("sig", .text(Hex.text($0.bytes)))]) })
             ),
-        ]).fileBytes
+        ])
     }
+
+    package var fileBytes: [UInt8] { json.fileBytes }
+
+    /// What identifies the role whatever signatures it carries: SHA-256 of the canonical JSON of its signed part.
+    package var identity: SHA256Digest { SHA256Digest(of: signed.canonicalBytes) }
 }
 
 /// What every role says of itself.

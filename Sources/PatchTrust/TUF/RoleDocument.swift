@@ -44,6 +44,15 @@ package enum RoleDocument {
         package static func dial(signers: Signers) -> DelegationDraft {
             DelegationDraft(name: "dial", signers: signers, paths: ["dial/*"])
         }
+
+        /// As it stands among the delegations.
+        package var row: JSON {
+            .fields(
+                signers.members + [
+                    ("name", .text(name)), ("terminating", .bool(true)), ("paths", .array(paths.map { .text($0) })),
+                ]
+            )
+        }
     }
 
     /// - Parameter roles: signers of root, targets, snapshot and timestamp.
@@ -71,22 +80,17 @@ package enum RoleDocument {
 
     /// The top targets role: delegations only.
     package static func targets(version: Int, expires: UTCTime, delegations: [DelegationDraft]) -> Envelope {
-        let roles = delegations.map { draft in
-            JSON.fields(
-                draft.signers.members + [
-                    ("name", .text(draft.name)), ("terminating", .bool(true)),
-                    ("paths", .array(draft.paths.map { .text($0) })),
-                ]
-            )
-        }
-        return Envelope(
+        Envelope(
             role: "targets",
             signing: .fields(
                 header("targets", version, expires) + [
                     ("targets", .object(JSONObject())),
                     (
                         "delegations",
-                        .fields([("keys", table(of: delegations.flatMap(\.signers.keys))), ("roles", .array(roles))])
+                        .fields([
+                            ("keys", table(of: delegations.flatMap(\.signers.keys))),
+                            ("roles", .array(delegations.map(\.row))),
+                        ])
                     ),
                 ]
             )

@@ -57,6 +57,15 @@ package struct TUFKey: Hashable, Sendable {
     /// SHA-256 of the canonical JSON of the whole key object (TUF 4.2 KEYID).
     package var id: SHA256Digest { SHA256Digest(of: json.canonicalBytes) }
 
+    /// Equal when their ids are, in whatever order their members stand.
+    package static func == (left: TUFKey, right: TUFKey) -> Bool {
+        left.json.canonicalBytes == right.json.canonicalBytes
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(json.canonicalBytes)
+    }
+
     func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
         guard let publicKey, let scheme else { return false }
         return publicKey.verifies(signature, over: message, scheme: scheme)

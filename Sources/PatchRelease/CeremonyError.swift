@@ -1,0 +1,101 @@
+package import PatchFormat
+import SystemPackage
+
+/// Why a change of root or targets is not made, explained, signed or published.
+package enum CeremonyError: Error, Equatable, Sendable {
+    case malformed(FormatError)
+    /// The draft was made from another version of this role than the folder holds.
+    case moved(role: String, base: Int?, found: Int?)
+    /// For another app than the folder's.
+    case foreign(found: AppID, expected: AppID)
+    /// Not the version that follows (TUF 5.3.5).
+    case version(role: String, found: Int, expected: Int)
+    /// The draft changes this, and there are no words for it.
+    case unexplained(role: String, field: String)
+    /// Snapshot, timestamp and dial are not signed by one and the same single key.
+    case onlineKey
+    case threshold(role: TrustRole, wanted: Int, keys: Int)
+    /// One key pair may have one use.
+    case keyInTwoUses(KeyID, String, String)
+    case testingKey(role: TrustRole)
+    /// Of a sort that signs no role.
+    case unusableKey(KeyID, role: TrustRole)
+    /// The next root's targets keys did not sign targets.json, and the draft holds no new one.
+    case targetsStay
+    case unknownRole(String, known: [String])
+    case unknownKey(String, role: String)
+    case ambiguousKey(String, role: String)
+    case alreadyListed(KeyID, role: TrustRole)
+    case nothingChanges
+    /// Two drafts that say different things.
+    case otherContent
+    case expired(role: String, expires: UTCTime)
+    case incomplete([Lack])
+    /// Another draft stands in the folder and waits for its signatures.
+    case pending
+
+    /// A rule that still wants signatures.
+    package struct Lack: Equatable, Sendable {
+        package let rule: TrustQuorum.Rule
+        package let valid: Int
+        package let needed: Int
+
+        package init(rule: TrustQuorum.Rule, valid: Int, needed: Int) {
+            self.rule = rule
+            self.valid = valid
+            self.needed = needed
+        }
+    }
+}
+
+/// Runs a decision about a draft with its errors as this module's, which name the file.
+func ceremony<Value>(_ path: FilePath, _ body: () throws(CeremonyError) -> Value) throws(SigningError) -> Value {
+    do throws(CeremonyError) { return try body() } catch { throw .ceremony(path, error) }
+}
+
+extension CeremonyError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .malformed(let error): error.description
+        case .moved(let role, let base, let found):
+            "was made from \(Self.version(base, of: role)), and the folder holds \(Self.version(found, of: role))"
+        case .foreign(let found, let expected): "is for app \(found), not for \(expected)"
+        case .version(let role, let found, let expected): "\(role) is version \(found) where \(expected) follows"
+        case .unexplained(let role, let field): "changes \(field) of \(role), which this program cannot explain"
+        case .onlineKey: "snapshot, timestamp and dial must have one and the same single key"
+        case .threshold(let role, let wanted, let keys):
+            "role \(role) cannot need \(wanted) of \(Words.count(keys, "key"))"
+        case .keyInTwoUses(let id, let one, let other): "key \(id) is for \(one) and for \(other); a key has one use"
+        case .testingKey(let role):
+            "a key of \(role) is one of the testing keys, whose private halves everybody has"
+        case .unusableKey(let id, let role): "key \(id) of \(role) is of a sort that signs no role"
+        case .targetsStay: "takes the keys away that signed targets.json, and holds no new targets"
+        case .unknownRole(let name, let known):
+            "'\(name)' is no role here; known are \(known.joined(separator: ", "))"
+        case .unknownKey(let key, let role): "\(key) is no key of \(role)"
+        case .ambiguousKey(let key, let role): "several keys of \(role) begin with \(key)"
+        case .alreadyListed(let id, let role): "key \(id) is a key of \(role) already"
+        case .nothingChanges: "nothing would change"
+        case .otherContent: "says something else; only signatures on the same content go together"
+        case .expired(let role, let expires): "\(role) has expired at \(expires)"
+        case .incomplete(let lacks):
+            lacks.map { "\($0.rule): \($0.valid) of \(Words.count($0.needed, "signature"))" }.joined(separator: "; ")
+        case .pending: "waits for its signatures"
+        }
+    }
+
+    private static func version(_ version: Int?, of role: String) -> String {
+        version.map { "\(role) version \($0)" } ?? "no \(role)"
+    }
+}
+
+/// A key id as people read it: its first eight hex digits.
+package struct KeyID: Hashable, Sendable, CustomStringConvertible {
+    package let digest: SHA256Digest
+
+    package init(_ digest: SHA256Digest) {
+        self.digest = digest
+    }
+
+    package var description: String { String(digest.hex.prefix(8)) }
+}

@@ -1,0 +1,144 @@
+import PatchFormat
+package import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// The key pairs of a holder's folder, and how one takes another's place.
+///
+/// ```
+/// NAME.key, NAME.pub              in use
+/// NAME.next.key, NAME.next.pub    made, and not listed by a published role yet
+/// retired/NAME-KEYID8.key, .pub   replaced; kept, for a private key is never removed by a program
+/// ```
+package struct KeyFolder: Sendable {
+    package static let retired = "retired"
+
+    package let folder: FilePath
+    package let files: any FileOperations
+
+    package init(_ folder: FilePath, files: any FileOperations) {
+        self.folder = folder
+        self.files = files
+    }
+
+    package static func next(_ name: String) -> String { "\(name).next" }
+
+    package func privateFile(_ name: String) -> FilePath { folder.appending("\(name).key") }
+    package func publicFile(_ name: String) -> FilePath { folder.appending("\(name).pub") }
+
+    package func hasPrivateKey(_ name: String) throws(SigningError) -> Bool {
+        try exists(privateFile(name))
+    }
+
+    /// Every `NAME.pub` that is a public key, by name; what is none is passed over.
+    package func publicKeys() throws(SigningError) -> [(name: String, key: PublicKey)] {
+        let names = try onDisk { () throws(FileError) in try files.list(folder) }
+        var found: [(name: String, key: PublicKey)] = []
+        for name in names where name.hasSuffix(".pub") {
+            guard let key = try? publicKey(at: folder.appending(name)) else { continue }
+            found.append((String(name.dropLast(4)), key))
+        }
+        return found
+    }
+
+    /// Nil when there is no `NAME.pub`.
+    package func publicKey(_ name: String) throws(SigningError) -> PublicKey? {
+        try exists(publicFile(name)) ? try publicKey(at: publicFile(name)) : nil
+    }
+
+    package func publicKey(at path: FilePath) throws(SigningError) -> PublicKey {
+        let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.keyFile) }
+        do throws(KeyError) {
+            guard let pem = String(validating: bytes, as: UTF8.self) else { throw .unreadable }
+            return try PublicKey(pem: pem)
+        } catch { throw .key(path, error) }
+    }
+
+    /// Puts a new pair beside the one in use.
+    ///
+    /// Afterwards: both files stand durably, the private one first.
+    ///
+    /// A pair that an earlier call left there is retired: a draft may name it.
+    package func stage(
+        _ key: PrivateKey,
+        as name: String,
+        protection: RootOfTrustMaker.Protection
+    ) throws(SigningError) {
+        let next = Self.next(name)
+        let pem: [UInt8]
+        do throws(KeyError) { pem = try protection.pem(of: key) } catch { throw .key(privateFile(next), error) }
+        try retire(next, withKey: true)
+        try onDisk { () throws(FileError) in
+            try files.removeIfPresent(publicFile(next))
+            try files.syncDirectory(folder)
+            try files.replace("\(next).key", in: folder, with: pem)
+            try files.replace(
+                "\(next).pub",
+                in: folder,
+                with: Array(key.publicKey.pem.utf8),
+                permissions: .publicFile
+            )
+        }
+    }
+
+    /// Gives each staged pair its name once `isCurrent` says that its key is listed; the pair that had it is retired.
+    ///
+    /// Afterwards: durable; after a crash the same call goes on. No private key is ever without a name.
+    /// - Returns: the names whose keys are new.
+    @discardableResult
+    package func settle(_ isCurrent: (String, PublicKey) -> Bool) throws(SigningError) -> [String] {
+        var settled: [String] = []
+        for (next, key) in try publicKeys() where next.hasSuffix(".next") {
+            let name = String(next.dropLast(5))
+            guard isCurrent(name, key) else { continue }
+            try retire(name, withKey: try exists(privateFile(next)))
+            // One after the other, durably: a public half under its name says that the private one has it too.
+            for (from, to) in [(privateFile(next), privateFile(name)), (publicFile(next), publicFile(name))] {
+                guard try exists(from) else { continue }
+                try onDisk { () throws(FileError) in
+                    try files.rename(from, to: to)
+                    try files.syncDirectory(folder)
+                }
+            }
+            settled.append(name)
+        }
+        return settled
+    }
+
+    /// Gives a pair a second name below `retired/`.
+    ///
+    /// - Parameter withKey: false when the private file is another key's already.
+    private func retire(_ name: String, withKey: Bool) throws(SigningError) {
+        guard let key = try publicKey(name) else { return }
+        let folder = folder.appending(Self.retired)
+        let label = "\(name)-\(Self.id(of: key, named: name))"
+        try onDisk { () throws(FileError) in
+            try files.makeDirectory(folder)
+            for (file, kind) in (withKey ? [(privateFile(name), "key")] : []) + [(publicFile(name), "pub")] {
+                let place = folder.appending("\(label).\(kind)")
+                guard try files.status(of: file) != nil, try files.status(of: place) == nil else { continue }
+                try files.link(file, to: place)
+            }
+            try files.syncDirectory(folder)
+        }
+    }
+
+    /// An entry key's id covers another scheme than a role key's.
+    package static func id(of key: PublicKey, named name: String) -> KeyID {
+        [RootOfTrustPlan.entry, next(RootOfTrustPlan.entry)].contains(name)
+            ? KeyID(EntryKeys.id(of: key)) : KeyID(TUFKey(of: key).id)
+    }
+
+    private func exists(_ path: FilePath) throws(SigningError) -> Bool {
+        try onDisk { () throws(FileError) in try files.status(of: path) } != nil
+    }
+}
+
+extension RootOfTrustMaker.Protection {
+    func pem(of key: PrivateKey) throws(KeyError) -> [UInt8] {
+        switch self {
+        case .passphrase(let secret): try key.pem(passphrase: secret)
+        case .none: try key.unencryptedPEM()
+        }
+    }
+}

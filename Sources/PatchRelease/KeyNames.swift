@@ -1,0 +1,49 @@
+import PatchFormat
+package import PatchTrust
+
+/// What people call keys: by the name of their `NAME.pub` where there is one, and always by the beginning of their id.
+package struct KeyNames: Sendable {
+    private let names: [PublicKey: String]
+
+    package init(_ folder: KeyFolder) throws(SigningError) {
+        names = Dictionary(try folder.publicKeys().map { ($0.key, $0.name) }) { first, _ in first }
+    }
+
+    /// `root-alice (1a2b3c4d)`, or `1a2b3c4d`.
+    package func words(for key: TUFKey) -> String {
+        let id = "\(KeyID(key.id))"
+        return name(of: key).map { "\($0) (\(id))" } ?? id
+    }
+
+    package func name(of key: TUFKey) -> String? {
+        key.publicKey.flatMap { names[$0] }
+    }
+}
+
+extension TrustDifference {
+    /// One line; its first character says what sort of change it is.
+    package func words(_ names: KeyNames) -> String {
+        switch self {
+        case .version(let role, let from, let to, let expires, let before):
+            "~ \(role): version \(to)\(from.map { " after \($0)" } ?? ""), until \(expires)"
+                + (before.map { ", was \($0)" } ?? "")
+        case .newChannel(let name): "+ \(name): a new channel, for \(name)/* and \(name)/*/*/* alone"
+        case .added(let key, let role): "+ \(role): key \(names.words(for: key)) signs"
+        case .removed(let key, let role): "- \(role): key \(names.words(for: key)) signs no longer"
+        case .threshold(let role, let from, let to, let keys):
+            "~ \(role): needs \(to) of \(Words.count(keys, "key"))\(from.map { ", needed \($0)" } ?? "")"
+        }
+    }
+}
+
+extension TrustQuorum {
+    /// `root, by the present root's keys: 1 of 2 signatures (root-alice); may still sign: root-bob, root-carol`.
+    package func words(_ names: KeyNames) -> String {
+        func list(_ ids: some Sequence<SHA256Digest>) -> String {
+            ids.compactMap { keys.keys[$0] }.map { names.words(for: $0) }.joined(separator: ", ")
+        }
+        let count = "\(rule): \(valid) of \(Words.count(needed, "signature"))"
+        return count + (signed.isEmpty ? "" : " by \(list(signed.sorted()))")
+            + (isComplete ? "" : "; may still sign: \(list(missing))")
+    }
+}

@@ -1,0 +1,130 @@
+package import PatchFormat
+import PatchTrust
+
+/// A draft that was compared with the roles it was made from: every change in it has words, and every rule holds.
+///
+/// The words are the proof: from the base and what was found to be different both roles are built again, and must come out
+/// as the draft has them. What cannot be put in words makes another document, and is refused. Pure: no file, no clock.
+package struct TrustChange: Sendable {
+    package let base: TopRoles?
+    package let draft: TrustDraft
+    /// The roles once the draft is published.
+    package let after: TopRoles
+    package let differences: [TrustDifference]
+    package let quorums: [TrustQuorum]
+
+    /// - Parameter base: the roles that are current; nil when there are none yet.
+    package init(_ draft: TrustDraft, from base: TopRoles?, rules: TrustRules) throws(CeremonyError) {
+        try Self.checkBase(of: draft, base)
+        let after = try Self.after(draft, base)
+        try Self.checkVersions(of: draft, base, after)
+        try rules.check(try Authorities(after))
+        try Self.checkWords(of: draft, base, after)
+        if draft.targets == nil, !after.root.keys(of: "targets").accept(after.targetsEnvelope) { throw .targetsStay }
+        let before = try base.map { (base) throws(CeremonyError) in try Authorities(base) }
+        differences = try TrustDifference.all(from: base, before, to: draft, after)
+        quorums = Self.quorums(of: draft, base?.root, after.root)
+        (self.base, self.draft, self.after) = (base, draft, after)
+    }
+
+    package var isComplete: Bool { quorums.allSatisfy(\.isComplete) }
+
+    /// Channels whose current release may rest on a key that this takes away.
+    package var weakenedChannels: [ChannelName] {
+        differences.compactMap { difference in
+            guard case .removed(_, from: .channel(let name)) = difference else { return nil }
+            return name
+        }
+    }
+
+    /// What a role must hold to go out to devices.
+    package func checkReady(at time: UTCTime) throws(CeremonyError) {
+        guard isComplete else { throw .incomplete(quorums.lacks) }
+        try draft.checkExpiry(at: time)
+    }
+
+    static func quorums(of draft: TrustDraft, _ base: RootRole?, _ root: RootRole) -> [TrustQuorum] {
+        var quorums: [TrustQuorum] = []
+        if let envelope = draft.root {
+            let (old, new) = (base?.keys(of: "root"), root.keys(of: "root"))
+            if let old, old != new {
+                quorums.append(TrustQuorum(.presentRoot, old, on: envelope))
+                quorums.append(TrustQuorum(.nextRoot, new, on: envelope))
+            } else {
+                quorums.append(TrustQuorum(.root, new, on: envelope))
+            }
+        }
+        if let envelope = draft.targets {
+            quorums.append(TrustQuorum(.targets, root.keys(of: "targets"), on: envelope))
+        }
+        return quorums
+    }
+
+    private static func checkBase(of draft: TrustDraft, _ base: TopRoles?) throws(CeremonyError) {
+        if let app = base?.root.app, app != draft.app { throw .foreign(found: draft.app, expected: app) }
+        let current = base?.base
+        guard draft.base?.root == current?.root else {
+            throw .moved(role: "root", base: draft.base?.root.version, found: current?.root.version)
+        }
+        guard draft.base?.targets == current?.targets else {
+            throw .moved(role: "targets", base: draft.base?.targets.version, found: current?.targets.version)
+        }
+    }
+
+    private static func after(_ draft: TrustDraft, _ base: TopRoles?) throws(CeremonyError) -> TopRoles {
+        guard let root = draft.root ?? base?.rootEnvelope, let targets = draft.targets ?? base?.targetsEnvelope else {
+            preconditionFailure("a draft without a base holds both roles")
+        }
+        do throws(FormatError) {
+            return try TopRoles(root: root, targets: targets)
+        } catch { throw .malformed(error) }
+    }
+
+    private static func checkVersions(of draft: TrustDraft, _ base: TopRoles?, _ after: TopRoles)
+        throws(CeremonyError)
+    {
+        for (role, isNew, old, new) in [
+            ("root", draft.root != nil, base?.root.header, after.root.header),
+            ("targets", draft.targets != nil, base?.targets.header, after.targets.header),
+        ] where isNew {
+            let expected = (old?.version ?? 0) + 1
+            guard new.version == expected else {
+                throw .version(role: role, found: new.version, expected: expected)
+            }
+        }
+    }
+
+    private static func checkWords(of draft: TrustDraft, _ base: TopRoles?, _ after: TopRoles) throws(CeremonyError) {
+        let authorities = try Authorities(after)
+        let expires = (root: after.root.header.expires, targets: after.targets.header.expires)
+        let (root, targets): (JSON, JSON)
+        if let base {
+            root = authorities.root(changing: base, version: after.root.header.version, expires: expires.root)
+            targets = authorities.targets(
+                changing: base,
+                version: after.targets.header.version,
+                expires: expires.targets
+            )
+        } else {
+            let order = after.targets.delegations.compactMap { ChannelName($0.name) }
+            let first = authorities.first(app: draft.app, expires: expires, order: order)
+            (root, targets) = (first.root.signed, first.targets.signed)
+        }
+        for (role, found, expected) in [("root", draft.root, root), ("targets", draft.targets, targets)] {
+            guard let found else { continue }
+            if let field = found.signed.firstDifference(from: expected) { throw .unexplained(role: role, field: field) }
+        }
+    }
+}
+
+extension TrustDraft {
+    func checkExpiry(at time: UTCTime) throws(CeremonyError) {
+        for envelope in [root, targets].compactMap(\.self) {
+            let fields: UTCTime
+            do throws(FormatError) {
+                fields = try Fields(envelope.signed, of: envelope.role).time("expires")
+            } catch { throw .malformed(error) }
+            guard fields > time else { throw .expired(role: envelope.role, expires: fields) }
+        }
+    }
+}

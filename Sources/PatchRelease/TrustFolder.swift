@@ -1,0 +1,114 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// A holder's folder: `root.json` and `targets.json`, the roots before, and a draft that waits.
+///
+/// ```
+/// root.json, targets.json   current
+/// N.root.json               every root that a draft replaced, and its successor: what devices follow
+/// trust.draft               where a ceremony leaves what other holders still have to sign
+/// ```
+package struct TrustFolder: Sendable {
+    package static let draftFile = "trust.draft"
+
+    package let folder: FilePath
+    package let policy: KeyPolicy
+    package let files: any FileOperations
+
+    package init(_ folder: FilePath, policy: KeyPolicy, files: any FileOperations) {
+        self.folder = folder
+        self.policy = policy
+        self.files = files
+    }
+
+    package var draftPath: FilePath { folder.appending(Self.draftFile) }
+
+    /// The rules, with the entry keys that the folder knows.
+    package func rules() throws(SigningError) -> TrustRules {
+        let pairs = KeyFolder(folder, files: files)
+        let names = [RootOfTrustPlan.entry, KeyFolder.next(RootOfTrustPlan.entry)]
+        let entry = try pairs.publicKeys().filter { names.contains($0.name) }
+        return TrustRules(policy: policy, entryKeys: entry.map(\.key))
+    }
+
+    /// The current roles, verified; nil when the folder has neither yet.
+    package func current() throws(SigningError) -> TopRoles? {
+        let status = try onDisk { () throws(FileError) in
+            try files.status(of: folder.appending(RootOfTrust.rootFile))
+        }
+        guard status != nil else { return nil }
+        return try RootOfTrust(folder: folder, policy: policy, files: files).roles
+    }
+
+    package func draft(at path: FilePath) throws(SigningError) -> TrustDraft {
+        let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.trustDraft) }
+        do throws(FormatError) {
+            return try TrustDraft(bytes)
+        } catch { throw .ceremony(path, .malformed(error)) }
+    }
+
+    /// The draft at `path` against the current roles.
+    package func change(at path: FilePath) throws(SigningError) -> TrustChange {
+        try change(try draft(at: path), at: path)
+    }
+
+    package func change(_ draft: TrustDraft, at path: FilePath) throws(SigningError) -> TrustChange {
+        let (base, rules) = (try current(), try rules())
+        return try ceremony(path) { () throws(CeremonyError) in
+            try TrustChange(draft, from: base, rules: rules)
+        }
+    }
+
+    /// Writes a draft.
+    ///
+    /// Afterwards: the old one or the new one, durably.
+    ///
+    /// - Throws: `.exists` when something stands there and may not be replaced.
+    package func save(_ draft: TrustDraft, to path: FilePath, replacing: Bool) throws(SigningError) {
+        if !replacing, try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil {
+            throw .exists(path)
+        }
+        try onDisk { () throws(FileError) in
+            try files.replace(
+                path.lastComponent?.string ?? Self.draftFile,
+                in: path.removingLastComponent(),
+                with: draft.fileBytes,
+                permissions: .publicFile
+            )
+        }
+    }
+}
+
+extension TrustFolder {
+    /// A draft of these changes, made from `base`.
+    package func draft(
+        _ edits: [TrustEdit],
+        on base: TopRoles,
+        at time: UTCTime,
+        validity: Duration = TrustDraft.validity
+    ) throws(SigningError) -> TrustDraft {
+        let rules = try rules()
+        return try ceremony(folder) { () throws(CeremonyError) in
+            try TrustDraft(edits, on: base, at: time, validity: validity, rules: rules)
+        }
+    }
+
+    /// One draft with the signatures of another; `other` is where that one was read.
+    package func merge(
+        _ draft: TrustDraft,
+        at other: FilePath,
+        into change: TrustChange,
+        at path: FilePath
+    ) throws(SigningError) -> TrustChange {
+        let merged = try ceremony(other) { () throws(CeremonyError) in try change.merged(with: draft) }
+        return try self.change(merged, at: path)
+    }
+}
+
+extension RootOfTrust {
+    package func authorities() throws(SigningError) -> Authorities {
+        try ceremony(folder) { () throws(CeremonyError) in try Authorities(roles) }
+    }
+}

@@ -1,0 +1,79 @@
+import PatchFormat
+package import PatchTrust
+
+/// What holds for every root of trust that this program makes or signs.
+package struct TrustRules: Sendable {
+    package let policy: KeyPolicy
+    /// Keys known to sign entries, which sign no role.
+    package let entryKeys: [PublicKey]
+
+    package init(policy: KeyPolicy, entryKeys: [PublicKey]) {
+        self.policy = policy
+        self.entryKeys = entryKeys
+    }
+
+    func check(_ authorities: Authorities) throws(CeremonyError) {
+        for role in authorities.roles {
+            guard let keys = authorities[role] else { continue }
+            try check(keys, of: role)
+        }
+        try checkUses(authorities)
+    }
+
+    private func check(_ keys: RoleKeys, of role: TrustRole) throws(CeremonyError) {
+        var material: Set<PublicKey> = []
+        for (id, key) in keys.keys.sorted(by: { $0.key < $1.key }) {
+            guard let publicKey = key.publicKey, key.signsRoles else { throw .unusableKey(KeyID(id), role: role) }
+            guard policy.allowsTestingKeys || !TestingKeys.contains(publicKey) else { throw .testingKey(role: role) }
+            material.insert(publicKey)
+        }
+        guard keys.threshold >= 1, keys.threshold <= material.count else {
+            throw .threshold(role: role, wanted: keys.threshold, keys: material.count)
+        }
+    }
+
+    private func checkUses(_ authorities: Authorities) throws(CeremonyError) {
+        for role in authorities.roles {
+            for (id, key) in authorities[role]?.keys.sorted(by: { $0.key < $1.key }) ?? [] {
+                guard let publicKey = key.publicKey else { continue }
+                if entryKeys.contains(publicKey) { throw .keyInTwoUses(KeyID(id), "role \(role)", "entries") }
+                guard role != .online, authorities.roles(of: publicKey).contains(.online) else { continue }
+                throw .keyInTwoUses(KeyID(id), "role \(role)", "role \(TrustRole.online)")
+            }
+        }
+    }
+}
+
+extension TUFKey {
+    /// A public key as a role lists it.
+    package init(of key: PublicKey) {
+        switch key.kind {
+        case .rsa: self.init(rsa: key, scheme: .rsaPSS)
+        case .p256: self.init(Self.json("ecdsa", .ecdsaP256, key.pem))
+        case .ed25519: self.init(Self.json("ed25519", .ed25519, key.ed25519Hex))
+        }
+    }
+
+    /// Whether its scheme is one for roles and fits its key.
+    var signsRoles: Bool {
+        switch (scheme, publicKey?.kind) {
+        case (.rsaPSS, .rsa), (.ed25519, .ed25519), (.ecdsaP256, .p256): true
+        case (_, _): false
+        }
+    }
+
+    private static func json(_ type: String, _ scheme: SignatureScheme, _ value: String) -> JSON {
+        .fields([
+            ("keytype", .text(type)), ("scheme", .text(scheme.rawValue)),
+            ("keyval", .fields([("public", .text(value))])),
+        ])
+    }
+}
+
+extension PublicKey {
+    /// RFC 8410: an Ed25519 SubjectPublicKeyInfo ends in the 32 bytes of the key.
+    fileprivate var ed25519Hex: String {
+        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        return Hex.text((Base64.bytes(lines.joined()) ?? []).suffix(32))
+    }
+}

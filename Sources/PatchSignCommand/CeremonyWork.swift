@@ -1,0 +1,101 @@
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// What `rotate`, `delegate` and `revoke` share: a draft signed by every key at hand, and published when that is enough.
+struct CeremonyWork {
+    let keys: KeyOptions
+    let folder: TrustFolder
+    let time: UTCTime
+    let json: Bool
+    let trust: RootOfTrust
+    /// What waits for signatures in the folder.
+    let pending: TrustDraft?
+
+    /// Does the rest of what an earlier call left first.
+    init(_ keys: KeyOptions, time: UTCTime, json: Bool) throws(Failure) {
+        let folder = keys.trustFolder
+        pending = try signing { () throws(SigningError) in try folder.resume(at: time) }
+        trust = try keys.rootOfTrust()
+        (self.keys, self.folder, self.time, self.json) = (keys, folder, time, json)
+    }
+
+    /// Another ceremony's draft is never written over.
+    func refusePending() throws(Failure) {
+        guard pending != nil else { return }
+        throw Failure(SigningError.ceremony(folder.draftPath, .pending))
+    }
+
+    /// Explains, signs, and publishes or leaves the draft for the other holders.
+    func carryOut(_ draft: TrustDraft) throws(Failure) {
+        let (folder, time) = (folder, time)
+        let change = try signing { () throws(SigningError) in try folder.change(draft, at: folder.draftPath) }
+        if !json { try TrustReport(change, in: folder).write(to: .standardOutput) }
+        let (signed, closed) = try sign(change)
+        let settled = try signing { () throws(SigningError) -> [String] in
+            try folder.save(signed.draft, to: folder.draftPath, replacing: true)
+            return signed.isComplete ? try folder.finish(signed.draft, at: time) : []
+        }
+        let report = try TrustReport(signed, in: folder)
+        guard !json else {
+            return Console.standardOutput.line(
+                report.json([
+                    ("published", .bool(signed.isComplete)),
+                    ("draft", signed.isComplete ? nil : .text(folder.draftPath.string)),
+                    ("newKeys", .array(settled.map { .text($0) })),
+                    ("notOpened", .array(closed.map { .text($0) })),
+                ]).pretty()
+            )
+        }
+        tell(signed, report, settled: settled, closed: closed)
+    }
+
+    /// Every key of the folder that may sign and that opens.
+    private func sign(_ change: TrustChange) throws(Failure) -> (TrustChange, closed: [String]) {
+        let (folder, pairs) = (folder, KeyFolder(folder.folder, files: folder.files))
+        var (change, closed): (TrustChange, [String]) = (change, [])
+        for (name, key) in try signing({ () throws(SigningError) in try pairs.publicKeys() }) {
+            let isHere = try signing { () throws(SigningError) in try pairs.hasPrivateKey(name) }
+            guard isHere, !change.rolesToSign(with: key).isEmpty else { continue }
+            let signer: SigningKey
+            do throws(Failure) {
+                signer = try keys.open(pairs.privateFile(name))
+            } catch {
+                guard error.exitCode == .refused else { throw error }
+                closed.append(name)
+                continue
+            }
+            let present = change
+            change = try signing { () throws(SigningError) in
+                try folder.change(try present.signed(with: signer), at: folder.draftPath)
+            }
+        }
+        return (change, closed)
+    }
+
+    private func tell(_ change: TrustChange, _ report: TrustReport, settled: [String], closed: [String]) {
+        let console = Console.standardOutput
+        report.writeQuorums(to: console)
+        for name in closed {
+            console.line("not opened: \(printable(name)).key; its passphrase was not among those given")
+        }
+        guard change.isComplete else {
+            console.line("nothing has changed yet: \(printable(folder.draftPath.string)) waits for the other holders")
+            return console.line("next: they run `patchsign root sign`; then `patchsign root publish`")
+        }
+        let (root, targets) = (change.after.root.header.version, change.after.targets.header.version)
+        console.line("published: root \(root) and targets \(targets) stand in \(printable(folder.folder.string))")
+        for name in settled { console.line("\(name).key is the new key; the old one is in \(KeyFolder.retired)/") }
+        for channel in change.weakenedChannels {
+            console.line(
+                "\(channel): its current release may rest on a key that is gone; sign it again:\n"
+                    + "  patchsign release renew RELEASE --keys \(printable(keys.keys)) --output NEW --base-quorum-lost"
+            )
+        }
+        console.line("next: \(serverStep(keys.keys, newOnlineKey: settled.contains(RootOfTrustPlan.online)))")
+    }
+}

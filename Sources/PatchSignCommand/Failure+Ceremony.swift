@@ -1,0 +1,34 @@
+import PatchRelease
+import Terminal
+
+/// How `patchsign` ends, and what it advises, when a draft of root or targets is not taken.
+extension CeremonyError {
+    var exitCode: Terminal.ExitCode {
+        switch self {
+        case .malformed: .malformed
+        case .moved, .otherContent, .pending: .conflict
+        case .foreign, .version, .unexplained, .onlineKey, .keyInTwoUses, .testingKey, .unusableKey, .targetsStay,
+            .expired, .incomplete:
+            .refused
+        case .threshold, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed, .nothingChanges: .usage
+        }
+    }
+
+    var hint: String? {
+        switch self {
+        case .moved: "make the draft again from the root of trust that is current"
+        case .version: "one draft is one step; devices follow every root in turn"
+        case .unexplained: "do not sign it; ask who made it, and with which program"
+        case .threshold: "--threshold ROLE=N sets how many keys must sign, --add-key adds one"
+        case .keyInTwoUses: "make another key; what one stolen key can do must stay small"
+        case .unknownKey, .ambiguousKey:
+            "name a public key file, or more of the key id, which `patchsign root inspect` shows"
+        case .alreadyListed, .nothingChanges: "without any change `patchsign root draft` renews root and targets"
+        case .otherContent: "merge copies of one draft"
+        case .incomplete: "the other holders run `patchsign root sign`; `patchsign root inspect` says who is missing"
+        case .expired: "make the draft again"
+        case .pending: "sign it with `patchsign root sign` and publish it with `patchsign root publish`, or remove it"
+        case .malformed, .foreign, .onlineKey, .testingKey, .unusableKey, .targetsStay, .unknownRole: nil
+        }
+    }
+}

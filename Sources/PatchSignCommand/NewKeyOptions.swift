@@ -1,0 +1,56 @@
+import ArgumentParser
+import PatchRelease
+import PatchTrust
+import Terminal
+
+/// How a new key is made and protected, where another passphrase opens the keys that are there.
+struct NewKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line encrypts the new key. Default: the passphrase that opens the others.",
+            valueName: "file"
+        )
+    )
+    var newPassphraseFile: String?
+
+    @Option(help: ArgumentHelp("An environment variable whose value encrypts the new key.", valueName: "name"))
+    var newPassphraseEnv: String?
+
+    @Flag(help: "Write the new private key in the clear. Whoever reads the file has the key.")
+    var unencryptedKeys = false
+
+    @Option(help: ArgumentHelp("The size of the new key.", valueName: "bits"))
+    var bits = 3_072
+
+    func validate() throws {
+        let given = [newPassphraseFile, newPassphraseEnv].compactMap(\.self).count + (unencryptedKeys ? 1 : 0)
+        if given > 1 {
+            throw ValidationError("give one of --new-passphrase-file, --new-passphrase-env and --unencrypted-keys")
+        }
+        if !(2_048...8_192).contains(bits) { throw ValidationError("--bits must be 2048 to 8192") }
+    }
+
+    /// Asks on the terminal where no passphrase is given.
+    func protection(_ keys: KeyOptions) throws(Failure) -> RootOfTrustMaker.Protection {
+        guard !unencryptedKeys else { return .none }
+        let secret: Passphrase
+        do throws(PassphraseError) {
+            secret = try passphrase(keys)
+        } catch .noTerminal {
+            throw Failure(
+                "there is no terminal to ask for the new key's passphrase",
+                hint: "give it with --new-passphrase-file or --new-passphrase-env, or ask for --unencrypted-keys",
+                exitCode: .usage
+            )
+        } catch { throw Failure(error) }
+        return .passphrase(try secret.text())
+    }
+
+    private func passphrase(_ keys: KeyOptions) throws(PassphraseError) -> Passphrase {
+        if let newPassphraseFile { return try Passphrase.read(file: newPassphraseFile) }
+        if let newPassphraseEnv { return try Passphrase.environment(newPassphraseEnv) }
+        if let file = keys.opening.passphraseFiles.first { return try Passphrase.read(file: file) }
+        if let name = keys.opening.passphraseEnv { return try Passphrase.environment(name) }
+        return try Passphrase.prompt("Passphrase for the new key:", confirm: true)
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign revoke`: a key signs for nothing any more.
+struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Takes a key away from every role that lists it.",
+        discussion: """
+            patchsign revoke production-bob --keys Keys
+            patchsign revoke 1a2b3c4d --keys Keys --threshold production=1
+
+            KEY is the name of a .pub in the folder, the file of a public key, or eight or more hex digits of a key id. A \
+            role must keep as many keys as must sign: add one with `patchsign delegate` or `root draft`, or lower the \
+            count. A release whose quorum rested on the key must be signed again; the command says of which channels.
+
+            The server's online key is not revoked but replaced: `patchsign rotate online`.
+
+            Exit codes: 0 done, or the draft waits; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 64 usage, or \
+            no role lists the key.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The key.", valueName: "pubfile|keyid|name"))
+    var key: String
+
+    @OptionGroup var keys: KeyOptions
+
+    @Option(
+        name: .customLong("threshold"),
+        help: ArgumentHelp("How many of a role's keys must sign from now on.", valueName: "role=count")
+    )
+    var thresholds: [Assignment] = []
+
+    @Option(help: ArgumentHelp("How long what changes holds. Default: 365d.", valueName: "365d"))
+    var expires: Validity?
+
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await ending(json: json) { () async throws(Failure) in
+            let work = try CeremonyWork(keys, time: try time.time(), json: json)
+            try work.refusePending()
+            let edits = try edits(work)
+            let draft = try signing { () throws(SigningError) in
+                try work.folder.draft(edits, on: work.trust.roles, at: work.time, validity: expires.forTrust)
+            }
+            try work.carryOut(draft)
+        }
+    }
+
+    private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {
+        let selector = try selector(work)
+        let authorities = try signing { () throws(SigningError) in try work.trust.authorities() }
+        var edits = try signing { () throws(SigningError) in
+            try authorities.revoking(selector, in: work.folder.folder)
+        }
+        for row in thresholds {
+            let count = try TrustArgument.count(row.value, of: row.name)
+            edits.append(.threshold(count, try TrustArgument.role(row.name, in: authorities)))
+        }
+        guard !edits.contains(where: { if case .remove(_, .online) = $0 { true } else { false } }) else {
+            throw Failure(
+                "this is the server's online key, without which nothing is served",
+                hint: "replace it with `patchsign rotate online`",
+                exitCode: .usage
+            )
+        }
+        return edits
+    }
+
+    private func selector(_ work: CeremonyWork) throws(Failure) -> KeySelector {
+        let named = try signing { () throws(SigningError) in
+            key.contains("/") ? nil : try KeyFolder(keys.folder, files: DiskFiles()).publicKey(key)
+        }
+        if let named { return .key(named) }
+        return try TrustArgument.selector(key)
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Terminal
+
+/// `patchsign root inspect`: a draft in words.
+struct RootInspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Says what a draft changes, who has signed it, and who is missing.",
+        discussion: """
+            patchsign root inspect trust.draft --keys Keys
+
+            The draft is compared with root.json and targets.json of --keys: only what can be said in words passes. \
+            Keys go by the names of the .pub files there.
+
+            Exit codes: 0 done, whether the draft is complete or not; 3 refused: it changes what has no words, or breaks \
+            a rule; 4 malformed; 6 disk; 8 it was made from another root of trust than the folder's; 64 usage.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    var draft: String
+
+    @OptionGroup var folder: FolderOption
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await ending(json: json) { () async throws(Failure) in
+            let folder = folder.trustFolder
+            let change = try signing { () throws(SigningError) in
+                try folder.change(at: FilePath(argument: draft))
+            }
+            let report = try TrustReport(change, in: folder)
+            guard !json else { return Console.standardOutput.line(report.json().pretty()) }
+            report.write(to: .standardOutput)
+            Console.standardOutput.line(
+                change.isComplete
+                    ? "complete: `patchsign root publish` puts it in place" : "incomplete: nothing changes yet"
+            )
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import Terminal
+
+/// A draft of root or targets in words: what it changes, who has signed, who is missing.
+struct TrustReport {
+    let change: TrustChange
+    let names: KeyNames
+
+    init(_ change: TrustChange, in folder: TrustFolder) throws(Failure) {
+        self.change = change
+        names = try signing { () throws(SigningError) in
+            try KeyNames(KeyFolder(folder.folder, files: folder.files))
+        }
+    }
+
+    func write(to console: Console) {
+        console.line(head)
+        for difference in change.differences { console.line("  " + styled(difference.words(names), on: console)) }
+        writeQuorums(to: console)
+    }
+
+    func writeQuorums(to console: Console) {
+        for quorum in change.quorums { console.line(printable(quorum.words(names))) }
+    }
+
+    private var head: String {
+        let parts = [change.draft.root, change.draft.targets].compactMap(\.self).map(\.role)
+        return "\(change.base == nil ? "the first" : "the next") \(parts.joined(separator: " and ")) of "
+            + "\(change.draft.app)"
+    }
+
+    /// - Parameter more: what the command adds.
+    func json(_ more: [(String, JSON?)] = []) -> JSON {
+        .fields(
+            [
+                ("app", .text(change.draft.app.text)), ("complete", .bool(change.isComplete)),
+                ("root", role(change.draft.root, change.after.root.header)),
+                ("targets", role(change.draft.targets, change.after.targets.header)),
+                ("changes", .array(change.differences.map { .text($0.words(names)) })),
+                ("signatures", .array(change.quorums.map(json(of:)))),
+                ("channelsToSignAgain", .array(change.weakenedChannels.map { .text($0.text) })),
+            ] + more
+        )
+    }
+
+    private func role(_ envelope: Envelope?, _ header: RoleHeader) -> JSON? {
+        envelope.map { _ in
+            .fields([("version", .integer(header.version)), ("expires", .text(header.expires.description))])
+        }
+    }
+
+    private func json(of quorum: TrustQuorum) -> JSON {
+        func keys(_ ids: [SHA256Digest]) -> JSON {
+            .array(
+                ids.compactMap { quorum.keys.keys[$0] }.map { key in
+                    .fields([("keyid", .text(key.id.hex)), ("name", names.name(of: key).map { .text($0) })])
+                }
+            )
+        }
+        return .fields([
+            ("rule", .text(quorum.rule.description)), ("valid", .integer(quorum.valid)),
+            ("needed", .integer(quorum.needed)), ("complete", .bool(quorum.isComplete)),
+            ("signed", keys(quorum.signed.sorted())), ("missing", keys(quorum.missing)),
+        ])
+    }
+}

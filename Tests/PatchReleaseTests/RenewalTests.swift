@@ -1,0 +1,160 @@
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Testing
+
+@Suite("A renewed release")
+struct RenewalTests {
+    private func renew(
+        _ bench: Workbench,
+        _ base: String,
+        to output: String,
+        quorum: BaseRelease.Quorum = .complete,
+        entry: TestKey = .entry,
+        keeping: [TestKey] = [],
+        by signers: [TestKey] = [.production]
+    ) async throws -> (made: MadeRelease, verified: VerifiedRelease) {
+        let trust = try bench.trust
+        let base = try BaseRelease(
+            folder: bench.folder.appending(base),
+            rootOfTrust: trust,
+            quorum: quorum,
+            files: bench.files
+        )
+        let builder = try ReleaseBuilder(
+            rootOfTrust: trust,
+            base: base,
+            time: Workbench.time.adding(.days(80)),
+            validity: .days(90),
+            entrySigner: try entry.signer,
+            keptEntryKeys: try keeping.map { (file: $0.file, key: try $0.publicKey) },
+            roleSigners: try signers.map { try $0.signer },
+            files: bench.files
+        )
+        let made = try await builder.renew(base)
+        return (made, try bench.write(made, to: output, with: builder))
+    }
+
+    @Test func `lists the same, in the next version, for longer`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let one = try await bench.release("v1", to: "one").verified
+        let (made, two) = try await renew(bench, "one", to: "two")
+        #expect(made.signatures == SignatureCounts(made: 0, kept: 7))
+        #expect(two.list.entries == one.list.entries)
+        #expect(two.role.header.version == 2)
+        #expect(two.role.header.expires == Workbench.time.adding(.days(170)))
+        #expect(two.quorum.isComplete)
+    }
+
+    /// Makes a release that one of two signed, and takes that one's key away.
+    private func revoked() async throws -> Workbench {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        let folder = TrustFolder(bench.keys, policy: .forTests, files: bench.files)
+        let authorities = try bench.trust.authorities()
+        let edits = try authorities.revoking(.key(try TestKey.production.publicKey), in: bench.keys)
+        let draft = try folder.draft(edits, on: try bench.trust.roles, at: Workbench.time)
+        let signed = try folder.change(draft, at: "/x").signed(with: try TestKey.targets.signer)
+        try folder.publish(signed, at: Workbench.time, from: "/x")
+        return bench
+    }
+
+    @Test func `stands on a base whose quorum is lost only when that is asked for`() async throws {
+        let bench = try await revoked()
+        let lost = SigningError.incomplete(bench.folder.appending("one"), role: "production", valid: 0, needed: 1)
+        await #expect(throws: lost) { try await renew(bench, "one", to: "two", by: [.second]) }
+        #expect(try bench.files.list(bench.folder) == ["Keys", "one", "v1"])
+        let two = try await renew(bench, "one", to: "two", quorum: .mayBeLost, by: [.second]).verified
+        #expect(two.quorum.isComplete && two.role.header.version == 2)
+        await #expect(throws: SigningError.notASigner(TestKey.production.file, role: "production")) {
+            try await renew(bench, "one", to: "three", quorum: .mayBeLost)
+        }
+    }
+
+    @Test func `stands on no base of which anything else does not hold`() async throws {
+        let bench = try await revoked()
+        let folder = bench.folder.appending("one")
+        let list = folder.appending("targets/production/patchlist.json")
+        let bytes = try bench.files.read(list, limit: Limits.patchList)
+        try bench.files.remove(list)
+        try bench.files.write(bytes.dropLast() + [0x20], to: list)
+        let broken = TrustError.wrongDigest(name: "production/patchlist.json", algorithm: "sha256")
+        await #expect(throws: SigningError.release(folder, .trust(broken))) {
+            try await renew(bench, "one", to: "two", quorum: .mayBeLost, by: [.second])
+        }
+    }
+
+    @Test func `with another entry key signs everything anew and keeps the old key on request`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        let (made, two) = try await renew(bench, "one", to: "two", entry: .other, keeping: [.entry])
+        #expect(made.signatures == SignatureCounts(made: 7, kept: 0))
+        let (old, new) = (EntryKeys.id(of: try TestKey.entry.publicKey), EntryKeys.id(of: try TestKey.other.publicKey))
+        #expect(Set(two.role.entryKeys.keys.keys) == [old, new])
+        #expect(two.list.entries.allSatisfy { $0.signature.keyID == new })
+        let three = try await renew(bench, "two", to: "three", entry: .other).verified
+        #expect(Set(three.role.entryKeys.keys.keys) == [new])
+    }
+
+    @Test func `keeps no role's key as an entry key`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        await #expect(throws: SigningError.keyInTwoUses(TestKey.beta.file, also: "role beta")) {
+            try await renew(bench, "one", to: "two", keeping: [.beta])
+        }
+        await #expect(throws: SigningError.keyInTwoUses(TestKey.production.file, also: "role production")) {
+            try await renew(bench, "one", to: "two", keeping: [.production])
+        }
+    }
+}
+
+@Suite("What must be signed again")
+struct TrustStatusTests {
+    @Test func `is what ends within the time, or has ended`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        let status = try TrustStatus(
+            try bench.trust,
+            releases: [bench.folder.appending("one")],
+            files: bench.files
+        )
+        #expect(status.roles.map(\.role) == ["root", "targets", "production"])
+        #expect(status.roles.map(\.version) == [1, 1, 1])
+        func due(_ days: Int, within: Int) -> [String] {
+            status.due(within: .days(within), at: Workbench.time.adding(.days(days))).map(\.role)
+        }
+        #expect(due(59, within: 30) == [])
+        #expect(due(60, within: 30) == ["production"])
+        #expect(due(90, within: 0) == ["production"])
+        #expect(due(335, within: 30) == ["root", "targets", "production"])
+    }
+
+    @Test func `is of one app`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        let release = try SignedRelease(folder: bench.folder.appending("one"), files: bench.files)
+        let other = SignedRelease(
+            header: ReleaseHeader(app: named("com.example.other"), channel: named("production"), base: nil),
+            role: release.role,
+            targets: release.targets,
+            objects: release.objects
+        )
+        let folder = bench.folder.appending("other")
+        try other.write(to: folder, files: bench.files)
+        let foreign = SigningError.foreign(
+            folder,
+            found: "app com.example.other",
+            expected: "app com.example.storefront"
+        )
+        #expect(throws: foreign) { try TrustStatus(try bench.trust, releases: [folder], files: bench.files) }
+    }
+}
