@@ -25,6 +25,8 @@ package enum Limits {
     package static let stateFile = 16_000_000
     package static let releaseDescription = 1_000_000
     package static let keyFile = 65_536
+    /// What an external signer prints.
+    package static let signature = 16_384
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
     /// Algorithms listed for one file.

@@ -16,7 +16,6 @@ import SystemPackage
 /// PATCHLINE_SCHEME, PATCHLINE_KEYID and PATCHLINE_PURPOSE.
 struct ExternalSigner: Sendable {
     static let defaultTimeout = 60
-    static let outputLimit = 16_384
 
     let file: FilePath
     let publicKey: PublicKey
@@ -101,7 +100,7 @@ struct ExternalSigner: Sendable {
                 environment: environment.map { "\($0)=\($1)" },
                 input: message,
                 timeout: timeout,
-                limit: Self.outputLimit
+                limit: Limits.signature
             )
         } catch { throw .signer(file, error) }
     }

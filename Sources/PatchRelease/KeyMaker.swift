@@ -32,7 +32,7 @@ package struct KeyMaker: Sendable {
             && !name.hasPrefix("-")
     }
 
-    /// Afterwards: both files stand, durably; after an error neither does.
+    /// Afterwards: both files stand, durably; after an error neither does, if they can be removed.
     package func make(
         _ kind: KeyKind,
         protection: RootOfTrustMaker.Protection
@@ -60,24 +60,5 @@ package struct KeyMaker: Sendable {
             throw error
         }
         return key.publicKey
-    }
-}
-
-extension FileOperations {
-    /// A new file, whole and durable under its name; after an error nothing of it stands.
-    package func writeNew(
-        _ bytes: [UInt8],
-        to path: FilePath,
-        permissions: FilePermissions
-    ) throws(SigningError) {
-        do throws(FileError) {
-            try write(bytes, to: path, permissions: permissions)
-        } catch .exists {
-            throw .exists(path)
-        } catch {
-            try? remove(path)
-            throw .file(error)
-        }
-        try onDisk { () throws(FileError) in try syncDirectory(path.removingLastComponent()) }
     }
 }

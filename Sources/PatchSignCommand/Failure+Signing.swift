@@ -52,19 +52,22 @@ extension Failure {
         case .key(_, .needsPassphrase): Self.passphraseHint
         case .key(_, .wrongPassphrase): "nothing was signed; " + Self.passphraseHint
         case .key(_, .unreadable): "a private key is PEM: -----BEGIN ENCRYPTED PRIVATE KEY-----"
-        case .token(_, .unnamedModule): "name it with --pkcs11-module, in the URI as ?module-path=…, or in PKCS11_MODULE_PATH"
+        case .token(_, .unnamedModule):
+            "name it with --pkcs11-module, in the URI as ?module-path=…, or in PKCS11_MODULE_PATH"
         case .token(_, .noEngine): "sudo apt-get install libengine-pkcs11-openssl"
         case .token(_, .needsPIN): "give it with --pin-file or --pin-env, or on a terminal"
         case .token(_, .wrongPIN): "nothing was signed; a token locks itself after a few wrong PINs"
         case .token(_, .noKey): "`pkcs11-tool --list-objects --login` shows what a token holds"
         case .signer(_, .doesNotVerify):
             "it must print the raw bytes of the signature, by the scheme in PATCHLINE_SCHEME, and nothing else"
-        case .signer(_, .timedOut): "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
+        case .signer(_, .timedOut):
+            "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
         case .incomplete: "the other key holders sign with `patchsign release sign`"
         case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
         case .bundle(.symbolicLink): "copy the file to its place"
-        case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName, .token,
+        case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName,
+            .token,
             .signer, .jspatch:
             nil
         }

@@ -110,6 +110,36 @@ struct PatchListTests {
         #expect(problem.version?.text == (field == "version" ? nil : "3"))
     }
 
+    private static let form = JSONObject([
+        ("keyid", .text("ab".times(32))), ("md5", .text("A".times(512))), ("sha1", .text("B".times(512))),
+    ])
+
+    @Test func `reads the JSPatch form of an entry and writes it again`() throws {
+        let parsed = try Self.parse(try Self.sample().setting("patches.1.jspatch", to: .object(Self.form)))
+        #expect(parsed.problems == [])
+        #expect(parsed.list.entries.map { $0.jspatch?.keyID.hex } == [nil, "ab".times(32), nil])
+        #expect(parsed.list.entries[1].jspatch?.md5 == [UInt8](repeating: 0, count: 384))
+        #expect(try Self.parse(parsed.list.json).list == parsed.list)
+    }
+
+    @Test(
+        arguments: [
+            ("", .some(.null), "must be an object"),
+            (".keyid", .some(.text("ab")), "must be 64 lowercase hex digits"), (".keyid", nil, "must be a string"),
+            (".md5", nil, "must be a string"), (".sha1", nil, "must be a string"),
+            (".md5", .some(.text("A".times(340))), "must be padded base64 of 256 to 1,024 bytes"),
+            (".sha1", .some(.text("A".times(1_368))), "must be padded base64 of 256 to 1,024 bytes"),
+            (".sha1", .some(.text("\("A".times(511))\n")), "must be padded base64 of 256 to 1,024 bytes"),
+        ] as [(String, JSON?, String)]
+    )
+    func `refuses one entry alone when its JSPatch form is broken`(_ member: String, value: JSON?, rule: String) throws
+    {
+        let json = try Self.sample().setting("patches.0.jspatch", to: .object(Self.form))
+        let parsed = try Self.parse(json.setting("patches.0.jspatch\(member)", to: value))
+        #expect(parsed.list.entries.map(\.version.text) == ["2", "1.0.0"])
+        #expect(parsed.problems.map(\.error) == ["patch list: patches[0].jspatch\(member) \(rule)"])
+    }
+
     @Test(arguments: [JSON.null, .text("web"), .array([])])
     func `refuses a row that is no object alone`(_ row: JSON) throws {
         let parsed = try Self.parse(try Self.sample().setting("patches.1", to: row))

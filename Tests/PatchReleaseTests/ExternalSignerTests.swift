@@ -21,7 +21,10 @@ struct ExternalSignerTests {
         try bench.write("#!/bin/sh\nKEY='\(TestKey.production.file)'\n\(body)\n", to: "s.sh")
         unsafe chmod(bench.folder.appending("s.sh").string, 0o755)
         try bench.write(try TestKey.production.key.publicKey.pem, to: "s.pub")
-        try bench.write("command: [./s.sh, one, 'two words; $(touch x)']\npublic: s.pub\ntimeout: \(timeout)\n", to: "s.signer")
+        try bench.write(
+            "command: [./s.sh, one, 'two words; $(touch x)']\npublic: s.pub\ntimeout: \(timeout)\n",
+            to: "s.signer"
+        )
         return try open(bench)
     }
 
@@ -45,7 +48,9 @@ struct ExternalSignerTests {
         }
     }
 
-    @Test func `is told scheme, key id and purpose, besides the environment, and gets its arguments without a shell`() throws {
+    @Test func `is told scheme, key id and purpose, besides the environment, and gets its arguments without a shell`()
+        throws
+    {
         let bench = try Workbench()
         let told = """
             { echo "$PATCHLINE_SCHEME $PATCHLINE_KEYID $PATCHLINE_PURPOSE $#"; echo "$2"; echo "${PATH:+path}"; } \
@@ -132,18 +137,18 @@ struct ExternalSignerTests {
 
     @Test func `that does not end in time is killed with all that it started`() throws {
         let bench = try Workbench()
-        let body = "cd \"$(dirname \"$0\")\"\nsleep 1000 & echo $$ $! > pids\n\(Self.sign)\nwait"
+        // All that the command starts has this pipe open: it is hung up once the last of them is dead.
+        let held = bench.folder.appending("held")
+        #expect(unsafe mkfifo(held.string, 0o600) == 0)
+        let end = try FileDescriptor.open(held, .readOnly, options: [.nonBlocking])
+        defer { try? end.close() }
+        let body = "exec 9> '\(held)'\necho begun >&9\nsleep 1000 &\n\(Self.sign)\nwait"
         let signer = try Self.signer(body, timeout: 1, in: bench)
         #expect(throws: Self.problem(.timedOut(seconds: 1), bench)) {
             try signer.sign(Self.message, scheme: .rsaPKCS1v15)
         }
-        let pids = try bench.text("pids").split(whereSeparator: \.isWhitespace)
-        #expect(pids.count == 2)
-        for pid in pids {
-            // Gone, or dead and not yet collected by whoever inherited it.
-            let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-            #expect(state == nil || state?.contains(") Z ") == true || state?.contains(") X ") == true)
-        }
+        var file = pollfd(fd: end.rawValue, events: 0, revents: 0)
+        #expect(unsafe poll(&file, 1, 20_000) == 1 && Int32(file.revents) & POLLHUP != 0)
     }
 
     @Test func `that prints without end is killed`() throws {
@@ -200,7 +205,10 @@ struct ExternalSignerTests {
         ("command: [a]", 1, "public", "is missing"),
         ("command: [a]\npublic: s.pub\ntimeout: 0", 3, "timeout", "must be an integer from 1 to 3600"),
         ("command: [a]\npublic: s.pub\ntimeout: 3601", 3, "timeout", "must be an integer from 1 to 3600"),
-        ("command: [a]\npublic: s.pub\nshell: true", 3, "shell", "is not known here; known are command, public, timeout"),
+        (
+            "command: [a]\npublic: s.pub\nshell: true", 3, "shell",
+            "is not known here; known are command, public, timeout"
+        ),
     ])
     func `described wrongly is refused with its line`(_ text: String, _ line: Int, _ field: String, _ rule: String)
         throws

@@ -38,7 +38,9 @@ struct JSPatchReleaseTests {
         return (made, try bench.write(made, to: output, with: builder))
     }
 
-    @Test func `has them on each script, and openssl recovers the digests with the key that the role lists`() async throws {
+    @Test func `has them on each script, and openssl recovers the digests with the key that the role lists`()
+        async throws
+    {
         let bench = try Workbench()
         try bench.describe("v1")
         let (made, verified) = try await Self.release("v1", to: "out", jspatch: .other, in: bench)
@@ -49,16 +51,17 @@ struct JSPatchReleaseTests {
         #expect(verified.jspatchKeys == JSPatchKeys([key]))
         #expect(Array(verified.role.entryKeys.keys.keys) == [EntryKeys.id(of: try TestKey.entry.key.publicKey)])
         #expect(
-            verified.release.role.signed[EntryKeys.member]?[id.hex]
-                == .fields([
+            verified.release.role.signed[EntryKeys.member]?[id.hex]?.canonicalBytes
+                == JSON.fields([
                     ("keytype", .text("rsa")), ("scheme", .text("rsa-pkcs1v15-bare")),
                     ("keyval", .fields([("public", .text(key.pem))])), ("usage", .text("jspatch")),
-                ])
+                ]).canonicalBytes
         )
         try bench.write(key.pem, to: "pub")
         for entry in verified.list.entries.prefix(2) {
             let form = try #require(entry.jspatch)
-            for (signature, digest) in [(form.md5, entry.fingerprint.md5.hex), (form.sha1, entry.fingerprint.sha1.hex)] {
+            for (signature, digest) in [(form.md5, entry.fingerprint.md5.hex), (form.sha1, entry.fingerprint.sha1.hex)]
+            {
                 let file = bench.folder.appending("sig")
                 try bench.files.removeIfPresent(file)
                 try bench.files.write(signature, to: file)

@@ -44,27 +44,31 @@ struct KeyMakerTests {
         #expect(try bench.files.list(bench.folder) == ["Keys"])
     }
 
-    @Test func `leaves both files or, when the disk fails, none`() throws {
+    @Test func `is whole under its names wherever its making is stopped`() throws {
         let empty = FaultyFiles()
         try empty.makeDirectory("/keys")
-        try sweep { change in
-            let disk = empty.reopened(failingAtChange: change)
-            do {
-                _ = try KeyMaker("a", in: "/keys", files: disk).make(.ed25519, protection: .none)
-            } catch is SigningError {
-                #expect(try disk.reopened().list("/keys").filter { $0.hasSuffix(".pub") } == [])
-                return true
+        let counted = empty.reopened()
+        _ = try KeyMaker("a", in: "/keys", files: counted).make(.ed25519, protection: .none)
+        #expect(counted.changes > 6)
+        for change in 1...counted.changes {
+            let failing = empty.reopened(failingAtChange: change, then: .running)
+            #expect(throws: SigningError.self) {
+                try KeyMaker("a", in: "/keys", files: failing).make(.ed25519, protection: .none)
             }
-            #expect(try disk.reopened().list("/keys") == ["a.key", "a.pub"])
-            return false
+            #expect(try failing.list("/keys") == [])
+            let disk = empty.reopened(failingAtChange: change)
+            #expect(throws: SigningError.self) {
+                try KeyMaker("a", in: "/keys", files: disk).make(.ed25519, protection: .none)
+            }
+            let after = disk.reopened()
+            let names = try after.list("/keys").filter { !$0.hasPrefix(".") }
+            #expect(names == [] || names == ["a.key"] || names == ["a.key", "a.pub"])
+            guard names.contains("a.key") else { continue }
+            let key = try SigningKey("/keys/a.key", passphrase: nil, policy: .forTests, files: after)
+            guard names.contains("a.pub") else { continue }
+            let pem = try after.read("/keys/a.pub", limit: 1_000)
+            #expect(String(decoding: pem, as: UTF8.self) == key.publicKey.pem)
         }
-    }
-
-    /// Runs `body` with 0, 1, 2 … until it says that nothing failed.
-    private func sweep(_ body: (Int) throws -> Bool) throws {
-        var change = 0
-        while try body(change) { change += 1 }
-        #expect(change > 2)
     }
 }
 
@@ -111,7 +115,8 @@ struct KeyReferenceTests {
         func reference(_ text: String) throws -> KeyReference {
             try KeyReference(text) { FilePath("/here").pushing(FilePath($0)) }
         }
-        guard case .file("/here/a.key") = try reference("a.key"), case .signer("/x/a.signer") = try reference("/x/a.signer"),
+        guard case .file("/here/a.key") = try reference("a.key"),
+            case .signer("/x/a.signer") = try reference("/x/a.signer"),
             case .token(let uri) = try reference("pkcs11:token=a;object=b?module-path=/m.so")
         else {
             Issue.record("not what was written")

@@ -19,6 +19,10 @@ final class SoftToken: Sendable {
         let bench = try Workbench()
         bench.keep()
         folder = bench.folder
+        atexit {
+            guard case .success(let token) = SoftToken.shared else { return }
+            try? FileManager.default.removeItem(at: token.folder)
+        }
         module = try #require(
             ["/usr/lib/softhsm/libsofthsm2.so", "/usr/lib64/pkcs11/libsofthsm2.so", "/usr/lib/pkcs11/libsofthsm2.so"]
                 .first { FileManager.default.fileExists(atPath: $0) },

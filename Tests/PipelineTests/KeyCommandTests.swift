@@ -135,7 +135,9 @@ struct KeyCommandTests {
 @Suite("The JSPatch forms")
 struct JSPatchCommandTests {
     private static func key(in world: World) async throws -> String {
-        let made = ["key", "new", "jspatch", "--keys", world.path("keys").string, "--unencrypted-keys", "--bits", "2048"]
+        let made = [
+            "key", "new", "jspatch", "--keys", world.path("keys").string, "--unencrypted-keys", "--bits", "2048",
+        ]
         try await run(.patchsign, made).done()
         return world.path("keys/jspatch").string
     }
