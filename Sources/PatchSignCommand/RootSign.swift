@@ -37,7 +37,7 @@ struct RootSign: AsyncParsableCommand {
             let (folder, path) = (keys.trustFolder, FilePath(argument: draft))
             let change = try signing { () throws(SigningError) in try folder.change(at: path) }
             try TrustReport(change, in: folder).write(to: .standardOutput)
-            let signer = try keys.open(FilePath(argument: key))
+            let signer = try keys.open(try KeyReference(argument: key))
             let roles = change.rolesToSign(with: signer.publicKey)
             try Question.confirm("Sign this \(roles.joined(separator: " and "))?", yes: yes || roles.isEmpty)
             let signed = try signing { () throws(SigningError) in
