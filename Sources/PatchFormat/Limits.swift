@@ -25,6 +25,8 @@ package enum Limits {
     package static let stateFile = 16_000_000
     package static let releaseDescription = 1_000_000
     package static let keyFile = 65_536
+    /// A TLS certificate and those that lead to its root.
+    package static let certificates = 262_144
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
 }

@@ -18,6 +18,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case conflict = 8
     /// Some patches failed; the rest is done.
     case partial = 9
+    /// Nothing is wrong yet, and something must be signed again soon.
+    case due = 10
     /// The command line was not understood (EX_USAGE of sysexits.h).
     case usage = 64
 }
