@@ -45,12 +45,10 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
 
     /// Goes on until graceful shutdown or cancellation.
     package func run() async throws {
-        var said: [AppID?: RefreshResult] = [:]
+        var said = Said()
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let results = round()
-            for (app, result) in results where said.updateValue(result, forKey: app) != result || result.isNews {
-                if result.isTrouble || result.isNews { report(app, result) }
-            }
+            let results = round(isFirst: said.isEmpty)
+            for (app, result) in results where said.isNew(result, of: app) { report(app, result) }
             let pause = schedule.pause(after: results.map(\.result), at: now())
             do {
                 try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) }
@@ -58,18 +56,21 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         }
     }
 
-    private func round() -> [(app: AppID?, result: RefreshResult)] {
+    private func round(isFirst: Bool) -> [(app: AppID?, result: RefreshResult)] {
         do throws(ServerError) {
-            return try folder.allApps(files: files).map { ($0, refresh($0)) }
+            return try folder.allApps(files: files).map { ($0, refresh($0, tryingKey: isFirst)) }
         } catch { return [(nil, .failed("\(error)"))] }
     }
 
-    private func refresh(_ app: AppID) -> RefreshResult {
+    /// - Parameter tryingKey: opens the key even before its time, so that a missing passphrase is known at the start.
+    private func refresh(_ app: AppID, tryingKey: Bool) -> RefreshResult {
         do {
             let repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
             let signedAt = try PublishedState(of: repository).timestamp.signedAt
-            if let signedAt, !schedule.isDue(signedAt: signedAt, at: now()) { return .fresh(signedAt: signedAt) }
+            let isDue = schedule.isDue(signedAt: signedAt, at: now())
+            if let signedAt, !isDue, !tryingKey { return .fresh(signedAt: signedAt) }
             guard let key = try key(repository.onlineKeyFile) else { return .withoutKey }
+            if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
             let lock = try folder.locked(files: files)
             let done = try repository.refresh(signing: key, at: now())
             lock.release()
@@ -82,16 +83,20 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     }
 }
 
-extension RefreshResult {
-    fileprivate var isNews: Bool {
-        if case .signed = self { true } else { false }
-    }
+/// What was reported, so that nothing is said over and over.
+private struct Said {
+    private var last: [AppID?: RefreshResult] = [:]
+    private var withoutKey: Set<AppID?> = []
 
-    /// Somebody has to do something about it.
-    fileprivate var isTrouble: Bool {
-        switch self {
-        case .failed, .withoutKey: true
-        case .fresh, .signed, .locked: false
+    var isEmpty: Bool { last.isEmpty }
+
+    mutating func isNew(_ result: RefreshResult, of app: AppID?) -> Bool {
+        let before = last.updateValue(result, forKey: app)
+        return switch result {
+        case .signed: true
+        case .failed: before != result
+        case .withoutKey: withoutKey.insert(app).inserted
+        case .fresh, .locked: false
         }
     }
 }

@@ -182,14 +182,14 @@ struct RefreshTimerTests {
     }
 
     @Test
-    func `says once that it has no key, and serves on`() async throws {
+    func `says once, at its start, that it has no key, and signs once it has one`() async throws {
         let world = try World()
-        world.time.advance(by: .hours(6))
         world.hasKey.withLockedValue { $0 = false }
         var reports = world.reports.makeAsyncIterator()
         try await world.running {
             for _ in 0..<3 {
                 #expect(await world.nextPause() == .minutes(10))
+                world.time.advance(by: .hours(3))
                 world.clock.wakeAll()
             }
             world.hasKey.withLockedValue { $0 = true }
