@@ -24,6 +24,8 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -40,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -56,7 +59,9 @@ let package = Package(
         .target(name: "PatchStore", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency, systemPackage]),
         .target(
             name: "HTTPFiles",
-            dependencies: [lifecycle, nioCore, nioPosix, nioHTTP1, nioConcurrency, systemPackage]
+            dependencies: [
+                lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
+            ]
         ),
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
         .target(
@@ -66,7 +71,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", nioHTTP1, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioHTTP1,
+                systemPackage,
             ]
         ),
         .target(
@@ -133,7 +139,10 @@ let package = Package(
             name: "PatchStoreTests",
             dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]
         ),
-        .testTarget(name: "HTTPFilesTests", dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, systemPackage]),
+        .testTarget(
+            name: "HTTPFilesTests",
+            dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage]
+        ),
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
@@ -146,7 +155,7 @@ let package = Package(
             dependencies: [
                 "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
                 "PatchStore",
-                "HTTPFiles", nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
+                "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),
         .testTarget(

@@ -32,4 +32,11 @@ extension FilePath {
         let path = FilePath(argument)
         self = (path.isAbsolute ? path : Surroundings.workingDirectory.pushing(path)).lexicallyNormalized()
     }
+
+    /// The same place without symbolic links on the way; itself where there is nothing.
+    package var followingLinks: FilePath {
+        guard let text = unsafe withPlatformString({ unsafe realpath($0, nil) }) else { return self }
+        defer { unsafe free(text) }
+        return unsafe FilePath(platformString: text)
+    }
 }

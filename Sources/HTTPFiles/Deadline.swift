@@ -23,8 +23,7 @@ struct Deadline: Sendable {
             case .closing:
                 channel.close(promise: nil)
             case .wakingReader:
-                channel.pipeline.fireChannelRead(ByteBuffer())
-                channel.pipeline.fireChannelReadComplete()
+                channel.pipeline.fireUserInboundEventTriggered(ReaderWake.Event())
             }
         }
     }
@@ -33,5 +32,24 @@ struct Deadline: Sendable {
 
     func cancel() {
         task.cancel()
+    }
+}
+
+/// Gives the reader behind it an empty buffer when it is asked to.
+///
+/// It stands behind TLS, which would take bytes that are read before it for its own.
+final class ReaderWake: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    struct Event: Sendable {}
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is Event else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        context.fireChannelRead(wrapInboundOut(ByteBuffer()))
+        context.fireChannelReadComplete()
     }
 }

@@ -3,7 +3,7 @@ import NIOPosix
 import ServiceLifecycle
 import SystemPackage
 
-/// Serves what a source answers over HTTP/1.1, until it is stopped.
+/// Serves what a source answers over HTTP/1.1, with TLS or without, until it is stopped.
 ///
 /// Stopping, by graceful shutdown or by cancellation, means: accept nothing more, close what is idle, finish the
 /// answers in flight, and after ``FileServerConfiguration/drainTimeout`` close those too.
@@ -57,6 +57,7 @@ package struct FileServer: Service {
 
     private func bind() async throws(FileServerError) -> Listener {
         let (host, port) = (configuration.host, configuration.port)
+        let (tls, timeout) = (configuration.tls, configuration.headerTimeout)
         do {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.backlog, value: 256)
@@ -65,7 +66,9 @@ package struct FileServer: Service {
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try NIOAsyncChannel(
+                        try tls?.add(to: channel, handshakeWithin: timeout)
+                        try channel.pipeline.syncOperations.addHandler(ReaderWake())
+                        return try NIOAsyncChannel(
                             wrappingChannelSynchronously: channel,
                             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
                         )
@@ -103,6 +106,8 @@ package struct FileServer: Service {
                     accessLog: accessLog
                 )
                 await connection.serve()
+            case .full where configuration.tls != nil:
+                break
             case .full:
                 let response = Response(.tooManyConnections)
                 var bytes = response.head(keepAlive: false, date: HTTPDate.now)

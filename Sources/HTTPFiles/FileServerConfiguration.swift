@@ -4,8 +4,10 @@ package struct FileServerConfiguration: Sendable {
     package var host: String
     /// 0 takes any free port; `onListening` tells which.
     package var port: Int
+    /// With it the server speaks HTTPS and nothing else.
+    package var tls: TLSIdentity?
 
-    /// Connections served at a time; one more is answered 503 and closed.
+    /// Connections served at a time; one more is answered 503 and closed, or with TLS closed before its handshake.
     package var maxConnections = 1024
     /// Bytes of the request line and all fields together; more is answered 431.
     package var maxHeaderBytes = 16 * 1024
@@ -17,6 +19,8 @@ package struct FileServerConfiguration: Sendable {
     /// How long an open connection may stay without the first byte of a request.
     package var idleTimeout: Duration = .seconds(60)
     /// How long a head may take from its first byte to its last, however lively it drips; then 408.
+    ///
+    /// A TLS handshake may take as long, from the moment the client connects; then the connection is dropped.
     package var headerTimeout: Duration = .seconds(10)
     /// How long a body may take from the head to its last byte; then 408.
     package var bodyTimeout: Duration = .seconds(60)

@@ -27,6 +27,8 @@ package enum Limits {
     package static let keyFile = 65_536
     /// What an external signer prints.
     package static let signature = 16_384
+    /// A TLS certificate and those that lead to its root.
+    package static let certificates = 262_144
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
     /// Algorithms listed for one file.

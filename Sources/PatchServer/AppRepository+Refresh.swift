@@ -25,11 +25,21 @@ package struct RefreshedVersions: Hashable, Sendable {
     package let dial: Int
     package let expires: UTCTime
 
-    init(app: AppID, _ versions: FreshRoles.Versions, signedAt now: UTCTime) {
+    package init(app: AppID, timestamp: Int, snapshot: Int, dial: Int, expires: UTCTime) {
         self.app = app
-        timestamp = versions.timestamp
-        snapshot = versions.snapshot
-        dial = versions.dial
-        expires = now.adding(FreshRoles.lifetime)
+        self.timestamp = timestamp
+        self.snapshot = snapshot
+        self.dial = dial
+        self.expires = expires
+    }
+
+    init(app: AppID, _ versions: FreshRoles.Versions, signedAt now: UTCTime) {
+        self.init(
+            app: app,
+            timestamp: versions.timestamp,
+            snapshot: versions.snapshot,
+            dial: versions.dial,
+            expires: now.adding(FreshRoles.lifetime)
+        )
     }
 }

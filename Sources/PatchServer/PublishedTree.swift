@@ -5,9 +5,10 @@ import PatchStore
 import PatchTrust
 package import SystemPackage
 
-/// What a server answers from the published tree: the files of the URL layout, `/healthz`, and 404 for all else.
+/// What a server answers from the published tree: the files of the URL layout, `/healthz`, `/readyz`, and 404 for all else.
 ///
-/// It keeps nothing in memory, so what is published while it runs is served from then on.
+/// It keeps no file in memory, so what is published while it runs is served from then on. `/healthz` says that the process
+/// answers; `/readyz` says that what it serves verifies and holds for a while, and 503 when somebody must sign.
 package struct PublishedTree: FileSource {
     /// What may be kept for ever: its name says its content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
@@ -16,10 +17,14 @@ package struct PublishedTree: FileSource {
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
     private let tree: FolderFiles
+    private let readiness: ReadinessCheck?
 
-    /// - Parameter tree: the folder that holds one folder an app.
-    package init(_ tree: FilePath) {
+    /// - Parameters:
+    ///   - tree: the folder that holds one folder an app.
+    ///   - readiness: what `/readyz` asks; without it there is no such path.
+    package init(_ tree: FilePath, readiness: ReadinessCheck? = nil) {
         self.tree = FolderFiles(root: tree)
+        self.readiness = readiness
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
@@ -27,6 +32,7 @@ package struct PublishedTree: FileSource {
         if request.path.text == "/healthz" {
             return .bytes(ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store"))
         }
+        if request.path.text == "/readyz", let readiness { return await Self.ready(readiness) }
         guard let path = TreePath(segments: request.path.segments) else { return .notFound }
         do throws(FolderFilesError) {
             guard let found = try tree.lookUp(request.path) else { return Self.missing(path) }
@@ -34,6 +40,25 @@ package struct PublishedTree: FileSource {
         } catch {
             return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
         }
+    }
+
+    private static func ready(_ check: ReadinessCheck) async -> FileAnswer {
+        let readiness: Readiness
+        do throws(ServerError) {
+            readiness = try await check.answer()
+        } catch {
+            let headers: HTTPHeaders = ["Cache-Control": "no-store"]
+            return .refused(.serviceUnavailable, message: "The server's folder cannot be read.", headers: headers)
+        }
+        return .bytes(
+            ServedBytes(
+                status: readiness.status == .ready ? .ok : .serviceUnavailable,
+                bytes: readiness.json.fileBytes + "\n".utf8,
+                contentType: "application/json",
+                cacheControl: "no-store",
+                headers: nosniff
+            )
+        )
     }
 
     private static func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {

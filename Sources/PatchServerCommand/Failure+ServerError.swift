@@ -22,7 +22,7 @@ func reporting(json: Bool = false, _ body: () async throws -> Void) async throws
 
 extension Failure {
     /// Nil for an error that is the argument parser's own.
-    fileprivate init?(of error: any Error) {
+    init?(of error: any Error) {
         switch error {
         case let error as Failure: self = error
         case let error as ServerError: self.init(error)

@@ -48,7 +48,32 @@ struct KeyOptions: ParsableArguments {
             )
             return key
         }
-        let passphrase = try passphrase(for: path)
+        return try Self.open(file, with: try passphrase(for: path), at: path)
+    }
+
+    /// Whether a file or the environment has the passphrase.
+    var isNamed: Bool {
+        passphraseFile != nil || passphraseEnv != nil || Surroundings.environment(Self.variable) != nil
+    }
+
+    /// Opens the key each time it is asked; nil for an encrypted one whose passphrase nobody named.
+    ///
+    /// - Parameter paths: keys whose passphrases are asked for once, now.
+    func reader(askingFor paths: [FilePath]) throws -> @Sendable (FilePath) throws -> OnlineKey? {
+        var typed: [FilePath: Passphrase] = [:]
+        for path in paths { typed[path] = try passphrase(for: path) }
+        let known = typed
+        return { path in
+            do {
+                let file = try DiskFiles().read(path, limit: Limits.keyFile)
+                guard OnlineKey.isEncrypted(file) else { return try OnlineKey(file, passphrase: nil, from: path) }
+                guard let passphrase = try isNamed ? passphrase(for: path) : known[path] else { return nil }
+                return try Self.open(file, with: passphrase, at: path)
+            } catch { throw KeyTrouble(error) }
+        }
+    }
+
+    private static func open(_ file: [UInt8], with passphrase: Passphrase, at path: FilePath) throws -> OnlineKey {
         guard let text = String(validating: passphrase.bytes, as: UTF8.self) else {
             throw Failure("the passphrase is not UTF-8", exitCode: .malformed)
         }
@@ -68,5 +93,14 @@ struct KeyOptions: ParsableArguments {
 extension AppRepository {
     init(_ app: AppID, in folder: ServerFolder) throws(ServerError) {
         try self.init(app, in: folder, files: DiskFiles(), allowsTestingKeys: Surroundings.allowsTestingKeys)
+    }
+}
+
+/// Why a key cannot be opened, as one sentence.
+private struct KeyTrouble: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        description = Failure(of: error)?.message ?? "\(error)"
     }
 }

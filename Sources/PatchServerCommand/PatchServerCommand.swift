@@ -15,7 +15,8 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
-              patchsrv refresh --data /srv/patchline        (every six hours, from cron or a timer)
+              patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
+              patchsrv status --data /srv/patchline         (every day, from cron)
 
             EXIT CODES
               0   done, or done before
@@ -24,11 +25,12 @@ struct PatchServerCommand: AsyncParsableCommand {
               6   a file could not be read or written
               7   another process holds the data folder or the port
               8   conflict: somebody else published or drafted first
+              10  something has expired, or must be signed soon (status)
               64  the command line was not understood
             """,
         subcommands: [
             InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
-            ListCommand.self,
+            StatusCommand.self, ListCommand.self,
         ]
     )
 }

@@ -14,14 +14,20 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serves the published tree over HTTP.",
+        abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
         discussion: """
-            Needs no key and no restart after `patchsrv publish`. Prints one line once it listens. GET /healthz answers 200.
-            SIGINT and SIGTERM let answers in flight finish first.
+            Needs no restart after `patchsrv publish` or `patchsrv trust`. Prints one line once it listens. SIGINT and SIGTERM
+            let answers in flight finish first. GET /healthz answers 200 while the process lives; GET /readyz answers 200 while
+            what it serves verifies and holds for a while, else 503 with what must be signed.
+
+            Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
+            the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`.
 
             EXAMPLES
               patchsrv serve --data /srv/patchline
-              patchsrv serve --data /srv/patchline --host 0.0.0.0 --port 80 --access-log /var/log/patchline.log
+              patchsrv serve --data /srv/patchline --host 0.0.0.0 --port 443 --passphrase-file /etc/patchline/online.pass \\
+                --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --access-log /var/log/patchline.log
+              patchsrv serve --data /srv/patchline --refresh-every off --ready-within 14d
             """
     )
 
@@ -36,12 +42,32 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to add one line for each request; - is standard output.", valueName: "file"))
     var accessLog: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long before the end of a role that people sign /readyz says so: 30d, 12h (default: 30d).",
+            valueName: "time"
+        )
+    )
+    var readyWithin: DurationArgument?
+
+    @OptionGroup var tls: TLSOptions
+    @OptionGroup var refresh: RefreshOptions
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
     }
 
     func run() async throws {
         try await reporting { try await serve() }
+    }
+
+    private var readiness: ReadinessCheck {
+        ReadinessCheck(
+            folder.folder,
+            files: DiskFiles(),
+            within: readyWithin?.duration ?? Readiness.within,
+            now: Surroundings.now
+        )
     }
 
     private func serve() async throws {
@@ -52,18 +78,21 @@ struct ServeCommand: AsyncParsableCommand {
             let file = try AccessLog(accessLog)
             log = { file.add($0) }
         }
+        var configuration = FileServerConfiguration(host: host, port: port)
+        configuration.tls = try tls.identity(at: Surroundings.now())
+        let scheme = configuration.tls == nil ? "http" : "https"
+        let timer = try refresh.timer(folder.folder)
         let server = FileServer(
-            configuration: FileServerConfiguration(host: host, port: port),
-            source: PublishedTree(tree),
+            configuration: configuration,
+            source: PublishedTree(tree, readiness: readiness),
             accessLog: log,
             errorLog: { Console.standardError.line("patchsrv: \($0)") },
-            onListening: { Console.standardOutput.line("patchsrv: listening on http://\($0.authority)") }
+            onListening: { Console.standardOutput.line("patchsrv: listening on \(scheme)://\($0.authority)") }
         )
+        let services = [Serving(server: server) as any Service] + (timer.map { [$0] } ?? [])
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [
-                    .init(service: Serving(server: server), successTerminationBehavior: .gracefullyShutdownGroup)
-                ],
+                services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
                 gracefulShutdownSignals: [.sigint, .sigterm],
                 logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
             )

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Testing
 
 /// One response as it came over the wire.
@@ -25,15 +26,22 @@ struct RawClient {
     private var buffer = ByteBuffer()
 
     /// Connects to 127.0.0.1, and disconnects when `body` returns.
+    ///
+    /// - Parameter tls: what the client trusts; nil for no TLS.
     static func connected<Result: Sendable>(
         to port: Int,
+        tls: NIOSSLContext? = nil,
         _ body: (inout RawClient) async throws -> Result
     ) async throws -> Result {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                    if let tls {
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: nil)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    return try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
                 }
             }
         return try await connection.executeThenClose { inbound in

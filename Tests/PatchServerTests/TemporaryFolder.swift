@@ -16,3 +16,14 @@ struct TemporaryFolder: ~Copyable {
         try? DiskFiles().removeTree(path)
     }
 }
+
+/// The same for a test that hands it around.
+final class TemporaryFolderBox: Sendable {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    var path: FilePath { folder.path }
+}

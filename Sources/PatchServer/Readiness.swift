@@ -1,0 +1,113 @@
+package import PatchFormat
+package import PatchTrust
+
+/// Whether what a server offers holds now, and goes on to hold for a while.
+package struct Readiness: Equatable, Sendable {
+    /// From good to bad.
+    package enum Status: String, CaseIterable, Comparable, Sendable {
+        case ready
+        /// Nothing is wrong yet; a role ends within the time that was asked for.
+        case signSoon = "sign-soon"
+        /// Devices take nothing new.
+        case expired
+        /// The published tree does not verify, so devices take nothing from it.
+        case unverified
+        /// There is no app.
+        case empty
+
+        package static func < (left: Status, right: Status) -> Bool {
+            allCases.firstIndex(of: left) ?? 0 < allCases.firstIndex(of: right) ?? 0
+        }
+    }
+
+    /// What is known of one app: until when its roles hold, or why nobody can say.
+    package enum Finding: Equatable, Sendable {
+        case verified([RoleExpiry])
+        case unverified(ServerError)
+    }
+
+    package struct App: Equatable, Sendable {
+        package let app: AppID
+        package let status: Status
+        /// What has to be signed again, soonest first.
+        package let due: [RoleExpiry]
+        /// Why the tree does not verify.
+        package let fault: String?
+    }
+
+    package let apps: [App]
+    /// The worst of all apps.
+    package let status: Status
+
+    /// - Parameter within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
+    package init(_ findings: [(app: AppID, finding: Finding)], within: Duration, at now: UTCTime) {
+        apps = findings.map { app, finding in
+            switch finding {
+            case .unverified(let error): App(app: app, status: .unverified, due: [], fault: error.publicDescription)
+            case .verified(let roles): App(app, roles, within: within, at: now)
+            }
+        }
+        status = apps.map(\.status).max() ?? .empty
+    }
+}
+
+extension Readiness.App {
+    fileprivate init(_ app: AppID, _ roles: [RoleExpiry], within: Duration, at now: UTCTime) {
+        let due = roles.filter { $0.state(within: within, at: now) != .holds }
+            .sorted { ($0.expires, $0.role) < ($1.expires, $1.role) }
+        let isExpired = due.contains { $0.expires <= now }
+        self.init(
+            app: app,
+            status: isExpired ? .expired : due.isEmpty ? .ready : .signSoon,
+            due: due,
+            fault: nil
+        )
+    }
+}
+
+extension Readiness {
+    package var json: JSON {
+        .fields([
+            ("status", .text(status.rawValue)),
+            (
+                "apps",
+                .array(
+                    apps.map { app in
+                        .fields([
+                            ("app", .text(app.app.text)), ("status", .text(app.status.rawValue)),
+                            ("due", .array(app.due.map(\.json))), ("error", app.fault.map { .text($0) }),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}
+
+extension RoleExpiry {
+    fileprivate var json: JSON {
+        .fields([
+            ("role", .text(role)), ("version", .integer(version)), ("expires", .text(expires.description)),
+            ("signedBy", .text(keeper.rawValue)),
+        ])
+    }
+}
+
+extension ServerError {
+    /// For everybody who can ask the server: without the places of its disk.
+    fileprivate var publicDescription: String {
+        if case .file = self { return "a file of the published tree cannot be read" }
+        return description
+    }
+}
+
+extension PublishedState {
+    /// Until when each role holds: those that people sign, then those that the server signs.
+    package var expiries: [RoleExpiry] {
+        let channels = channels.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.role.header) }
+        let holders = [("root", root.header), ("targets", targets.header)] + channels
+        let server = [("dial", dial.header), ("snapshot", snapshot.header), ("timestamp", timestamp.header)]
+        return holders.map { RoleExpiry(role: $0.0, header: $0.1, keeper: .holders) }
+            + server.map { RoleExpiry(role: $0.0, header: $0.1, keeper: .server) }
+    }
+}

@@ -1,0 +1,67 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// Says whether a server is ready, as often as it is asked, and verifies its trees only now and then.
+///
+/// One verification at a time: whoever asks meanwhile gets its answer.
+package actor ReadinessCheck {
+    /// How long a verification counts while no timestamp is replaced.
+    package static let lifetime = Duration.seconds(5)
+
+    private struct Known {
+        let at: UTCTime
+        let timestamps: [FileIdentity?]
+        let findings: [(app: AppID, finding: Readiness.Finding)]
+    }
+
+    private let folder: ServerFolder
+    private let files: any FileOperations
+    private let within: Duration
+    private let now: @Sendable () -> UTCTime
+    private var known: Known?
+    /// How often the trees were verified.
+    package private(set) var verifications = 0
+
+    package init(
+        _ folder: ServerFolder,
+        files: any FileOperations,
+        within: Duration,
+        now: @escaping @Sendable () -> UTCTime
+    ) {
+        self.folder = folder
+        self.files = files
+        self.within = within
+        self.now = now
+    }
+
+    /// - Throws: `file` when the folder cannot be read.
+    package func answer() throws(ServerError) -> Readiness {
+        let time = now()
+        let apps = try folder.allApps(files: files)
+        var timestamps: [FileIdentity?] = []
+        for app in apps {
+            let path = folder.tree(of: app).appending(URLLayout.timestamp)
+            do throws(FileError) { timestamps.append(try files.identity(of: path)) } catch { throw .file(error) }
+        }
+        if let known, known.timestamps == timestamps, known.findings.map(\.app) == apps, known.at <= time,
+            time < known.at.adding(Self.lifetime)
+        {
+            return Readiness(known.findings, within: within, at: time)
+        }
+        let findings = apps.map { (app: $0, finding: folder.finding(of: $0, files: files)) }
+        verifications += 1
+        known = Known(at: time, timestamps: timestamps, findings: findings)
+        return Readiness(findings, within: within, at: time)
+    }
+}
+
+extension ServerFolder {
+    /// Whether an app's tree verifies, and until when.
+    func finding(of app: AppID, files: any FileOperations) -> Readiness.Finding {
+        do throws(ServerError) {
+            return .verified(try PublishedState(of: try AppRepository(app, in: self, files: files)).expiries)
+        } catch { return .unverified(error) }
+    }
+}

@@ -1,0 +1,102 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+import ServiceLifecycle
+package import SystemPackage
+
+/// Signs dial, snapshot and timestamp of every app anew, again and again, while a server runs.
+///
+/// The folder's lock is held for the moment of one signing alone. A key is read when it is about to sign and forgotten
+/// afterwards. Nothing that goes wrong ends it: it says so once, and tries again.
+package struct RefreshTimer<C: Clock<Duration>>: Service {
+    private let folder: ServerFolder
+    private let files: any FileOperations
+    private let allowsTestingKeys: Bool
+    private let schedule: RefreshSchedule
+    private let clock: C
+    private let now: @Sendable () -> UTCTime
+    private let key: @Sendable (FilePath) throws -> OnlineKey?
+    private let report: @Sendable (AppID?, RefreshResult) -> Void
+
+    /// - Parameters:
+    ///   - clock: what the pauses are measured with; whether it is time is asked of `now`.
+    ///   - key: opens an online key; nil when nobody named its passphrase.
+    ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
+    ///     cannot be read.
+    package init(
+        _ folder: ServerFolder,
+        files: any FileOperations,
+        allowsTestingKeys: Bool = false,
+        schedule: RefreshSchedule,
+        clock: C,
+        now: @escaping @Sendable () -> UTCTime,
+        key: @escaping @Sendable (FilePath) throws -> OnlineKey?,
+        report: @escaping @Sendable (AppID?, RefreshResult) -> Void
+    ) {
+        self.folder = folder
+        self.files = files
+        self.allowsTestingKeys = allowsTestingKeys
+        self.schedule = schedule
+        self.clock = clock
+        self.now = now
+        self.key = key
+        self.report = report
+    }
+
+    /// Goes on until graceful shutdown or cancellation.
+    package func run() async throws {
+        var said = Said()
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let results = round(isFirst: said.isEmpty)
+            for (app, result) in results where said.isNew(result, of: app) { report(app, result) }
+            let pause = schedule.pause(after: results.map(\.result), at: now())
+            do {
+                try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) }
+            } catch { return }
+        }
+    }
+
+    private func round(isFirst: Bool) -> [(app: AppID?, result: RefreshResult)] {
+        do throws(ServerError) {
+            return try folder.allApps(files: files).map { ($0, refresh($0, tryingKey: isFirst)) }
+        } catch { return [(nil, .failed("\(error)"))] }
+    }
+
+    /// - Parameter tryingKey: opens the key even before its time, so that a missing passphrase is known at the start.
+    private func refresh(_ app: AppID, tryingKey: Bool) -> RefreshResult {
+        do {
+            let repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+            let signedAt = try PublishedState(of: repository).timestamp.signedAt
+            let isDue = schedule.isDue(signedAt: signedAt, at: now())
+            if let signedAt, !isDue, !tryingKey { return .fresh(signedAt: signedAt) }
+            guard let key = try key(repository.onlineKeyFile) else { return .withoutKey }
+            if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
+            let lock = try folder.locked(files: files)
+            let done = try repository.refresh(signing: key, at: now())
+            lock.release()
+            return .signed(done)
+        } catch ServerError.locked(.held) {
+            return .locked
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+}
+
+/// What was reported, so that nothing is said over and over.
+private struct Said {
+    private var last: [AppID?: RefreshResult] = [:]
+    private var withoutKey: Set<AppID?> = []
+
+    var isEmpty: Bool { last.isEmpty }
+
+    mutating func isNew(_ result: RefreshResult, of app: AppID?) -> Bool {
+        let before = last.updateValue(result, forKey: app)
+        return switch result {
+        case .signed: true
+        case .failed: before != result
+        case .withoutKey: withoutKey.insert(app).inserted
+        case .fresh, .locked: false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import CommandSupport
+import Glibc
+import PatchFormat
+import PatchServer
+import PatchStore
+import ServiceLifecycle
+import SystemPackage
+import Terminal
+
+/// Whether a running server signs snapshot, timestamp and dial again by itself.
+struct RefreshOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How old a timestamp may become before it is signed again: 6h, 30m; off leaves that to patchsrv refresh.",
+            valueName: "time"
+        )
+    )
+    var refreshEvery: RefreshInterval = .usual
+
+    @OptionGroup var passphrase: KeyOptions
+
+    /// The timer to run beside a server; nil when it is off.
+    ///
+    /// An encrypted key whose passphrase nobody named is asked for now where standard input is a terminal; what was typed
+    /// is kept in memory. A passphrase in a file or in the environment is read at each signing.
+    func timer(_ folder: ServerFolder) throws -> (any Service)? {
+        guard case .every(let every) = refreshEvery else { return nil }
+        return RefreshTimer(
+            folder,
+            files: DiskFiles(),
+            allowsTestingKeys: Surroundings.allowsTestingKeys,
+            schedule: RefreshSchedule(every: every),
+            clock: .continuous,
+            now: Surroundings.now,
+            key: try passphrase.reader(askingFor: try encryptedKeys(in: folder)),
+            report: { app, result in
+                guard let line = result.line else { return }
+                Console.standardError.line("patchsrv: \(app.map { "\($0): " } ?? "")\(printable(line))")
+            }
+        )
+    }
+
+    private func encryptedKeys(in folder: ServerFolder) throws -> [FilePath] {
+        guard !passphrase.isNamed, isatty(STDIN_FILENO) == 1 else { return [] }
+        var found: [FilePath] = []
+        for app in try folder.allApps(files: DiskFiles()) {
+            let path = try AppRepository(app, in: folder).onlineKeyFile
+            let file = try DiskFiles().read(path, limit: Limits.keyFile)
+            if OnlineKey.isEncrypted(file) { found.append(path) }
+        }
+        return found
+    }
+}
+
+extension RefreshResult {
+    fileprivate var line: String? {
+        switch self {
+        case .signed(let done): "signed again: timestamp \(done.timestamp), until \(done.expires)"
+        case .failed(let why): "cannot sign again: \(why)"
+        case .withoutKey:
+            "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv refresh "
+                + "every six hours (--refresh-every off says that this is meant)"
+        case .fresh, .locked: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import Terminal
+
+/// `patchsrv status`: whether something must be signed soon.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Says whether what is published verifies and holds for a while; for cron.",
+        discussion: """
+            The same answer as GET /readyz of a running server. What people sign (root, targets, channels) is reported within
+            the given time before its end; what the server signs by itself within two days, for then its signing has stopped.
+
+            EXAMPLES
+              patchsrv status --data /srv/patchline
+              patchsrv status --data /srv/patchline --within 30d --json
+
+            EXIT CODES
+              0   everything holds for longer
+              3   a published tree does not verify
+              10  something has expired, or must be signed soon
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("How long before its end a role is reported: 30d, 12h.", valueName: "time"))
+    var within: DurationArgument?
+
+    @Flag(help: "Print the state as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let folder = folder.folder
+            let check = ReadinessCheck(
+                folder,
+                files: DiskFiles(),
+                within: within?.duration ?? Readiness.within,
+                now: Surroundings.now
+            )
+            let readiness = try await check.answer()
+            if json {
+                Console.standardOutput.line(readiness.json.pretty())
+            } else {
+                readiness.write(to: .standardOutput, now: Surroundings.now())
+            }
+            switch readiness.status {
+            case .ready: return
+            case .signSoon, .expired: throw Terminal.ExitCode.due.ending
+            case .unverified: throw Terminal.ExitCode.refused.ending
+            case .empty: throw Failure.noApps(in: folder)
+            }
+        }
+    }
+}
+
+extension Readiness {
+    /// How long before its end a role is reported where nobody says otherwise.
+    static let within = Duration.days(30)
+
+    fileprivate func write(to console: Console, now: UTCTime) {
+        for app in apps {
+            console.line("\(app.app): \(app.status.rawValue)")
+            if let fault = app.fault { console.line("  \(printable(fault))") }
+            for role in app.due {
+                let left = role.expires.seconds - now.seconds
+                let end = left > 0 ? "ends in \(DurationText(.seconds(left)))" : "expired"
+                let by = role.keeper == .holders ? "its key holders" : "patchsrv refresh"
+                console.line("  \(role.role) \(role.version) \(end), at \(role.expires): signed again by \(by)")
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PatchFormat
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// Whether a server speaks HTTPS, and who it says that it is.
+struct TLSOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Speak HTTPS with this certificate: PEM, the server's own first, then those that lead to a known root.",
+            valueName: "file"
+        )
+    )
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key: PEM.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(help: ArgumentHelp("A file whose first line is that key's passphrase.", valueName: "file"))
+    var tlsPassphraseFile: String?
+
+    func validate() throws {
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key belong together")
+        }
+        guard tlsPassphraseFile == nil || tlsKey != nil else {
+            throw ValidationError("--tls-passphrase-file is for the key of --tls-key")
+        }
+    }
+
+    /// Reads both files, and warns of a certificate that does not hold now.
+    ///
+    /// Symbolic links are followed: certificates are renewed by changing one.
+    func identity(at now: UTCTime) throws -> TLSIdentity? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
+        let (certificates, key) = (try read(tlsCertificate), try read(tlsKey))
+        let identity: TLSIdentity
+        do throws(TLSIdentityError) {
+            identity = try TLSIdentity(certificates: certificates, key: key, passphrase: passphrase?.bytes)
+        } catch { throw Failure(error, certificate: tlsCertificate, key: tlsKey) }
+        warn(of: identity.validity, tlsCertificate, at: now)
+        return identity
+    }
+
+    private func read(_ file: String) throws -> [UInt8] {
+        try DiskFiles().read(FilePath(argument: file).followingLinks, limit: Limits.certificates)
+    }
+
+    private func warn(of validity: ClosedRange<Int>, _ file: String, at now: UTCTime) {
+        guard !validity.contains(now.seconds) else { return }
+        let what =
+            now.seconds > validity.upperBound
+            ? "expired at \(UTCTime(seconds: validity.upperBound))"
+            : "holds only from \(UTCTime(seconds: validity.lowerBound)) on"
+        Console.standardError.line("warning: the certificate \(printable(file)) \(what); clients will refuse it")
+    }
+}
+
+extension Failure {
+    fileprivate init(_ error: TLSIdentityError, certificate: String, key: String) {
+        switch error {
+        case .noCertificate:
+            self.init(
+                "\(certificate) holds no certificate",
+                hint: "it must be PEM: -----BEGIN CERTIFICATE-----",
+                exitCode: .malformed
+            )
+        case .noKey:
+            self.init(
+                "\(key) holds no private key",
+                hint: "it must be PEM: -----BEGIN PRIVATE KEY-----",
+                exitCode: .malformed
+            )
+        case .needsPassphrase:
+            self.init(
+                "the key \(key) is encrypted",
+                hint: "name its passphrase with --tls-passphrase-file",
+                exitCode: .refused
+            )
+        case .wrongPassphrase:
+            self.init("the passphrase does not open the key \(key)", exitCode: .refused)
+        case .mismatch:
+            self.init(
+                "the key \(key) is not the one of the certificate \(certificate)",
+                hint: "the server's own certificate must be the first in its file",
+                exitCode: .refused
+            )
+        case .unusable(let reason):
+            self.init("the certificate \(certificate) cannot be used: \(reason)", exitCode: .refused)
+        }
+    }
+}

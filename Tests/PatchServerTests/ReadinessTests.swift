@@ -1,0 +1,138 @@
+import FoundationEssentials
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import SystemPackage
+import Testing
+
+@Suite("Whether a server is ready")
+struct ReadinessTests {
+    private let app = ReleaseFactory.app
+    private let time = ManualClock(TestingServer.start)
+
+    /// A server with a release that holds for 90 days.
+    private func server() throws -> (TestingServer, FaultyFiles, ReadinessCheck) {
+        let files = FaultyFiles()
+        let server = try TestingServer(files: files)
+        try server.publish(try server.factory.release(on: server.repository))
+        let check = ReadinessCheck(server.folder, files: files, within: .days(30), now: { [time] in time.now() })
+        return (server, files, check)
+    }
+
+    private func readyz(_ check: ReadinessCheck) async throws -> (status: UInt, cache: String, text: String) {
+        let request = FileRequest(method: .GET, path: try RequestPath(parsing: "/readyz"))
+        guard case .bytes(let served) = await PublishedTree("/srv/tree", readiness: check).answer(request) else {
+            Issue.record("was no answer in bytes")
+            throw CancellationError()
+        }
+        return (served.status.code, served.cacheControl, String(decoding: served.bytes, as: UTF8.self))
+    }
+
+    @Test
+    func `is answered 200 while everything holds`() async throws {
+        let (_, _, check) = try server()
+        let answer = try await readyz(check)
+        #expect((answer.status, answer.cache) == (200, "no-store"))
+        #expect(
+            answer.text == #"{"apps":[{"app":"com.example.storefront","due":[],"status":"ready"}],"status":"ready"}"#
+                + "\n"
+        )
+    }
+
+    @Test
+    func `is answered 503 with the role that its holders must sign soon`() async throws {
+        let (server, _, check) = try server()
+        time.advance(by: .days(60))
+        try server.repository.refresh(signing: server.key, at: time.now())
+        let answer = try await readyz(check)
+        #expect(answer.status == 503)
+        let expires = TestingServer.start.adding(.days(90))
+        #expect(
+            answer.text
+                == #"{"apps":[{"app":"com.example.storefront","due":["#
+                + #"{"expires":"\#(expires)","role":"production","signedBy":"holders","version":1}"#
+                + #"],"status":"sign-soon"}],"status":"sign-soon"}"# + "\n"
+        )
+    }
+
+    @Test
+    func `notices when the server's own signing has stopped, two days before the end`() async throws {
+        let (_, _, check) = try server()
+        time.advance(by: .days(5))
+        time.advance(by: .seconds(-1))
+        #expect(try await check.answer().status == .ready)
+        time.advance(by: .seconds(1))
+        let soon = try await check.answer()
+        #expect(soon.status == .signSoon)
+        #expect(soon.apps.first?.due.map(\.role) == ["dial", "snapshot", "timestamp"])
+        time.advance(by: .days(2))
+        #expect(try await check.answer().status == .expired)
+    }
+
+    @Test
+    func `names what does not verify, and no place on the disk`() async throws {
+        let (server, files, check) = try server()
+        let tree = server.folder.tree(of: app)
+        try files.rot(tree.appending("metadata/1.production.json"))
+        let answer = try await check.answer()
+        #expect(answer.status == .unverified)
+        let error = ServerError.tree(app, .wrongDigest(name: "production", algorithm: "sha256"))
+        #expect(answer.apps.first?.fault == error.description)
+
+        let unreadable = Readiness(
+            [(app, .unverified(.file(.notFound(.read, "/srv/secret"))))],
+            within: .zero,
+            at: time.now()
+        )
+        #expect(unreadable.apps.first?.fault == "a file of the published tree cannot be read")
+    }
+
+    @Test
+    func `is no without an app, and as bad as the worst`() {
+        let now = time.now()
+        #expect(Readiness([], within: .zero, at: now).status == .empty)
+        let other: AppID = named("com.example.other")
+        let mixed = Readiness(
+            [(app, .verified([])), (other, .unverified(.unknownApp(other)))],
+            within: .zero,
+            at: now
+        )
+        #expect(mixed.status == .unverified)
+        #expect(mixed.apps.map(\.status) == [.ready, .unverified])
+    }
+
+    @Test
+    func `is verified again after five seconds or when a timestamp is replaced, and not before`() async throws {
+        let (server, _, check) = try server()
+        for _ in 0..<3 { _ = try await check.answer() }
+        #expect(await check.verifications == 1)
+        try server.repository.refresh(signing: server.key, at: time.now())
+        for _ in 0..<3 { _ = try await check.answer() }
+        #expect(await check.verifications == 2)
+        time.advance(by: ReadinessCheck.lifetime)
+        for _ in 0..<3 { _ = try await check.answer() }
+        #expect(await check.verifications == 3)
+    }
+
+    @Test
+    func `is verified by one of those who ask at a time`() async throws {
+        let (_, _, check) = try server()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { _ = try? await check.answer() } }
+        }
+        #expect(await check.verifications == 1)
+    }
+
+    @Test
+    func `has no path where nobody asked for it`() async throws {
+        let request = FileRequest(method: .GET, path: try RequestPath(parsing: "/readyz"))
+        guard case .refused(.notFound, _, _) = await PublishedTree("/srv/tree").answer(request) else {
+            Issue.record("was answered")
+            return
+        }
+    }
+}
