@@ -21,6 +21,9 @@ struct MakingOptions: ParsableArguments {
     )
     var roleKeys: [String] = []
 
+    @Flag(help: "Sign its entries alone: the holders of the role's keys sign with `patchsign release sign`.")
+    var unsigned = false
+
     @Option(help: ArgumentHelp("The key that signs entries. Default: entry.key of --keys.", valueName: "file"))
     var entryKey: String?
 
@@ -44,8 +47,13 @@ struct MakingOptions: ParsableArguments {
     @Flag(help: "Replace what stands at the output.")
     var force = false
 
+    func validate() throws {
+        if unsigned, !roleKeys.isEmpty { throw ValidationError("give one of --unsigned and --key") }
+    }
+
     /// The key files that sign the channel's role.
     func roleKeyFiles(of channel: ChannelName, in folder: FilePath) throws(Failure) -> [FilePath] {
+        guard !unsigned else { return [] }
         guard roleKeys.isEmpty else { return roleKeys.map { FilePath(argument: $0) } }
         let names: [String]
         do throws(FileError) { names = try DiskFiles().list(folder) } catch { throw Failure(SigningError.file(error)) }
