@@ -54,7 +54,8 @@ package struct RootOfTrustMaker: Sendable {
     package func makeKeys(bits: Int, progress: ProgressStart) async throws(SigningError) -> [String: PrivateKey] {
         guard (2_048...8_192).contains(bits) else { throw .plan(.bits(bits)) }
         let folder = folder
-        let made = try await mapOnAllCores(plan.keyNames.filter { elsewhere[$0] == nil }, chunk: 1, progress: progress) {
+        let made = try await mapOnAllCores(plan.keyNames.filter { elsewhere[$0] == nil }, chunk: 1, progress: progress)
+        {
             (name) throws(SigningError) in
             do throws(KeyError) {
                 return (name, try PrivateKey.generateRSA(bits: bits))
