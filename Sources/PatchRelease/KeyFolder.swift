@@ -126,7 +126,7 @@ package struct KeyFolder: Sendable {
     /// An entry key's id covers another scheme than a role key's.
     package static func id(of key: PublicKey, named name: String) -> KeyID {
         [RootOfTrustPlan.entry, next(RootOfTrustPlan.entry)].contains(name)
-            ? KeyID(EntryKeys.id(of: key)) : KeyID(TUFKey(of: key).id)
+            ? KeyID(EntryKeys.id(of: key)) : KeyID(TUFKey(key).id)
     }
 
     private func exists(_ path: FilePath) throws(SigningError) -> Bool {

@@ -9,6 +9,7 @@ package import SystemPackage
 /// NAME.key       PKCS#8, 0600; encrypted unless its protection says otherwise
 /// NAME.pub       0644
 /// targets.json   root.json last, so that a folder with a root has all the rest
+/// trust.draft    in their place, when holders elsewhere still have to sign
 /// ```
 package struct RootOfTrustMaker: Sendable {
     /// How a private key is written.
@@ -18,12 +19,23 @@ package struct RootOfTrustMaker: Sendable {
     }
 
     package let plan: RootOfTrustPlan
+    /// By name, the keys that were made elsewhere: only their public halves are written here.
+    package let elsewhere: [String: PublicKey]
+    package let policy: KeyPolicy
     package let folder: FilePath
     package let files: any FileOperations
 
     /// - Throws: `.exists` when any file to be made is there already.
-    package init(_ plan: RootOfTrustPlan, in folder: FilePath, files: any FileOperations) throws(SigningError) {
+    package init(
+        _ plan: RootOfTrustPlan,
+        elsewhere: [String: PublicKey] = [:],
+        policy: KeyPolicy,
+        in folder: FilePath,
+        files: any FileOperations
+    ) throws(SigningError) {
         self.plan = plan
+        self.elsewhere = elsewhere
+        self.policy = policy
         self.folder = folder
         self.files = files
         for name in fileNames {
@@ -34,14 +46,17 @@ package struct RootOfTrustMaker: Sendable {
 
     /// In the order in which they get their names.
     package var fileNames: [String] {
-        plan.keyNames.flatMap { ["\($0).key", "\($0).pub"] } + [RootOfTrust.targetsFile, RootOfTrust.rootFile]
+        plan.keyNames.flatMap { (elsewhere[$0] == nil ? ["\($0).key"] : []) + ["\($0).pub"] }
+            + (elsewhere.isEmpty ? [] : [TrustFolder.draftFile]) + [RootOfTrust.targetsFile, RootOfTrust.rootFile]
     }
 
     /// New keys, on all cores.
     package func makeKeys(bits: Int, progress: ProgressStart) async throws(SigningError) -> [String: PrivateKey] {
         guard (2_048...8_192).contains(bits) else { throw .plan(.bits(bits)) }
         let folder = folder
-        let made = try await mapOnAllCores(plan.keyNames, chunk: 1, progress: progress) { (name) throws(SigningError) in
+        let made = try await mapOnAllCores(plan.keyNames.filter { elsewhere[$0] == nil }, chunk: 1, progress: progress)
+        {
+            (name) throws(SigningError) in
             do throws(KeyError) {
                 return (name, try PrivateKey.generateRSA(bits: bits))
             } catch { throw .key(folder.appending("\(name).key"), error) }
@@ -53,23 +68,47 @@ package struct RootOfTrustMaker: Sendable {
     ///
     /// Afterwards: all files stand under their names, durably; after an error none does.
     /// - Parameter protection: of each key, by its name.
+    /// - Returns: who signed, and who is missing: then a draft stands in place of `root.json` and `targets.json`.
+    @discardableResult
     package func write(
         _ keys: [String: PrivateKey],
         at time: UTCTime,
         protection: (String) -> Protection
-    ) throws(SigningError) {
+    ) throws(SigningError) -> TrustChange {
         var contents: [(name: String, bytes: [UInt8], permissions: FilePermissions)] = []
+        let roles: (root: Envelope, targets: Envelope)
         do throws(KeyError) {
             for name in plan.keyNames {
+                if let publicKey = elsewhere[name] {
+                    contents.append(("\(name).pub", Array(publicKey.pem.utf8), .publicFile))
+                    continue
+                }
                 guard let key = keys[name] else { preconditionFailure("no key \(name) was made") }
                 contents.append(("\(name).key", try protection(name).pem(of: key), .privateFile))
                 contents.append(("\(name).pub", Array(key.publicKey.pem.utf8), .publicFile))
             }
-            let roles = try plan.roles(keys: keys, at: time)
+            roles = try plan.roles(keys: keys, elsewhere: elsewhere, at: time)
+        } catch { throw .key(folder, error) }
+        let change = try change(roles, keys)
+        if change.isComplete {
             contents.append((RootOfTrust.targetsFile, roles.targets.fileBytes, .publicFile))
             contents.append((RootOfTrust.rootFile, roles.root.fileBytes, .publicFile))
-        } catch { throw .key(folder, error) }
+        } else {
+            contents.append((TrustFolder.draftFile, change.draft.fileBytes, .publicFile))
+        }
         do throws(FileError) { try commit(contents) } catch { throw .file(error) }
+        return change
+    }
+
+    /// By the rules that every later change is held to.
+    private func change(
+        _ roles: (root: Envelope, targets: Envelope),
+        _ keys: [String: PrivateKey]
+    ) throws(SigningError) -> TrustChange {
+        let entry = elsewhere[RootOfTrustPlan.entry] ?? keys[RootOfTrustPlan.entry]?.publicKey
+        let rules = TrustRules(policy: policy, entryKeys: [entry].compactMap(\.self))
+        let draft = TrustDraft(app: plan.app, base: nil, root: roles.root, targets: roles.targets)
+        return try ceremony(folder) { () throws(CeremonyError) in try TrustChange(draft, from: nil, rules: rules) }
     }
 
     private func commit(

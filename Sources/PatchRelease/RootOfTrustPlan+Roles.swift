@@ -11,44 +11,50 @@ extension RootOfTrustPlan {
     package func roles(keys: [String: PrivateKey], at time: UTCTime) throws(KeyError) -> (
         root: Envelope, targets: Envelope
     ) {
+        try roles(keys: keys, elsewhere: [:], at: time)
+    }
+
+    /// The same, signed by those of its holders whose private keys are at hand.
+    ///
+    /// - Parameter elsewhere: public keys that were made elsewhere; with `keys` one for each of ``keyNames``.
+    package func roles(
+        keys: [String: PrivateKey],
+        elsewhere: [String: PublicKey],
+        at time: UTCTime
+    ) throws(KeyError) -> (root: Envelope, targets: Envelope) {
         let expires = time.adding(Self.validity)
+        let listed = elsewhere.merging(keys.mapValues(\.publicKey)) { first, _ in first }
+        let online = signers(of: [Self.online], 1, listed)
         var root = RoleDocument.root(
             app: app,
             version: 1,
             expires: expires,
             roles: [
-                "root": signers(of: "root", keys), "targets": signers(of: "targets", keys),
-                "snapshot": onlineSigner(keys), "timestamp": onlineSigner(keys),
+                "root": signers(of: self.keys(of: "root"), threshold(of: "root"), listed),
+                "targets": signers(of: self.keys(of: "targets"), threshold(of: "targets"), listed),
+                "snapshot": online, "timestamp": online,
             ]
         )
         var targets = RoleDocument.targets(
             version: 1,
             expires: expires,
-            delegations: channels.map { .channel($0, signers: signers(of: $0.text, keys)) }
-                + [.dial(signers: onlineSigner(keys))]
+            delegations: channels.map { channel in
+                .channel(
+                    channel,
+                    signers: signers(of: self.keys(of: channel.text), threshold(of: channel.text), listed)
+                )
+            } + [.dial(signers: online)]
         )
-        for name in self.keys(of: "root") { try Self.sign(&root, with: keys[name]) }
-        for name in self.keys(of: "targets") { try Self.sign(&targets, with: keys[name]) }
+        for key in self.keys(of: "root").compactMap({ keys[$0] }) { try Self.sign(&root, with: key) }
+        for key in self.keys(of: "targets").compactMap({ keys[$0] }) { try Self.sign(&targets, with: key) }
         return (root, targets)
     }
 
-    private func signers(of role: String, _ keys: [String: PrivateKey]) -> RoleDocument.Signers {
-        RoleDocument.Signers(
-            keys: self.keys(of: role).compactMap { keys[$0] }.map(Self.tufKey),
-            threshold: threshold(of: role)
-        )
+    private func signers(of names: [String], _ threshold: Int, _ keys: [String: PublicKey]) -> RoleDocument.Signers {
+        RoleDocument.Signers(keys: names.compactMap { keys[$0] }.map { TUFKey($0) }, threshold: threshold)
     }
 
-    private func onlineSigner(_ keys: [String: PrivateKey]) -> RoleDocument.Signers {
-        RoleDocument.Signers(keys: [keys[Self.online]].compactMap { $0 }.map(Self.tufKey), threshold: 1)
-    }
-
-    private static func tufKey(_ key: PrivateKey) -> TUFKey {
-        TUFKey(key.publicKey)
-    }
-
-    private static func sign(_ role: inout Envelope, with key: PrivateKey?) throws(KeyError) {
-        guard let key else { preconditionFailure("a plan's keys are all made before its roles are signed") }
-        try role.sign(with: key, id: tufKey(key).id)
+    private static func sign(_ role: inout Envelope, with key: PrivateKey) throws(KeyError) {
+        try role.sign(with: key, id: TUFKey(key.publicKey).id)
     }
 }

@@ -18,7 +18,7 @@ package enum KeySelector: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .key(let key): "key \(KeyID(TUFKey(of: key).id))"
+        case .key(let key): "key \(KeyID(TUFKey(key).id))"
         case .id(let text): text
         }
     }
@@ -45,7 +45,7 @@ extension Authorities {
     mutating func apply(_ edit: TrustEdit) throws(CeremonyError) {
         switch edit {
         case .add(let key, let role):
-            let added = TUFKey(of: key)
+            let added = TUFKey(key)
             var keys = role == .online ? [:] : self[role]?.keys ?? [:]
             guard self[role]?.keys.values.contains(where: { $0.publicKey == key }) != true else {
                 throw .alreadyListed(KeyID(added.id), role: role)

@@ -55,9 +55,12 @@ struct CeremonyWork {
     }
 
     /// Every key of the folder that may sign and that opens.
+    ///
+    /// When none of them opens, nothing is left behind: a passphrase was mistyped.
     private func sign(_ change: TrustChange) throws(Failure) -> (TrustChange, closed: [String]) {
         let (folder, pairs) = (folder, KeyFolder(folder.folder, files: folder.files))
         var (change, closed): (TrustChange, [String]) = (change, [])
+        var (opened, refusal): (Int, Failure?) = (0, nil)
         for (name, key) in try signing({ () throws(SigningError) in try pairs.publicKeys() }) {
             let isHere = try signing { () throws(SigningError) in try pairs.hasPrivateKey(name) }
             guard isHere, !change.rolesToSign(with: key).isEmpty else { continue }
@@ -67,13 +70,17 @@ struct CeremonyWork {
             } catch {
                 guard error.exitCode == .refused else { throw error }
                 closed.append(name)
+                refusal = refusal ?? error
                 continue
             }
+            // The pair of this ceremony says nothing about the passphrases of the others.
+            if !name.hasSuffix(".next") { opened += 1 }
             let present = change
             change = try signing { () throws(SigningError) in
                 try folder.change(try present.signed(with: signer), at: folder.draftPath)
             }
         }
+        if opened == 0, let refusal { throw refusal }
         return (change, closed)
     }
 

@@ -48,6 +48,7 @@ extension Failure {
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
         case .notASigner: "targets.json names who may sign for a channel"
         case .noKey(let what, _) where what.hasSuffix(".json"): "make a root of trust with `patchsign init`"
+        case .noKey(let what, _) where what.hasSuffix(".pub"): "name a key by its .pub file there, without .pub"
         case .noKey: "name the key with --key or --entry-key"
         case .key(_, .needsPassphrase): Self.passphraseHint
         case .key(_, .wrongPassphrase): "nothing was signed; " + Self.passphraseHint

@@ -20,6 +20,11 @@ struct Init: AsyncParsableCommand {
             key and the pipeline's entry key, as encrypted PKCS#8; root.json, which devices start from; and \
             targets.json, which names who may sign for which channel. Nothing that exists is replaced.
 
+            A key that was made elsewhere comes as its public half: --public root-bob=bob.pub is bob's key of root, \
+            --public targets=targets.pub the only one of targets. When those at hand are not enough to sign root and \
+            targets, trust.draft stands in their place: its holders run `patchsign root sign`, then \
+            `patchsign root publish`.
+
             Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
 
             Exit codes: 0 done; 6 cannot write; 8 a file is there already; 64 usage.
@@ -50,6 +55,15 @@ struct Init: AsyncParsableCommand {
     )
     var thresholds: [Assignment] = []
 
+    @Option(
+        name: .customLong("public"),
+        help: ArgumentHelp(
+            "A public key that was made elsewhere, and whose it is; may stand several times.",
+            valueName: "role[-name]=pubfile"
+        )
+    )
+    var publicKeys: [Assignment] = []
+
     @OptionGroup var protection: ProtectionOptions
 
     @Option(help: ArgumentHelp("The size of the keys.", valueName: "bits"))
@@ -65,17 +79,32 @@ struct Init: AsyncParsableCommand {
             let plan = try plan()
             let folder = FilePath(argument: keys)
             let time = try time.time()
+            let elsewhere = try madeElsewhere(plan)
             let maker = try signing { () throws(SigningError) in
-                try RootOfTrustMaker(plan, in: folder, files: DiskFiles())
+                try RootOfTrustMaker(
+                    plan,
+                    elsewhere: elsewhere,
+                    policy: .ofThisProcess,
+                    in: folder,
+                    files: DiskFiles()
+                )
             }
             // Asked for before the keys are made, which takes a while.
             let protect = try protection.resolve()
             let made = try await signing { () async throws(SigningError) in
                 try await maker.makeKeys(bits: bits, progress: reporter("Making keys"))
             }
-            try signing { () throws(SigningError) in try maker.write(made, at: time, protection: protect) }
-            InitReport(plan: plan, folder: folder, keys: made, isEncrypted: !protection.unencryptedKeys)
-                .write(json: json)
+            let change = try signing { () throws(SigningError) in
+                try maker.write(made, at: time, protection: protect)
+            }
+            InitReport(
+                plan: plan,
+                folder: folder,
+                keys: made.mapValues(\.publicKey).merging(elsewhere) { made, _ in made },
+                elsewhere: Set(elsewhere.keys),
+                isComplete: change.isComplete,
+                isEncrypted: !protection.unencryptedKeys
+            ).write(json: json)
         }
     }
 
@@ -91,10 +120,35 @@ struct Init: AsyncParsableCommand {
             return try RootOfTrustPlan(
                 app: app,
                 channels: channels,
-                holders: holders.map { ($0.name, $0.value) },
+                holders: holders.map { ($0.name, $0.value) } + holdersElsewhere(),
                 thresholds: counts
             )
         } catch { throw Failure(SigningError.plan(error)) }
+    }
+
+    /// `--public root-bob=FILE` names a holder by itself.
+    private func holdersElsewhere() -> [(role: String, name: String)] {
+        publicKeys.compactMap { row in
+            let parts = row.name.split(separator: "-", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return nil }
+            let isKnown = holders.contains { $0.name == parts[0] && $0.value == parts[1] }
+            return isKnown ? nil : (parts[0], parts[1])
+        }
+    }
+
+    private func madeElsewhere(_ plan: RootOfTrustPlan) throws(Failure) -> [String: PublicKey] {
+        var keys: [String: PublicKey] = [:]
+        for row in publicKeys {
+            guard plan.keyNames.contains(row.name), keys[row.name] == nil else {
+                throw Failure(
+                    "--public \(row.name)=… names no key of this plan, or one twice",
+                    hint: "its keys are \(plan.keyNames.joined(separator: ", "))",
+                    exitCode: .usage
+                )
+            }
+            keys[row.name] = try TrustArgument.key(row.value)
+        }
+        return keys
     }
 }
 

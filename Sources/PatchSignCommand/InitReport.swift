@@ -8,30 +8,48 @@ import Terminal
 struct InitReport {
     let plan: RootOfTrustPlan
     let folder: FilePath
-    let keys: [String: PrivateKey]
+    let keys: [String: PublicKey]
+    /// Names of keys whose private halves are not here.
+    let elsewhere: Set<String>
+    /// False while other holders have to sign the draft.
+    let isComplete: Bool
     let isEncrypted: Bool
 
     func write(json: Bool) {
         let console = Console.standardOutput
         guard !json else { return console.line(self.json.pretty()) }
-        console.line("made the root of trust of \(plan.app) in \(printable(folder.string))")
+        console.line(
+            isComplete
+                ? "made the root of trust of \(plan.app) in \(printable(folder.string))"
+                : "made keys of \(plan.app) in \(printable(folder.string)), and a draft of its root of trust"
+        )
         var table = Table(["ROLE", "KEYS", "NEEDED"])
         for role in ["root", "targets"] + plan.channels.map(\.text) {
             table.add([
-                Table.Cell(role), Table.Cell(plan.keys(of: role).map { "\($0).key" }.joined(separator: ", ")),
+                Table.Cell(role), Table.Cell(plan.keys(of: role).map(file).joined(separator: ", ")),
                 "\(plan.threshold(of: role))",
             ])
         }
-        table.add(["snapshot, timestamp, dial", "online.key", "1"])
-        table.add(["entries", "entry.key", "1"])
+        table.add(["snapshot, timestamp, dial", Table.Cell(file(RootOfTrustPlan.online)), "1"])
+        table.add(["entries", Table.Cell(file(RootOfTrustPlan.entry)), "1"])
         table.write(to: console)
         if !isEncrypted { console.line("the private keys are NOT encrypted") }
+        guard isComplete else {
+            return console.line(
+                "next: the holders sign \(TrustFolder.draftFile) with `patchsign root sign`; then `patchsign root publish`"
+            )
+        }
         console.line("next: keep root and targets keys offline; give devices root.json")
+    }
+
+    private func file(_ name: String) -> String {
+        elsewhere.contains(name) ? "\(name).pub" : "\(name).key"
     }
 
     private var json: JSON {
         .fields([
             ("app", .text(plan.app.text)), ("folder", .text(folder.string)), ("encrypted", .bool(isEncrypted)),
+            ("complete", .bool(isComplete)),
             (
                 "roles",
                 .fields(
@@ -39,7 +57,7 @@ struct InitReport {
                         (
                             role,
                             .fields([
-                                ("keys", .array(plan.keys(of: role).map { .text("\($0).key") })),
+                                ("keys", .array(plan.keys(of: role).map { .text(file($0)) })),
                                 ("threshold", .integer(plan.threshold(of: role))),
                             ])
                         )
@@ -50,7 +68,7 @@ struct InitReport {
                 "publicKeys",
                 .fields(
                     plan.keyNames.map { name in
-                        (name, keys[name].map { .text($0.publicKey.material.hex) })
+                        (name, keys[name].map { .text($0.material.hex) })
                     }
                 )
             ),

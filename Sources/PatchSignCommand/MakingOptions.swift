@@ -24,6 +24,9 @@ struct MakingOptions: ParsableArguments {
     )
     var roleKeys: [String] = []
 
+    @Flag(help: "Sign its entries alone: the holders of the role's keys sign with `patchsign release sign`.")
+    var unsigned = false
+
     @Option(
         help: ArgumentHelp(
             "The key that signs entries. Default: entry.key or entry.signer of --keys.",
@@ -60,8 +63,13 @@ struct MakingOptions: ParsableArguments {
     @Flag(help: "Replace what stands at the output.")
     var force = false
 
+    func validate() throws {
+        if unsigned, !roleKeys.isEmpty { throw ValidationError("give one of --unsigned and --key") }
+    }
+
     /// The keys that sign the channel's role.
     func roleKeys(of channel: ChannelName, in folder: FilePath) throws(Failure) -> [KeyReference] {
+        guard !unsigned else { return [] }
         guard roleKeys.isEmpty else {
             var keys: [KeyReference] = []
             for key in roleKeys { keys.append(try KeyReference(argument: key)) }

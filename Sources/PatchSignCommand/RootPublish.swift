@@ -36,22 +36,23 @@ struct RootPublish: AsyncParsableCommand {
     func run() async throws {
         try await ending(json: json) { () async throws(Failure) in
             let (folder, path, time) = (folder.trustFolder, FilePath(argument: draft), try time.time())
-            let stage = try signing { () throws(SigningError) in
-                try folder.stage(of: try folder.draft(at: path), at: path)
-            }
+            let draft = try signing { () throws(SigningError) in try folder.draft(at: path) }
+            let stage = try signing { () throws(SigningError) in try folder.stage(of: draft, at: path) }
             if stage == .base, !json {
                 let change = try signing { () throws(SigningError) in try folder.change(at: path) }
                 try TrustReport(change, in: folder).write(to: .standardOutput)
             }
             let settled = try signing { () throws(SigningError) in
-                try folder.publish(try folder.draft(at: path), at: time, from: path)
+                try folder.publish(draft, at: time, from: path)
                 return try folder.settle()
             }
-            try write(stage, settled, keys: folder)
+            try write(stage, settled, isFirst: draft.base == nil, keys: folder)
         }
     }
 
-    private func write(_ stage: TrustFolder.Stage, _ settled: [String], keys: TrustFolder) throws(Failure) {
+    private func write(_ stage: TrustFolder.Stage, _ settled: [String], isFirst: Bool, keys: TrustFolder)
+        throws(Failure)
+    {
         guard let roles = try signing({ () throws(SigningError) in try keys.current() }) else { return }
         let (root, targets) = (roles.root.header, roles.targets.header)
         let console = Console.standardOutput
@@ -72,6 +73,7 @@ struct RootPublish: AsyncParsableCommand {
                 + ": root \(root.version) and targets \(targets.version) stand in \(printable(keys.folder.string))"
         )
         for name in settled { console.line("\(name).key is the new key; the old one is in \(KeyFolder.retired)/") }
+        guard !isFirst else { return console.line("next: give devices root.json; `patchsrv init` starts the server") }
         console.line("next: \(serverStep(folder.keys, newOnlineKey: settled.contains(RootOfTrustPlan.online)))")
     }
 }

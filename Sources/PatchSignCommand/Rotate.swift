@@ -56,6 +56,9 @@ struct Rotate: AsyncParsableCommand {
             if let pending = work.pending {
                 let isMine = try signing { () throws(SigningError) in try rotation.isUnderWay(in: pending) }
                 guard isMine else { return try work.refusePending() }
+                if !json {
+                    Console.standardOutput.line("going on with the pair \(name).next, which an earlier call made")
+                }
                 return try work.carryOut(pending)
             }
             _ = try signing { () throws(SigningError) in try rotation.roles(in: work.trust) }

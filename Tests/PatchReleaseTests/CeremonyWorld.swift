@@ -100,7 +100,7 @@ func signer(_ key: PrivateKey, _ name: String = "fresh.key") throws -> SigningKe
     return try SigningKey(file, passphrase: nil, policy: .forTests, files: files)
 }
 
-func id(of key: PublicKey) -> SHA256Digest { TUFKey(of: key).id }
+func id(of key: PublicKey) -> SHA256Digest { TUFKey(key).id }
 
 extension TestKey {
     var publicKey: PublicKey {

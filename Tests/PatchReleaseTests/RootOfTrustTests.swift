@@ -24,7 +24,7 @@ struct RootOfTrustTests {
         do throws(RootOfTrustPlan.Problem) {
             plan = try RootOfTrustPlan(app: Workbench.app, channels: [])
         } catch { throw .plan(error) }
-        return try RootOfTrustMaker(plan, in: folder, files: DiskFiles())
+        return try RootOfTrustMaker(plan, policy: .forTests, in: folder, files: DiskFiles())
     }
 
     @Test func `is whole: encrypted keys that openssl opens, public halves, and roles that hold`() async throws {
@@ -55,6 +55,59 @@ struct RootOfTrustTests {
         #expect(trust.roles(of: try TestKey.entry.key.publicKey).isEmpty)
     }
 
+    @Test func `waits as a draft for holders whose keys were made elsewhere`() throws {
+        let bench = try Workbench()
+        let plan = try RootOfTrustPlan(
+            app: Workbench.app,
+            channels: ["production"],
+            holders: [("root", "alice"), ("root", "bob")],
+            thresholds: [("root", 2)]
+        )
+        let folder = bench.folder.appending("new")
+        let maker = try RootOfTrustMaker(
+            plan,
+            elsewhere: ["root-bob": try TestKey.other.publicKey],
+            policy: .forTests,
+            in: folder,
+            files: DiskFiles()
+        )
+        let keys = [
+            "root-alice": try TestKey.root.key, "targets": try TestKey.targets.key,
+            "production": try TestKey.production.key, "online": try TestKey.online.key,
+            "entry": try TestKey.entry.key,
+        ]
+        #expect(try !maker.write(keys, at: Workbench.time, protection: { _ in .none }).isComplete)
+        let names = keys.keys.flatMap { ["\($0).key", "\($0).pub"] } + ["root-bob.pub", "trust.draft"]
+        #expect(try bench.files.list(folder) == names.sorted())
+        let trust = TrustFolder(folder, policy: .forTests, files: bench.files)
+        let change = try trust.change(at: trust.draftPath)
+        #expect(change.quorums.map(\.valid) == [1, 1] && change.quorums.map(\.needed) == [2, 1])
+        let signed = try change.signed(with: try TestKey.other.signer)
+        #expect(try trust.publish(signed, at: Workbench.time, from: trust.draftPath))
+        #expect(try RootOfTrust(folder: folder, policy: .forTests, files: bench.files).root.header.version == 1)
+    }
+
+    @Test func `gives no key of another holder two uses`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new")
+        let maker = try RootOfTrustMaker(
+            try RootOfTrustPlan(app: Workbench.app, channels: ["production", "beta"]),
+            elsewhere: ["online": try TestKey.beta.publicKey],
+            policy: .forTests,
+            in: folder,
+            files: DiskFiles()
+        )
+        let twice = CeremonyError.keyInTwoUses(
+            KeyID(id(of: try TestKey.beta.publicKey)),
+            "role beta",
+            "role online"
+        )
+        #expect(throws: SigningError.ceremony(folder, twice)) {
+            try maker.write(try testKeys(), at: Workbench.time, protection: protection)
+        }
+        #expect(try bench.files.status(of: folder) == nil)
+    }
+
     @Test func `is never made over a file that is there`() throws {
         let bench = try Workbench()
         try bench.write("mine", to: "new/beta.pub")
@@ -77,7 +130,12 @@ struct RootOfTrustTests {
     @Test func `has keys of the size that was asked for`() async throws {
         let bench = try Workbench()
         let plan = try RootOfTrustPlan(app: Workbench.app, channels: ["beta"])
-        let maker = try RootOfTrustMaker(plan, in: bench.folder.appending("new"), files: DiskFiles())
+        let maker = try RootOfTrustMaker(
+            plan,
+            policy: .forTests,
+            in: bench.folder.appending("new"),
+            files: DiskFiles()
+        )
         let keys = try await maker.makeKeys(bits: 2_048) { _ in { _ in } }
         #expect(keys.keys.sorted() == ["beta", "entry", "online", "root", "targets"])
         #expect(keys.values.allSatisfy { $0.publicKey.kind == .rsa(bits: 2_048) })

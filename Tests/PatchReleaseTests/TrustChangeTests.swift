@@ -33,7 +33,7 @@ struct TrustChangeTests {
         let change = try world.change(draft)
         #expect(
             change.differences.dropFirst() == [
-                .added(TUFKey(of: try fresh()), to: production), .threshold(of: production, from: 1, to: 2, keys: 2),
+                .added(TUFKey(try fresh()), to: production), .threshold(of: production, from: 1, to: 2, keys: 2),
             ]
         )
         #expect(change.quorums.map(\.rule) == [.targets])
@@ -47,8 +47,8 @@ struct TrustChangeTests {
         #expect(change.after.targets.delegation(to: "dial").map { Array($0.keys.keys.keys) } == listed[0])
         #expect(
             change.differences.suffix(2) == [
-                .removed(TUFKey(of: try TestKey.online.publicKey), from: .online),
-                .added(TUFKey(of: try fresh()), to: .online),
+                .removed(TUFKey(try TestKey.online.publicKey), from: .online),
+                .added(TUFKey(try fresh()), to: .online),
             ]
         )
         #expect(change.draft.root != nil && change.draft.targets != nil)
@@ -284,7 +284,7 @@ struct TrustChangeTests {
     @Test func `is refused with a key that signs no role`() throws {
         let world = try CeremonyWorld()
         let draft = try world.draft([.add(try fresh(), production)])
-        var odd = try #require(TUFKey(of: try fresh()).json.object)
+        var odd = try #require(TUFKey(try fresh()).json.object)
         odd["scheme"] = .text("rsa-pkcs1v15-sha256")
         let key = TUFKey(.object(odd))
         var signed = try #require(draft.targets?.signed.object)
