@@ -173,6 +173,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "PatchFormat", "PatchTrust"]),
         .testTarget(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.

@@ -64,7 +64,12 @@ package struct BaseRelease: Sendable {
 
 extension VerifiedRelease {
     /// Reads a release and checks everything in it; how far its quorum has come is in ``quorum``.
-    package init(folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
+    package init(
+        folder: FilePath,
+        rootOfTrust: RootOfTrust,
+        files: any FileOperations,
+        observe: CheckObserver? = nil
+    ) throws(SigningError) {
         do throws(ReleaseError) {
             let release = try SignedRelease(folder: folder, files: files)
             guard release.header.app == rootOfTrust.app else {
@@ -80,7 +85,7 @@ extension VerifiedRelease {
             guard let delegation = rootOfTrust.targets.delegation(to: release.header.channel.text) else {
                 throw .trust(.notDelegated(role: release.header.channel.text))
             }
-            self = try VerifiedRelease(release, delegation: delegation, files: files)
+            self = try VerifiedRelease(release, delegation: delegation, files: files, observe: observe)
         } catch { throw .release(folder, error) }
     }
 }

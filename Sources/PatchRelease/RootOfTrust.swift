@@ -20,7 +20,12 @@ package struct RootOfTrust: Sendable {
     package var targets: TargetsRole { roles.targets }
 
     /// Reads both files: the root is signed by its own keys, targets by the root's.
-    package init(folder: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
+    package init(
+        folder: FilePath,
+        policy: KeyPolicy,
+        files: any FileOperations,
+        observe: CheckObserver? = nil
+    ) throws(SigningError) {
         func envelope(_ name: String, role: String, limit: Int) throws(SigningError) -> Envelope {
             let path = folder.appending(name)
             guard try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil else {
@@ -36,7 +41,7 @@ package struct RootOfTrust: Sendable {
         var place = folder.appending(Self.rootFile)
         do throws(TrustError) {
             let root = try Self.parsed { () throws(FormatError) in try RootRole(rootEnvelope) }
-            try root.keys(of: "root").check(rootEnvelope, role: "root")
+            try root.keys(of: "root").check(rootEnvelope, role: "root", rule: .rootSignature, observe: observe)
             guard let app = root.app else {
                 throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
             }
@@ -44,7 +49,12 @@ package struct RootOfTrust: Sendable {
             let roles = try Self.parsed { () throws(FormatError) in
                 try TopRoles(root: rootEnvelope, targets: targetsEnvelope)
             }
-            try root.keys(of: "targets").check(targetsEnvelope, role: "targets")
+            try root.keys(of: "targets").check(
+                targetsEnvelope,
+                role: "targets",
+                rule: .roleSignature,
+                observe: observe
+            )
             (self.folder, self.app, self.roles, self.policy) = (folder, app, roles, policy)
         } catch { throw .rootOfTrust(place, error) }
         for (role, keys) in allKeys { for key in keys { try policy.check(key, named: "a key of \(role)") } }

@@ -45,35 +45,11 @@ package struct TrustRules: Sendable {
 }
 
 extension TUFKey {
-    /// A public key as a role lists it.
-    package init(of key: PublicKey) {
-        switch key.kind {
-        case .rsa: self.init(rsa: key, scheme: .rsaPSS)
-        case .p256: self.init(Self.json("ecdsa", .ecdsaP256, key.pem))
-        case .ed25519: self.init(Self.json("ed25519", .ed25519, key.ed25519Hex))
-        }
-    }
-
     /// Whether its scheme is one for roles and fits its key.
     var signsRoles: Bool {
         switch (scheme, publicKey?.kind) {
         case (.rsaPSS, .rsa), (.ed25519, .ed25519), (.ecdsaP256, .p256): true
         case (_, _): false
         }
-    }
-
-    private static func json(_ type: String, _ scheme: SignatureScheme, _ value: String) -> JSON {
-        .fields([
-            ("keytype", .text(type)), ("scheme", .text(scheme.rawValue)),
-            ("keyval", .fields([("public", .text(value))])),
-        ])
-    }
-}
-
-extension PublicKey {
-    /// RFC 8410: an Ed25519 SubjectPublicKeyInfo ends in the 32 bytes of the key.
-    fileprivate var ed25519Hex: String {
-        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
-        return Hex.text((Base64.bytes(lines.joined()) ?? []).suffix(32))
     }
 }

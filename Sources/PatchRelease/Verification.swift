@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
@@ -12,8 +13,13 @@ package struct Verification: Sendable {
     /// Checks root, targets, delegation, role, every entry, every asset and every object.
     ///
     /// - Throws: the first thing that does not hold, by name.
-    package init(_ folder: FilePath, rootOfTrust: RootOfTrust, files: any FileOperations) throws(SigningError) {
-        let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
+    package init(
+        _ folder: FilePath,
+        rootOfTrust: RootOfTrust,
+        files: any FileOperations,
+        observe: CheckObserver? = nil
+    ) throws(SigningError) {
+        let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files, observe: observe)
         contents = ReleaseContents(verified)
         quorum = verified.quorum
         counts = verified.counts

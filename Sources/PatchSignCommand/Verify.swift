@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchTrust
 import ReleaseFolder
 import SystemPackage
 import Terminal
@@ -13,9 +14,11 @@ struct Verify: AsyncParsableCommand {
         abstract: "Verifies a release offline: roles, quorum, every entry, every file.",
         discussion: """
             patchsign verify v2.release --keys Keys
+            patchsign verify v2.release --keys Keys --explain --all
 
             Needs root.json and targets.json in the folder of --keys, and no key. An expired release is reported and \
-            is no failure.
+            is no failure. --explain lists each check that was made, by which key and under which rule, also those \
+            before the one that failed; keys are named after the .pub files in the folder of --keys.
 
             Exit codes: 0 everything holds; 3 something does not, or signatures are missing; 4 malformed; 6 disk; \
             64 usage.
@@ -30,16 +33,31 @@ struct Verify: AsyncParsableCommand {
 
     @OptionGroup var time: TimeOption
 
+    @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
+    var explain = false
+
+    @Flag(help: "With --explain: list all checks, however many.")
+    var all = false
+
     @Flag(help: "Print as JSON.")
     var json = false
+
+    func validate() throws {
+        if all && !explain { throw ValidationError("--all goes with --explain") }
+    }
 
     func run() async throws {
         try await ending(json: json) { () async throws(Failure) in
             let (folder, keys) = (FilePath(argument: release), FilePath(argument: keys))
-            let verification = try signing { () throws(SigningError) in
-                let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles())
-                return try Verification(folder, rootOfTrust: trust, files: DiskFiles())
+            var checks: [CheckRecord] = []
+            let verification: Verification
+            do throws(Failure) {
+                verification = try verify(folder, keys) { checks.append($0) }
+            } catch {
+                if !json { report(checks)?.write(to: .standardOutput, all: all) }
+                throw error
             }
+            if !json { report(checks)?.write(to: .standardOutput, all: all) }
             let role = verification.contents.channel.text
             guard verification.quorum.isComplete else {
                 throw Failure(
@@ -51,11 +69,29 @@ struct Verify: AsyncParsableCommand {
                     )
                 )
             }
-            write(verification, isExpired: verification.isExpired(at: try time.time()))
+            write(verification, isExpired: verification.isExpired(at: try time.time()), report(checks))
         }
     }
 
-    private func write(_ verification: Verification, isExpired: Bool) {
+    private func verify(
+        _ folder: FilePath,
+        _ keys: FilePath,
+        observe: @escaping CheckObserver
+    ) throws(Failure) -> Verification {
+        let observe = explain ? observe : nil
+        return try signing { () throws(SigningError) in
+            let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
+            return try Verification(folder, rootOfTrust: trust, files: DiskFiles(), observe: observe)
+        }
+    }
+
+    /// What was checked, where that was asked for.
+    private func report(_ checks: [CheckRecord]) -> CheckReport? {
+        guard explain else { return nil }
+        return CheckReport(checks, names: KeyNames.read(FilePath(argument: keys), files: DiskFiles()))
+    }
+
+    private func write(_ verification: Verification, isExpired: Bool, _ checks: CheckReport?) {
         let console = Console.standardOutput
         let (contents, counts) = (verification.contents, verification.counts)
         guard !json else {
@@ -63,7 +99,7 @@ struct Verify: AsyncParsableCommand {
                 ("release", contents.json), ("roleSignatures", verification.quorum.json),
                 ("entries", .integer(counts.entries)), ("assets", .integer(counts.assets)),
                 ("objects", .integer(counts.objects)), ("entrySignatures", .integer(counts.signatures)),
-                ("expired", .bool(isExpired)),
+                ("expired", .bool(isExpired)), ("checks", checks?.json),
             ]
             return console.line(JSON.fields(members).pretty())
         }

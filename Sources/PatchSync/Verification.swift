@@ -1,14 +1,19 @@
 import PatchFormat
 import PatchStore
-import PatchTrust
+package import PatchTrust
 
 /// What a full check of the installed selections looked at and found.
 package struct VerificationReport: Equatable, Sendable {
     package var patches = 0
-    package var files = 0
-    /// RSA signatures of list entries and assets.
-    package var signatures = 0
-    package var faults: [String] = []
+    /// Every check that was made, in its order.
+    package var checks: [CheckRecord] = []
+
+    package var files: Int { checks.count { $0.rule == .fingerprint } }
+    /// RSA signatures of list entries and assets that hold.
+    package var signatures: Int {
+        checks.count { $0.holds && ($0.rule == .entrySignature || $0.rule == .assetSignature) }
+    }
+    package var faults: [String] { checks.compactMap(\.fault) }
 }
 
 extension Device {
@@ -21,33 +26,23 @@ extension Device {
         var seen: Set<PatchContent> = []
         for selection in state.machine.kept {
             for patch in selection.patches where seen.insert(patch.content).inserted {
-                try verify(patch, of: selection, signatures: signatures, into: &report)
+                report.patches += 1
+                report.checks += try checks(of: patch, keys: signatures ? selection.entryKeys : nil)
             }
         }
         return report
     }
 
-    private func verify(
-        _ patch: InstalledPatch,
-        of selection: Selection,
-        signatures: Bool,
-        into report: inout VerificationReport
-    ) throws(SyncError) {
+    /// - Parameter keys: those that signed its entries; nil to leave signatures out.
+    private func checks(of patch: InstalledPatch, keys: EntryKeys?) throws(SyncError) -> [CheckRecord] {
         var examination = Examination(store: store, records: VerifiedRecords())
-        report.patches += 1
         let faults = try examination.faults(of: patch)
-        report.faults += faults.map { fault in
-            switch fault.wrong {
-            case .missing: "\(fault.file): is missing"
-            case .differs(let field): "\(fault.file): its \(field) is not the listed one"
-            case .unreadable: "\(fault.file): cannot be read"
-            }
-        }
         let manifest =
             patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil
-        report.files += 1 + (manifest?.assets.count ?? 0)
-        guard signatures else { return }
-        do throws(EntryFault) {
+        let files = CheckRecord.files(of: patch, manifest: manifest, faults: faults)
+        guard let keys else { return files }
+        let entry = CheckRecord(.entrySignature, of: patch.label.description, key: patch.signature.keyID) {
+            () throws(EntryFault) in
             let statement = Statement.patch(
                 app: configuration.app,
                 channel: configuration.channel,
@@ -56,27 +51,72 @@ extension Device {
                 version: patch.version,
                 fingerprint: patch.fingerprint
             )
-            try selection.entryKeys.check(patch.signature, over: statement, entry: patch.label.description)
-            report.signatures += 1
-        } catch { report.faults.append(error.description) }
-        guard let manifest, let column = patch.column else { return }
-        do throws(FormatError) {
-            let columnBytes: [UInt8]
-            do throws(FileError) { columnBytes = try store.objects.read(column, limit: Limits.signatureColumn) } catch {
-                report.faults.append("\(patch.label) manifest.sigs: \(error)")
-                return
+            try keys.check(patch.signature, over: statement, entry: patch.label.description)
+        }
+        guard let manifest, let column = patch.column else { return files + [entry] }
+        return files + [entry] + assetSignatures(of: patch, manifest, column, keys: keys)
+    }
+
+    private func assetSignatures(
+        of patch: InstalledPatch,
+        _ manifest: AssetManifest,
+        _ column: SHA256Digest,
+        keys: EntryKeys
+    ) -> [CheckRecord] {
+        let name = "\(patch.label) manifest.sigs"
+        let parsed: SignatureColumn
+        do {
+            let bytes = try store.objects.read(column, limit: Limits.signatureColumn)
+            parsed = try SignatureColumn(bytes, assets: manifest.assets.count)
+        } catch { return [CheckRecord(.assetSignature, of: name, fault: "\(name): \(error)")] }
+        return zip(manifest.assets, parsed.signatures).map { asset, signature in
+            let name = "\(patch.label) \(asset.path)"
+            return CheckRecord(.assetSignature, of: name, key: parsed.keyID) { () throws(EntryFault) in
+                try keys.check(
+                    EntrySignature(keyID: parsed.keyID, bytes: signature),
+                    over: asset.statement(app: configuration.app, patchID: patch.patchID),
+                    entry: name
+                )
             }
-            let parsed = try SignatureColumn(columnBytes, assets: manifest.assets.count)
-            for (asset, signature) in zip(manifest.assets, parsed.signatures) {
-                do throws(EntryFault) {
-                    try selection.entryKeys.check(
-                        EntrySignature(keyID: parsed.keyID, bytes: signature),
-                        over: asset.statement(app: configuration.app, patchID: patch.patchID),
-                        entry: "\(patch.label) \(asset.path)"
-                    )
-                    report.signatures += 1
-                } catch { report.faults.append(error.description) }
-            }
-        } catch { report.faults.append("\(patch.label) manifest.sigs: \(error)") }
+        }
+    }
+}
+
+extension CheckRecord {
+    /// How `check` ends.
+    fileprivate init(
+        _ rule: Rule,
+        of subject: String,
+        key: SHA256Digest,
+        _ check: () throws(EntryFault) -> Void
+    ) {
+        do throws(EntryFault) {
+            try check()
+            self.init(rule, of: subject, key: key)
+        } catch {
+            self.init(rule, of: subject, key: key, fault: error.description)
+        }
+    }
+
+    /// What hashing a patch's files showed, file by file.
+    fileprivate static func files(
+        of patch: InstalledPatch,
+        manifest: AssetManifest?,
+        faults: [FileFault]
+    ) -> [CheckRecord] {
+        let whole = patch.kind == .bundle ? "\(patch.label) manifest" : patch.label.description
+        let names = [whole] + (manifest?.assets.map { "\(patch.label) \($0.path)" } ?? [])
+        let wrong = Dictionary(faults.map { ($0.file, $0.words) }) { first, _ in first }
+        return names.map { CheckRecord(.fingerprint, of: $0, fault: wrong[$0]) }
+    }
+}
+
+extension FileFault {
+    fileprivate var words: String {
+        switch wrong {
+        case .missing: "\(file): is missing"
+        case .differs(let field): "\(file): its \(field) is not the listed one"
+        case .unreadable: "\(file): cannot be read"
+        }
     }
 }

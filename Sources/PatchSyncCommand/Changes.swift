@@ -100,6 +100,9 @@ struct Verify: AsyncParsableCommand {
         discussion: """
             EXAMPLE
               patchsync verify --store /var/lib/app --entries
+              patchsync verify --store /var/lib/app --entries --explain --all
+
+            --explain lists each check that was made, under which rule and by which key.
 
             EXIT CODES: 0 all holds · 3 something does not, each named
             """
@@ -110,6 +113,16 @@ struct Verify: AsyncParsableCommand {
     @Flag(name: .long, help: "Check each entry's and each asset's RSA signature as well.")
     var entries = false
 
+    @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
+    var explain = false
+
+    @Flag(help: "With --explain: list all checks, however many.")
+    var all = false
+
+    func validate() throws {
+        if all && !explain { throw ValidationError("--all goes with --explain") }
+    }
+
     func run() async throws {
         let code = try await ending(json: options.json, work)
         if code != .done { throw code.ending }
@@ -118,15 +131,18 @@ struct Verify: AsyncParsableCommand {
     private func work() async throws(Failure) -> Terminal.ExitCode {
         let device = try options.device
         let report = try await reporting { () throws(SyncError) in try device.verifyInstalled(signatures: entries) }
+        let checks = explain ? CheckReport(report.checks) : nil
         let out = Console.standardOutput
         if options.json {
             out.line(
                 JSON.fields([
                     ("patches", .integer(report.patches)), ("files", .integer(report.files)),
                     ("signatures", .integer(report.signatures)), ("faults", .array(report.faults.map { .text($0) })),
+                    ("checks", checks?.json),
                 ]).line
             )
         } else {
+            checks?.write(to: out, all: all)
             for fault in report.faults { out.line(printable(fault)) }
             out.line(
                 "\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults"

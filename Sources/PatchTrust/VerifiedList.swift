@@ -2,7 +2,7 @@ package import PatchFormat
 
 /// A patch list that the channel's role vouches for, with the entries whose own signatures hold.
 ///
-/// Only ``init(_:for:channel:file:role:)`` makes one.
+/// Only ``init(_:for:channel:file:role:observe:)`` makes one.
 package struct VerifiedList: Sendable {
     package let list: PatchList
     /// Entries that were read and whose RSA signatures verified, in list order.
@@ -20,10 +20,12 @@ package struct VerifiedList: Sendable {
         for app: AppID,
         channel: ChannelName,
         file: TargetFile,
-        role: TargetsRole
+        role: TargetsRole,
+        observe: CheckObserver? = nil
     ) throws(TrustError) {
         let name = TargetPath.patchList(channel).text
         try file.check(bytes, name: name)
+        observe?(CheckRecord(.targetBytes, of: name))
         let parsed: ParsedPatchList
         do throws(FormatError) { parsed = try ParsedPatchList(bytes, named: name) } catch { throw .malformed(error) }
         guard parsed.list.app == app else {
@@ -32,6 +34,7 @@ package struct VerifiedList: Sendable {
         guard parsed.list.channel == channel else {
             throw .foreign(document: name, field: "channel", found: parsed.list.channel.text, expected: channel.text)
         }
+        observe?(CheckRecord(.addressee, of: name))
         var entries: [PatchEntry] = []
         var refused = parsed.problems.map { problem in
             let name =
@@ -44,15 +47,17 @@ package struct VerifiedList: Sendable {
             )
         }
         for entry in parsed.list.entries {
+            let (label, key) = ("\(entry.patchID) \(entry.version)", entry.signature.keyID)
             do throws(EntryFault) {
-                let label = "\(entry.patchID) \(entry.version)"
                 try role.entryKeys.check(
                     entry.signature,
                     over: entry.statement(app: app, channel: channel),
                     entry: label
                 )
                 entries.append(entry)
+                observe?(CheckRecord(.entrySignature, of: label, key: key))
             } catch {
+                observe?(CheckRecord(.entrySignature, of: label, key: key, fault: error.description))
                 refused.append(RefusedEntry(patchID: entry.patchID, version: entry.version, fault: error))
             }
         }

@@ -15,13 +15,15 @@ package struct VerifiedManifest: Sendable {
         column columnBytes: [UInt8],
         of entry: PatchEntry,
         app: AppID,
-        keys: EntryKeys
+        keys: EntryKeys,
+        observe: CheckObserver? = nil
     ) throws(TrustError) {
         let label = "\(entry.patchID) \(entry.version)"
         let found = Fingerprint(of: bytes)
         if let field = found.firstDifference(from: entry.fingerprint) {
             throw .entry(EntryFault(entry: "\(label) manifest", rule: .differs(field)))
         }
+        observe?(CheckRecord(.fingerprint, of: "\(label) manifest"))
         let manifest: AssetManifest
         let column: SignatureColumn
         do throws(FormatError) {
@@ -34,6 +36,7 @@ package struct VerifiedManifest: Sendable {
         ] where found != expected {
             throw .foreign(document: "\(label) manifest", field: field, found: found, expected: expected)
         }
+        observe?(CheckRecord(.addressee, of: "\(label) manifest"))
         for (asset, signature) in zip(manifest.assets, column.signatures) {
             do throws(EntryFault) {
                 try keys.check(
@@ -42,6 +45,7 @@ package struct VerifiedManifest: Sendable {
                     entry: "\(label) \(asset.path)"
                 )
             } catch { throw .entry(error) }
+            observe?(CheckRecord(.assetSignature, of: "\(label) \(asset.path)", key: column.keyID))
         }
         self.manifest = manifest
         self.fingerprint = found

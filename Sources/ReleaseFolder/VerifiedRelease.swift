@@ -33,11 +33,13 @@ package struct VerifiedRelease: Sendable {
     /// - Parameters:
     ///   - delegation: what the top targets role says of the channel.
     ///   - elsewhere: where an object may lie that the release leaves out: the published tree's copy.
+    ///   - observe: told of each check that holds, before the first that does not ends it.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
         files: any FileOperations,
-        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil }
+        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        observe: CheckObserver? = nil
     ) throws(ReleaseError) {
         let header = release.header
         let channel = header.channel
@@ -49,8 +51,12 @@ package struct VerifiedRelease: Sendable {
         guard role.header.version == header.roleVersion else {
             throw .trust(.wrongVersion(role: channel.text, offered: role.header.version, expected: header.roleVersion))
         }
-        for name in role.targets.keys.sorted() where !delegation.covers(name.text) {
-            throw .trust(.outsideDelegation(role: channel.text, target: name.text))
+        observe?(CheckRecord(.nextVersion, of: "\(channel) \(header.roleVersion)"))
+        for name in role.targets.keys.sorted() {
+            guard delegation.covers(name.text) else {
+                throw .trust(.outsideDelegation(role: channel.text, target: name.text))
+            }
+            observe?(CheckRecord(.delegatedPath, of: name.text))
         }
         func target(_ path: TargetPath) throws(ReleaseError) -> (TargetFile, [UInt8]) {
             guard let file = role.targets[ExactString(path.text)] else {
@@ -58,12 +64,20 @@ package struct VerifiedRelease: Sendable {
             }
             guard let bytes = release.targets[path] else { throw .missing(path.text) }
             do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .trust(error) }
+            if path != .patchList(channel) { observe?(CheckRecord(.targetBytes, of: path.text)) }
             return (file, bytes)
         }
         let (listFile, listBytes) = try target(.patchList(channel))
         let list: VerifiedList
         do throws(TrustError) {
-            list = try VerifiedList(listBytes, for: header.app, channel: channel, file: listFile, role: role)
+            list = try VerifiedList(
+                listBytes,
+                for: header.app,
+                channel: channel,
+                file: listFile,
+                role: role,
+                observe: observe
+            )
         } catch { throw .trust(error) }
         if let refused = list.refused.first { throw .trust(.entry(refused.fault)) }
         var counts = Counts()
@@ -81,6 +95,7 @@ package struct VerifiedRelease: Sendable {
             if let field = found.firstDifference(from: fingerprint) {
                 throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
             }
+            observe?(CheckRecord(.fingerprint, of: entry))
             counts.objects += 1
         }
         for entry in list.entries {
@@ -102,7 +117,8 @@ package struct VerifiedRelease: Sendable {
                         column: column,
                         of: entry,
                         app: header.app,
-                        keys: role.entryKeys
+                        keys: role.entryKeys,
+                        observe: observe
                     )
                 } catch { throw .trust(error) }
                 for asset in manifest.manifest.assets {
@@ -118,6 +134,12 @@ package struct VerifiedRelease: Sendable {
         self.list = list
         self.manifests = manifests
         self.counts = counts
-        quorum = Quorum(valid: delegation.keys.validSignatures(on: release.role), needed: delegation.keys.threshold)
+        let valid = delegation.keys.validSignatures(
+            on: release.role,
+            role: "\(channel) \(role.header.version)",
+            rule: .roleSignature,
+            observe: observe
+        )
+        quorum = Quorum(valid: valid, needed: delegation.keys.threshold)
     }
 }

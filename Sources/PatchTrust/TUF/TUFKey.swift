@@ -85,15 +85,22 @@ package struct RoleKeys: Hashable, Sendable {
 
     /// How many distinct keys, by id and by material, signed `envelope`.
     package func validSignatures(on envelope: Envelope) -> Int {
+        validSigners(on: envelope).count
+    }
+
+    /// The ids of these keys, in the order of the signatures.
+    package func validSigners(on envelope: Envelope) -> [SHA256Digest] {
         let message = envelope.signed.canonicalBytes
+        var signers: [SHA256Digest] = []
         var material: Set<SHA256Digest> = []
         for signature in envelope.signatures {
             guard let id = SHA256Digest(hex: signature.keyID), let key = keys[id], let publicKey = key.publicKey,
                 !material.contains(publicKey.material), key.verifies(signature.bytes, over: message)
             else { continue }
             material.insert(publicKey.material)
+            signers.append(id)
         }
-        return material.count
+        return signers
     }
 
     package func check(_ envelope: Envelope, role: String) throws(TrustError) {
