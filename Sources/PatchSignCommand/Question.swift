@@ -17,4 +17,19 @@ enum Question {
         case nil, _?: return .no
         }
     }
+
+    /// Goes on only with a yes.
+    static func confirm(_ question: String, yes: Bool) throws(Failure) {
+        guard !yes else { return }
+        switch ask("\(question) [y/N]") {
+        case .yes: return
+        case .no: throw Failure("not signed")
+        case .nobody:
+            throw Failure(
+                "there is no terminal to ask whether to sign",
+                hint: "--yes signs without asking",
+                exitCode: .usage
+            )
+        }
+    }
 }

@@ -55,7 +55,7 @@ struct ReleaseSign: AsyncParsableCommand {
                 try signed.sign(with: signer, for: delegation)
                 return delegation
             }
-            try confirm()
+            try Question.confirm("Sign this release?", yes: yes)
             try signing { () throws(SigningError) in try signed.saveRole(in: folder, files: DiskFiles()) }
             Console.standardOutput.line(
                 "signed; "
@@ -85,20 +85,6 @@ struct ReleaseSign: AsyncParsableCommand {
         }
         for line in ReleaseDifference(from: base.contents, to: contents).words {
             console.line("  " + styled(line, on: console))
-        }
-    }
-
-    private func confirm() throws(Failure) {
-        guard !yes else { return }
-        switch Question.ask("Sign this release? [y/N]") {
-        case .yes: return
-        case .no: throw Failure("not signed")
-        case .nobody:
-            throw Failure(
-                "there is no terminal to ask whether to sign",
-                hint: "--yes signs without asking",
-                exitCode: .usage
-            )
         }
     }
 }

@@ -4,7 +4,6 @@ import Testing
 @Suite("The limits")
 struct LimitTests {
     @Test func `are the reference clients' for TUF metadata`() {
-        #expect(Limits.trustDraft == 5_577_536)
         #expect(Limits.root == 512_000 && Limits.timestamp == 16_384 && Limits.snapshot == 2_000_000)
         #expect(Limits.targetsRole == 5_000_000 && Limits.rootRotations == 256 && Limits.delegations == 32)
     }
