@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchTrust
 
 /// What people call keys: by the name of their `NAME.pub` where there is one, and always by the beginning of their id.
@@ -17,6 +17,13 @@ package struct KeyNames: Sendable {
 
     package func name(of key: TUFKey) -> String? {
         key.publicKey.flatMap { names[$0] }
+    }
+
+    /// By every id that documents know them by, as a role's key and as an entry key.
+    package var byID: [SHA256Digest: String] {
+        var found: [SHA256Digest: String] = [:]
+        for (key, name) in names { for id in [TUFKey(key).id, EntryKeys.id(of: key)] { found[id] = name } }
+        return found
     }
 }
 

@@ -88,7 +88,9 @@ struct Verify: AsyncParsableCommand {
     /// What was checked, where that was asked for.
     private func report(_ checks: [CheckRecord]) -> CheckReport? {
         guard explain else { return nil }
-        return CheckReport(checks, names: KeyNames.read(FilePath(argument: keys), files: DiskFiles()))
+        // Names are for people: a file that is no key only leaves them out.
+        let folder = KeyFolder(FilePath(argument: keys), files: DiskFiles())
+        return CheckReport(checks, names: (try? KeyNames(folder))?.byID ?? [:])
     }
 
     private func write(_ verification: Verification, isExpired: Bool, _ checks: CheckReport?) {
