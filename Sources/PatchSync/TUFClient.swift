@@ -59,7 +59,7 @@ package struct TUFClient {
         to folder: FilePath,
         consistent: Bool
     ) async throws(SyncError) {
-        let place = folder.appending(URLLayout.percentEncoded(target))
+        let place = folder.appending(Self.fileName(of: target))
         if try isComplete(place, file) { return }
         let new = folder.appending(".\(SHA256Digest(of: Array(target.utf8)).hex).new")
         do throws(SyncError) {
@@ -72,6 +72,16 @@ package struct TUFClient {
             try? store.files.remove(new)
             throw error
         }
+    }
+
+    /// Percent-encoded; by digest where no file can have that name.
+    private static func fileName(of target: String) -> String {
+        let encoded = URLLayout.percentEncoded(target)
+        // A `%` before anything but two digits is in no encoded name.
+        guard !["", ".", ".."].contains(encoded), encoded.utf8.count <= 255 else {
+            return "%sha256-\(SHA256Digest(of: Array(target.utf8)).hex)"
+        }
+        return encoded
     }
 
     private func isComplete(_ place: FilePath, _ file: TargetFile) throws(SyncError) -> Bool {

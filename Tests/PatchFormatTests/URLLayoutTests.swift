@@ -40,6 +40,32 @@ struct URLLayoutTests {
     func `percent-encodes a role's name down to unreserved characters`(_ text: String, encoded: String) {
         #expect(URLLayout.percentEncoded(text) == encoded)
     }
+
+    @Test(arguments: [
+        ("a", "H.a", "a"), ("a/b/c.json", "a/b/H.c.json", "a/b/c.json"), ("a b", "H.a%20b", "a%20b"),
+        ("é", "H.%C3%A9", "%C3%A9"), ("e\u{301}", "H.e%CC%81", "e%CC%81"), ("a/\u{301}b", "a/H.%CC%81b", "a/%CC%81b"),
+        // Encoded already, or allowed in a path: as it stands.
+        ("100%25", "H.100%25", "100%25"), ("a%2Fb", "H.a%2Fb", "a%2Fb"),
+        ("a!$&'()*+,;=:@~-._", "H.a!$&'()*+,;=:@~-._", "a!$&'()*+,;=:@~-._"),
+        // What would end a path, or no URL may hold.
+        ("a?b#c", "H.a%3Fb%23c", "a%3Fb%23c"),
+        ("\"<>[\\]^`{|}", "H.%22%3C%3E%5B%5C%5D%5E%60%7B%7C%7D", "%22%3C%3E%5B%5C%5D%5E%60%7B%7C%7D"),
+        ("\0\n\u{7F}", "H.%00%0A%7F", "%00%0A%7F"), ("/a", "/H.a", "/a"), ("a/", "a/H.", "a/"), ("", "H.", ""),
+    ])
+    func `writes the target path of any TUF repository as it stands, but for what no URL may hold`(
+        path: String,
+        prefixed: String,
+        bare: String
+    ) {
+        #expect(URLLayout.target(named: path, prefix: "H") == "targets/\(prefixed)")
+        #expect(URLLayout.target(named: path, prefix: nil) == "targets/\(bare)")
+    }
+
+    @Test func `has a number in every name but the timestamp's, where snapshots are consistent`() {
+        #expect(URLLayout.timestamp == "metadata/timestamp.json")
+        #expect(URLLayout.metadata("a/b", version: 12) == "metadata/12.a%2Fb.json")
+        #expect(URLLayout.metadata("a/b", version: nil) == "metadata/a%2Fb.json")
+    }
 }
 
 @Suite("A target path")

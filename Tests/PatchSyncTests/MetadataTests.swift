@@ -120,9 +120,11 @@ struct MetadataTests {
             for role in ["snapshot", "timestamp"] { tree.versions[role] = 10 }
             tree.publishSnapshot()
         }
-        try await expect(.trust(.rolledBack(role: "timestamp", offered: 11, trusted: 1_001)), from: world)
+        let behind = try #require(try await world.device.sync().staleMirror)
+        #expect(behind.offered == 11 && behind.known == 1_001)
         world.repository.rotateRoot(online: .other)
-        #expect(try await world.device.sync().isComplete)
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.staleMirror == nil)
     }
 
     // MARK: Expiry
@@ -196,13 +198,43 @@ struct MetadataTests {
 
     // MARK: Going back, and mixing
 
-    @Test func `takes no older timestamp`() async throws {
+    /// A running world whose server offers timestamp 2 where 3 is known, both signed now.
+    private func behind() async throws -> World {
         let world = try await World.running()
         let old = world.repository[URLLayout.timestamp]
         world.repository.edit { $0.publishSnapshot() }
         try await world.device.sync()
         world.repository.fail(URLLayout.timestamp, with: .replaced(old))
-        try await expect(.trust(.rolledBack(role: "timestamp", offered: 2, trusted: 3)), from: world)
+        return world
+    }
+
+    @Test(arguments: [(Duration.seconds(0), false), (.days(1), false), (.days(1) + .seconds(1), true)])
+    func `takes no older timestamp, goes on with what is known and says so after a day`(
+        later: Duration,
+        isOverdue: Bool
+    ) async throws {
+        let world = try await behind()
+        let stored = try world.files(below: "trust")
+        world.clock.advance(by: later)
+        let report = try await world.device.sync()
+        let known = StaleMirror(offered: 2, known: 3, signedAt: ManualClock.start, at: world.clock.now())
+        #expect(report.staleMirror == known)
+        #expect(known.isOverdue == isOverdue)
+        #expect(report.isComplete && report.staging == .unchanged)
+        #expect(try world.files(below: "trust") == stored)
+        world.repository.repair(URLLayout.timestamp)
+        #expect(try await world.device.sync().staleMirror == nil)
+    }
+
+    @Test func `takes no older timestamp either when the known one has expired`() async throws {
+        let world = try await behind()
+        world.clock.advance(by: .days(7))
+        let expired = TrustError.clockAheadOrStale(
+            role: "timestamp",
+            expires: world.clock.now(),
+            clock: world.clock.now()
+        )
+        try await expect(.trust(expired), from: world)
     }
 
     @Test func `takes no newer timestamp of an older snapshot`() async throws {

@@ -26,9 +26,6 @@ package final class SimulatedRepository: Fetcher, Sendable {
 
     package static let production: ChannelName = simulated("production")
     package static let beta: ChannelName = simulated("beta")
-    /// Of every answer; small, so that nothing comes in one piece.
-    private static let chunk = 700
-
     private struct State {
         var tree: SimulatedTree
         var faults: [String: Fault] = [:]
@@ -167,50 +164,13 @@ package final class SimulatedRepository: Fetcher, Sendable {
         deadline: Duration,
         receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
     ) async throws(FetchError) {
-        let (found, fault, onRequest) = state.withLockedValue { state in
+        let (answer, onRequest) = state.withLockedValue { state in
             state.requests.append(path)
-            return (state.tree.files[path], state.faults[path], state.onRequest)
+            let answer = SimulatedAnswer(path: path, found: state.tree.files[path], fault: state.faults[path])
+            return (answer, state.onRequest)
         }
         onRequest?(path)
-        var answer = found ?? []
-        var isEndless = false
-        var breaksOff = false
-        switch fault {
-        case .notFound: throw .notFound(path)
-        case .status(let code): throw .status(path, code: code)
-        case .timesOut: throw .timedOut(path)
-        case .connection: throw .connection(path, reason: "unplugged")
-        case .replaced(let bytes): answer = bytes
-        case .endless: isEndless = true
-        case .shortened(let count): answer = Array(answer.prefix(count))
-        case .breaksOff(let count):
-            answer = Array(answer.prefix(count))
-            breaksOff = true
-        case .bitFlipped(let place):
-            let index = min(answer.count - 1, Int(Double(answer.count) * place))
-            answer[index] ^= 1
-        case nil: break
-        }
-        if found == nil, fault == nil { throw .notFound(path) }
-        if !isEndless, !breaksOff, answer.count > limit { throw .tooLarge(path, limit: limit) }
-        try await send(answer, isEndless: isEndless, path, limit: limit, receive)
-        if breaksOff { throw .short(path) }
-    }
-
-    private func send(
-        _ answer: [UInt8],
-        isEndless: Bool,
-        _ path: String,
-        limit: Int,
-        _ receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
-    ) async throws(FetchError) {
-        var rest = answer[...]
-        var sent = 0
-        while isEndless || !rest.isEmpty {
-            let chunk = isEndless ? [UInt8](repeating: 0x20, count: 65_536) : Array(rest.prefix(Self.chunk))
-            rest = rest.dropFirst(Self.chunk)
-            sent += chunk.count
-            guard sent <= limit else { throw .tooLarge(path, limit: limit) }
+        try await answer.send(limit: limit) { chunk throws(FetchError) in
             state.withLockedValue { $0.bytes += chunk.count }
             try await receive(chunk)
         }

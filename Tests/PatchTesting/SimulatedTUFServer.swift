@@ -1,0 +1,59 @@
+import NIOConcurrencyHelpers
+package import PatchSync
+
+/// Serves a simulated TUF repository: an access log, and every way in which a network and a server go wrong.
+package final class SimulatedTUFServer: Fetcher, Sendable {
+    private struct State {
+        var repository: SimulatedTUF
+        var faults: [String: SimulatedRepository.Fault] = [:]
+        var requests: [String] = []
+        var bytes = 0
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    package init(_ repository: SimulatedTUF) {
+        state = NIOLockedValueBox(State(repository: repository))
+    }
+
+    package var repository: SimulatedTUF { state.withLockedValue(\.repository) }
+
+    package func edit(_ change: (inout SimulatedTUF) -> Void) {
+        state.withLockedValue { change(&$0.repository) }
+    }
+
+    package func fail(_ path: String, with fault: SimulatedRepository.Fault) {
+        state.withLockedValue { $0.faults[path] = fault }
+    }
+
+    package func repair(_ path: String) {
+        state.withLockedValue { $0.faults[path] = nil }
+    }
+
+    /// The access log, in order, and empties it.
+    package func takeRequests() -> [String] {
+        state.withLockedValue { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
+    }
+
+    /// Bytes of every answer so far.
+    package var bytesSent: Int { state.withLockedValue(\.bytes) }
+
+    package func fetch(
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        let answer = state.withLockedValue { state in
+            state.requests.append(path)
+            return SimulatedAnswer(path: path, found: state.repository.files[path], fault: state.faults[path])
+        }
+        try await answer.send(limit: limit) { chunk throws(FetchError) in
+            state.withLockedValue { $0.bytes += chunk.count }
+            try await receive(chunk)
+        }
+    }
+}

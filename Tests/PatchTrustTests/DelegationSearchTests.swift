@@ -1,0 +1,186 @@
+import PatchFormat
+import PatchTesting
+import PatchTrust
+import Testing
+
+@Suite("A search through delegations")
+struct DelegationSearchTests {
+    /// Answers every load from the repository; what was loaded for whom, in order, and how it ended.
+    private static func search(
+        for target: String,
+        in repository: SimulatedTUF,
+        _ trusted: inout TrustedMetadata
+    ) throws -> (loads: String, end: String) {
+        var search = DelegationSearch(for: target)
+        var loads: [String] = []
+        while true {
+            let step: DelegationSearch.Step
+            do throws(TrustError) { step = try search.next(in: trusted) } catch {
+                return (loads.joined(separator: " "), "\(error)")
+            }
+            switch step {
+            case .found(_, let role): return (loads.joined(separator: " "), "found in \(role)")
+            case .load(let role, let delegator):
+                loads.append("\(role)<\(delegator)")
+                let bytes = try #require(repository.files[URLLayout.metadata(role, version: 1)])
+                try trusted.updateTargets(bytes, role: role, delegator: delegator)
+            }
+        }
+    }
+
+    private static func trusted(_ repository: inout SimulatedTUF) throws -> TrustedMetadata {
+        repository.publish("root", "targets", "snapshot", "timestamp")
+        let files = repository.files
+        var trusted = try TrustedMetadata(
+            trustedRoot: try #require(files["metadata/1.root.json"]),
+            at: ManualClock.start
+        )
+        _ = try trusted.updateTimestamp(try #require(files["metadata/timestamp.json"]))
+        try trusted.updateSnapshot(try #require(files["metadata/1.snapshot.json"]))
+        return trusted
+    }
+
+    private static func empty() -> SimulatedTUF {
+        SimulatedTUF(expires: ManualClock.start.adding(.days(1)))
+    }
+
+    /// Roles by delegator, in order, terminating with `!`; who names the target; what is loaded.
+    @Test(
+        arguments: [
+            ("the top role alone", [], "targets", "targets<root", "found in targets"),
+            ("nobody", [], nil, "targets<root", "f: no role names it"),
+            (
+                "the top role comes before those it delegates to", [("targets", "A")], "targets", "targets<root",
+                "found in targets"
+            ),
+            ("in order of appearance", [("targets", "B A")], "A", "targets<root B<targets A<targets", "found in A"),
+            (
+                "depth first", [("targets", "A B"), ("A", "C D"), ("C", "E")], "B",
+                "targets<root A<targets C<A E<C D<A B<targets", "found in B"
+            ),
+            (
+                "and stops where it is found", [("targets", "A B"), ("A", "C D")], "C", "targets<root A<targets C<A",
+                "found in C"
+            ),
+            (
+                "terminating drops what waits at every height",
+                [("targets", "A B"), ("A", "C D"), ("C", "E! F")], nil, "targets<root A<targets C<A E<C",
+                "f: no role names it"
+            ),
+            (
+                "of a cycle, each once", [("targets", "A"), ("A", "B"), ("B", "A C")], "C",
+                "targets<root A<targets B<A C<B", "found in C"
+            ),
+            (
+                "of a diamond, by the first that leads there",
+                [("targets", "A B"), ("A", "C"), ("B", "C")], nil, "targets<root A<targets C<A B<targets",
+                "f: no role names it"
+            ),
+        ] as [(String, [(String, String)], String?, String, String)]
+    )
+    func `loads roles in order`(
+        what: String,
+        edges: [(String, String)],
+        holder: String?,
+        loads: String,
+        end: String
+    ) throws {
+        var repository = Self.empty()
+        for (delegator, names) in edges {
+            for name in names.split(separator: " ") {
+                let bare = String(name.filter { $0 != "!" })
+                repository.delegate(.init(bare, terminating: name.hasSuffix("!")), from: delegator)
+            }
+        }
+        if let holder { repository.addTarget("f", "content", to: holder) }
+        for role in repository.roles.keys.map(\.text).sorted() where !SimulatedTUF.topRoles.contains(role) {
+            repository.publish(role)
+        }
+        var trusted = try Self.trusted(&repository)
+        let first = try Self.search(for: "f", in: repository, &trusted)
+        #expect(first.loads == loads)
+        #expect(first.end == end)
+        // What is trusted is not loaded again, and the answer is the same.
+        let second = try Self.search(for: "f", in: repository, &trusted)
+        #expect(second.loads == "")
+        #expect(second.end == end)
+    }
+
+    @Test(arguments: [32, 33])
+    func `goes through 32 delegated roles and no further`(count: Int) throws {
+        var repository = Self.empty()
+        for number in 1...count {
+            repository.delegate(.init("R\(number)"), from: number == 1 ? "targets" : "R\(number - 1)")
+        }
+        for number in 1...count { repository.publish("R\(number)") }
+        var trusted = try Self.trusted(&repository)
+        let (loads, end) = try Self.search(for: "f", in: repository, &trusted)
+        #expect(loads.split(separator: " ").count == 33)
+        #expect(end == (count == 32 ? "f: no role names it" : "f: not found in 32 delegated roles"))
+    }
+
+    @Test func `asks again for a role that another delegator has verified`() throws {
+        var repository = Self.empty()
+        for (name, path) in [("A", "a"), ("B", "b")] {
+            repository.delegate(.init(name, .paths([path])))
+            repository.delegate(.init("C", .paths([path])), from: name)
+        }
+        for name in ["A", "B", "C"] { repository.publish(name) }
+        var trusted = try Self.trusted(&repository)
+        #expect(try Self.search(for: "a", in: repository, &trusted).loads == "targets<root A<targets C<A")
+        #expect(try Self.search(for: "b", in: repository, &trusted).loads == "B<targets C<B")
+        #expect(trusted.isVerified("C", by: "A") && trusted.isVerified("C", by: "B"))
+        #expect(!trusted.isVerified("C", by: "targets"))
+    }
+
+    // MARK: A target of one role, as Patchline asks
+
+    private static let list: TargetPath = .patchList(named("production"))
+
+    private static func shadowed(_ prepare: (inout SimulatedTUF) -> Void) throws -> Result<TargetFile, TrustError> {
+        var repository = empty()
+        repository.addTarget(list.text, "of production", to: "production")
+        prepare(&repository)
+        let roles = repository.roles.keys.map(\.text).filter { !SimulatedTUF.topRoles.contains($0) }
+        for role in roles { repository.publish(role) }
+        var trusted = try trusted(&repository)
+        for role in ["targets"] + roles {
+            let bytes = try #require(repository.files["metadata/1.\(role).json"])
+            try trusted.updateTargets(bytes, role: role, delegator: role == "targets" ? "root" : "targets")
+        }
+        return Result { () throws(TrustError) in try trusted.target(list, of: "production") }
+    }
+
+    private static let delegation = SimulatedTUF.Delegation("production", .paths(["production/*"]), terminating: true)
+
+    @Test func `takes the word of a role where nobody comes before it`() throws {
+        let found = try Self.shadowed { repository in
+            repository.delegate(.init("early", .paths(["other/*"])))
+            repository.delegate(Self.delegation)
+            repository.delegate(.init("late", .paths(["*/*"])))
+            repository.addTarget(Self.list.text, "of late", to: "late")
+        }
+        #expect(try found.get() == TargetFile(of: Array("of production".utf8)))
+    }
+
+    @Test func `does not take the word of a role that another comes before, which may name the target or not`() throws {
+        for names in [true, false] {
+            let found = try Self.shadowed { repository in
+                repository.delegate(.init("early", .paths(["*/*"])))
+                repository.delegate(Self.delegation)
+                if names { repository.addTarget(Self.list.text, "of early", to: "early") }
+            }
+            #expect(
+                found == .failure(.shadowed(target: Self.list.text, role: "production", by: "early"))
+            )
+        }
+    }
+
+    @Test func `does not take the word of a role where the top role names the target`() throws {
+        let found = try Self.shadowed { repository in
+            repository.delegate(Self.delegation)
+            repository.addTarget(Self.list.text, "of targets", to: "targets")
+        }
+        #expect(found == .failure(.shadowed(target: Self.list.text, role: "production", by: "targets")))
+    }
+}
