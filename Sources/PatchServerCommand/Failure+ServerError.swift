@@ -108,7 +108,8 @@ extension TrustRefusal {
         case .otherApp: "leave out --app, or name the folder of that app"
         case .otherOnlineKey: "give the new one with --online-key"
         case .channelUntrusted(let channel, _, _):
-            "describe the release of \(channel) again, sign it with the keys that hold now, and give it with --release"
+            "sign the release of \(channel) again with the keys that hold now (patchsign release renew), and give it with "
+                + "--release"
         case .channelVanished: "rotate the online key in the same root, or keep the channel"
         case .twoReleases: "give one"
         case .versionUsed: "make it again with a version that was never used"

@@ -36,12 +36,12 @@ enum Judge {
 
     /// python-tuf's own client: refresh, the list, and the manifest of `web 1.0.0`, through their roles.
     ///
-    /// Arguments: the app's URL, a root.json, an empty folder, a channel.
+    /// Arguments: the app's URL, a root.json, the client's own folder, a channel.
     static let client = """
         import sys, os, json
         from tuf.ngclient import Updater
         url, root, folder, channel = sys.argv[1:]
-        os.makedirs(folder + '/metadata'), os.makedirs(folder + '/targets')
+        os.makedirs(folder + '/metadata', exist_ok=True), os.makedirs(folder + '/targets', exist_ok=True)
         updater = Updater(folder + '/metadata', url + '/metadata/', folder + '/targets', url + '/targets/',
                           bootstrap=open(root, 'rb').read())
         updater.refresh()

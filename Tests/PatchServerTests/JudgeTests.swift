@@ -82,6 +82,49 @@ struct JudgeTests {
         }
     }
 
+    @Test
+    func `python-tuf's client follows from a thief's highest versions to the recovered ones`() async throws {
+        let folder = try TemporaryFolder()
+        // python-tuf looks at the machine's clock.
+        let now = UTCTime(seconds: Int(Date.now.timeIntervalSince1970))
+        let server = try TestingServer(files: DiskFiles(), root: folder.path, at: now)
+        var plan = TrustPlan()
+        (plan.rootExpires, plan.targetsExpires) = (now.adding(.days(365)), now.adding(.days(365)))
+        try server.publish(try server.factory.release(on: server.repository))
+        let root = server.folder.tree(of: server.repository.app).appending("metadata/1.root.json").string
+
+        try await withRunningServer(server.folder.tree) { port in
+            func read() async throws -> (text: String, ok: Bool) {
+                try await Judge.run([
+                    "-c", Judge.client, "http://127.0.0.1:\(port)/com.example.storefront", root,
+                    folder.path.appending("device").string, "production",
+                ])
+            }
+            let last = 1 << 53 - 1
+            var stolen = ReleaseFactory.Contents()
+            stolen.web = ("6.6.6", ["index.html": "<p>evil</p>"])
+            try server.overwriteTree(
+                channelVersion: last,
+                snapshot: last,
+                timestamp: last,
+                dial: last,
+                contents: stolen
+            )
+            let before = try await read()
+            #expect(before.ok && before.text.contains("web 6.6.6"), "\(before.text)")
+
+            let offered = try plan.next {
+                $0.targetsVersion = 2
+                $0.online = .other
+                $0.channels[0].keys = [.second]
+            }.offered()
+            let release = try server.factory.release(base: ReleaseFactory.base(1), signedBy: [.second])
+            _ = try server.take(offered, key: .other, releases: [release])
+            let after = try await read()
+            #expect(after.ok && after.text == "fix-cart-total 1\nweb 1.0.0\n2 assets True\n", "\(after.text)")
+        }
+    }
+
     private func withRunningServer(_ tree: FilePath, _ body: (Int) async throws -> Void) async throws {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
