@@ -193,6 +193,16 @@ struct DrillTests {
             #expect(calm.code == 0, "\(calm)")
             let due = try await run(.patchsign, ["status", "--keys", keys, release, "--within", "91d"])
             #expect(due.code == 10 && due.output.contains(#/production +2 +.* ends in/#), "\(due)")
+            for (within, code, status) in [("30d", Int32(0), "200"), ("91d", 10, "503")] {
+                let data = world.shop.site2.string
+                let asked = try await run(.patchsrv, ["status", "--data", data, "--within", within])
+                #expect(asked.code == code, "\(asked)")
+                try await serving(world.shop.site2, ["--ready-within", within, "--refresh-every", "off"]) { url in
+                    let ready = try await run(.system("curl"), ["-sS", "-w", "%{http_code}", "\(url)/readyz"])
+                    #expect(ready.output.hasSuffix(status), "\(ready)")
+                    #expect(ready.output.contains(#""role":"production""#) == (code == 10), "\(ready)")
+                }
+            }
         }
     }
 }
