@@ -60,7 +60,7 @@ private final class OtherProcess {
     }
 }
 
-@Suite("A server that signs again by itself", .timeLimit(.minutes(2)))
+@Suite("A server that signs again by itself", .timeLimit(.minutes(20)))
 struct RefreshTimerTests {
     /// A timer over a server on the real disk, with what it said and how it is moved on.
     private final class World: Sendable {

@@ -26,7 +26,10 @@ struct TrustRecoveryTests {
     private func server() throws -> TestingServer {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
-        try server.publish(try server.factory.release(on: server.repository, channel: beta, signedBy: [.beta]))
+        let contents = ReleaseFactory.Contents(scripts: ["only-beta": ("1", "one")], web: nil)
+        try server.publish(
+            try server.factory.release(contents, on: server.repository, channel: beta, signedBy: [.beta])
+        )
         return server
     }
 
@@ -216,9 +219,8 @@ struct TrustRecoveryTests {
         #expect(throws: ServerError.conflict(.versionUsed(channel: beta, version: 1))) {
             try publish(changed, base: nil)
         }
-        var clash = ReleaseFactory.Contents()
-        clash.scripts = ["fix-cart-total": ("1", "cart.total = 9;")]
-        let fault = EntryFault(entry: "fix-cart-total 1", rule: .republished)
+        let clash = ReleaseFactory.Contents(scripts: ["only-beta": ("1", "two")], web: nil)
+        let fault = EntryFault(entry: "only-beta 1", rule: .republished)
         #expect(throws: ServerError.release(.trust(.entry(fault)))) { try publish(clash, base: 7) }
         try publish(changed, base: 7)
         #expect(try PublishedState(of: server.repository).version(of: beta) == 8)
