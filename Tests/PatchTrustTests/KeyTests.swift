@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import PatchFormat
 import PatchTrust
 import Testing
@@ -131,6 +132,20 @@ struct PublicKeyTests {
         }
     }
 
+    @Test(arguments: [
+        ("encrypted", "patchline\n"), ("encrypted-key-behind", "a\n"),
+    ])
+    func `with something encrypted in it is refused, and nobody is asked for the passphrase`(
+        _ file: String,
+        passphrase: String
+    ) throws {
+        let pem = String(decoding: try Vectors.bytes("hostile/pem/\(file).pem"), as: UTF8.self)
+        let left = try withStandardInput(passphrase) {
+            #expect(throws: KeyError.unreadable) { try PublicKey(pem: pem) }
+        }
+        #expect(left == passphrase)
+    }
+
     @Test(arguments: [0, 31, 33])
     func `of Ed25519 has 32 bytes`(_ count: Int) {
         #expect(throws: KeyError.unreadable) { try PublicKey(ed25519: [UInt8](repeating: 1, count: count)) }
@@ -158,4 +173,23 @@ struct PublicKeyTests {
             #expect(try PublicKey(pem: text).material == plain.material)
         }
     }
+}
+
+/// Runs `body` while standard input holds `text`.
+///
+/// - Returns: what `body` left of it.
+private func withStandardInput(_ text: String, _ body: () throws -> Void) throws -> String {
+    var ends: [Int32] = [0, 0]
+    try #require(unsafe pipe(&ends) == 0)
+    let before = dup(STDIN_FILENO)
+    var bytes = Array(text.utf8)
+    try #require(unsafe write(ends[1], bytes, bytes.count) == bytes.count && dup2(ends[0], STDIN_FILENO) >= 0)
+    defer {
+        dup2(before, STDIN_FILENO)
+        for end in [ends[0], before] { close(end) }
+    }
+    try body()
+    close(ends[1])
+    let count = unsafe read(ends[0], &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
 }

@@ -48,6 +48,20 @@ extension KeyHandle {
     }
 }
 
+/// What libcrypto asks for a passphrase.
+///
+/// One is passed always: its own would ask at the terminal, or read standard input, also for a public key in metadata
+/// that somebody gave the header of an encrypted one.
+enum PassphraseCallback {
+    static let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
+        {
+            _,
+            _,
+            _,
+            _ in -1
+        }
+}
+
 /// What sort of key it is.
 package enum KeyKind: Equatable, Sendable {
     case rsa(bits: Int)

@@ -32,13 +32,6 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
             text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
         guard !encrypted || passphrase != nil else { throw .needsPassphrase }
         let bio = MemoryBIO(pem)
-        // A callback always: libcrypto's own would ask at the terminal.
-        let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
-            _,
-            _,
-            _,
-            _ in -1
-        }
         let found: OpaquePointer?
         if let passphrase, encrypted {
             var secret = Array(passphrase.utf8CString)
@@ -47,7 +40,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
             }
             unsafe secret.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
         } else {
-            unsafe found = PEM_read_bio_PrivateKey(bio.pointer, nil, refuse, nil)
+            unsafe found = PEM_read_bio_PrivateKey(bio.pointer, nil, PassphraseCallback.refuse, nil)
         }
         guard let pointer = unsafe found else {
             _ = lastOpenSSLError()

@@ -98,8 +98,13 @@ package struct SnapshotRole: Sendable {
         let meta = try fields.fields("meta")
         var files: [ExactString: RoleFile] = [:]
         for member in meta.object.members {
-            guard member.key.text.hasSuffix(".json") else { throw meta.broken(member.key.text, "must end in .json") }
-            files[ExactString(String(member.key.text.dropLast(5)))] = try RoleFile(try meta.fields(member.key.text))
+            // By bytes: a combining mark before the point would hide it from Swift's characters.
+            let name = Array(member.key.text.utf8)
+            guard name.suffix(5) == Array(".json".utf8)[...] else {
+                throw meta.broken(member.key.text, "must end in .json")
+            }
+            let role = ExactString(String(decoding: name.dropLast(5), as: UTF8.self))
+            files[role] = try RoleFile(try meta.fields(member.key.text))
         }
         self.files = files
     }

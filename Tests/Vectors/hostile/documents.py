@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = Path(__file__).resolve().parent
 KEYS = HERE.parent.parent.parent / "Keys/Testing"
@@ -55,6 +56,14 @@ class RSA:
     def pkcs1(self):
         key = serialization.load_pem_public_key(self.pem.encode())
         return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.PKCS1).decode()
+
+    def encrypted(self, passphrase, iv=bytes(range(16))):
+        """The public key in the older encrypted PEM form (AES-128-CBC, key by MD5), which only private keys have."""
+        der = base64.b64decode("".join(self.pem.splitlines()[1:-1]))
+        aes = Cipher(algorithms.AES(hashlib.md5(passphrase + iv[:8]).digest()), modes.CBC(iv)).encryptor()
+        body = base64.encodebytes(aes.update(der + bytes([16 - len(der) % 16]) * (16 - len(der) % 16))).decode()
+        head = f"Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{iv.hex().upper()}\n\n"
+        return f"-----BEGIN PUBLIC KEY-----\n{head}{body}-----END PUBLIC KEY-----\n"
 
     def raw(self, block):
         """RSADP with the Chinese remainder theorem (RFC 8017, 5.1.2)."""
