@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Subprocess
 import SystemPackage
 import Testing
 
