@@ -49,9 +49,14 @@ package struct CheckReport: Sendable {
         )
     }
 
+    /// Most faults name their subject themselves.
+    private func fault(of record: CheckRecord) -> String {
+        let fault = record.fault ?? ""
+        return fault.hasPrefix("\(record.subject): ") ? fault : "\(record.subject): \(fault)"
+    }
+
     private func line(_ record: CheckRecord) -> String {
-        var line = "\(record.holds ? "✓" : "✗") \(record.subject): "
-        line += record.fault ?? record.rule.rawValue
+        var line = record.holds ? "✓ \(record.subject): \(record.rule.rawValue)" : "✗ \(fault(of: record))"
         if let key = record.key {
             line += ", by \(names[key].map { "\($0) " } ?? "")key \(key.hex.prefix(12))…"
         }

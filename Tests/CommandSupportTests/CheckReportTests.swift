@@ -36,8 +36,10 @@ struct CheckReportTests {
     @Test func `shows what does not hold, however late it comes`() {
         let broken = CheckRecord(.fingerprint, of: "web 1 last", fault: "web 1 last: is missing")
         let lines = CheckReport(Self.files(30) + [broken]).lines(all: false)
-        #expect(lines.contains("✗ web 1 last: web 1 last: is missing"))
+        #expect(lines.contains("✗ web 1 last: is missing"))
         #expect(lines.last?.contains("and 10 more") == true)
+        let few = CheckRecord(.threshold, of: "production 2, 1 of 2", fault: "signatures are missing")
+        #expect(CheckReport([few]).lines(all: false) == ["✗ production 2, 1 of 2: signatures are missing"])
     }
 
     @Test func `writes out what could drive a terminal`() {
