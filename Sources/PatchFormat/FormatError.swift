@@ -86,6 +86,11 @@ package struct Fields: Sendable {
         try Fields(object[key], of: document, at: at(key))
     }
 
+    /// The same for one of ``object``'s own members, without looking for it: a table may have many thousands.
+    package func fields(of member: JSONObject.Member) throws(FormatError) -> Fields {
+        try Fields(member.value, of: document, at: at(member.key.text))
+    }
+
     package func constant(_ key: String, _ expected: String) throws(FormatError) {
         guard try string(key).hasSameBytes(as: expected) else { throw broken(key, "must be \(expected)") }
     }

@@ -37,7 +37,7 @@ package struct EntryKeys: Hashable, Sendable {
         var keys: [SHA256Digest: PublicKey] = [:]
         var rows: [SHA256Digest: JSON] = [:]
         for member in fields.object.members {
-            let row = try fields.fields(member.key.text)
+            let row = try fields.fields(of: member)
             guard try row.string("usage") == "entry" else { continue }
             try row.constant("keytype", "rsa")
             try row.constant("scheme", Statement.scheme)

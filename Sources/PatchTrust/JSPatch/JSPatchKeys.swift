@@ -22,7 +22,7 @@ package struct JSPatchKeys: Hashable, Sendable {
         let fields = try signed.fields(EntryKeys.member)
         var found: [PublicKey] = []
         for member in fields.object.members {
-            let row = try fields.fields(member.key.text)
+            let row = try fields.fields(of: member)
             guard try row.string("usage") == JSPatchSignature.usage else { continue }
             try row.constant("keytype", "rsa")
             try row.constant("scheme", JSPatchSignature.scheme)

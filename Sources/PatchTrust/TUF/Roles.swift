@@ -104,7 +104,7 @@ package struct SnapshotRole: Sendable {
                 throw meta.broken(member.key.text, "must end in .json")
             }
             let role = ExactString(String(decoding: name.dropLast(5), as: UTF8.self))
-            files[role] = try RoleFile(try meta.fields(member.key.text))
+            files[role] = try RoleFile(try meta.fields(of: member))
         }
         self.files = files
     }
@@ -128,7 +128,7 @@ package struct TargetsRole: Sendable {
         let table = try fields.fields("targets")
         var targets: [ExactString: TargetFile] = [:]
         for member in table.object.members {
-            let row = try table.fields(member.key.text)
+            let row = try table.fields(of: member)
             targets[member.key] = TargetFile(
                 length: try row.integer("length", in: 0...Limits.object),
                 hashes: try ListedHashes(row)
