@@ -1,13 +1,20 @@
 package import PatchFormat
+import PatchTrust
 
 extension AppRepository {
     /// Signs dial, snapshot and timestamp again; what they say stays the same.
     ///
     /// The caller holds the lock.
+    /// - Throws: `ended` when root or targets have: a device would take nothing of it, and a clock that is ahead would
+    ///   date what it signs in the future.
     @discardableResult
     package func refresh(signing key: OnlineKey, at now: UTCTime) throws(ServerError) -> RefreshedVersions {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
+        for (role, header) in [("root", state.root.header), ("targets", state.targets.header)]
+        where header.expires <= now {
+            throw .ended(role: role, expires: header.expires, at: now)
+        }
         let versions = try state.nextVersions(unused: try usedVersions())
         var plan = PublicationPlan()
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)

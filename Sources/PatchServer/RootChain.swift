@@ -41,8 +41,7 @@ struct RootChain: Sendable {
         let anchor = try repository.read(repository.anchorFile, limit: Limits.root)
         let trusted: TrustedMetadata
         do throws(TrustError) {
-            // No reference time: nothing is expired at the beginning of time.
-            trusted = try TrustedMetadata(trustedRoot: anchor, at: UTCTime(seconds: 0))
+            trusted = try TrustedMetadata(trustedRoot: anchor, at: ReferenceTime.never)
         } catch { throw .tree(repository.app, error) }
         let version = trusted.root.header.version
         if let offered {

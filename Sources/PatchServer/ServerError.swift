@@ -27,6 +27,9 @@ package enum ServerError: Error, Equatable, Sendable {
     /// A key whose private half everybody has: of which role or use.
     case testingKey(String)
 
+    /// What people sign has ended by this clock, so nothing that the server signs would be of use.
+    case ended(role: String, expires: UTCTime, at: UTCTime)
+
     /// The published tree does not verify: somebody altered it.
     case tree(AppID, TrustError)
     /// A file that the published tree needs is gone; its path below the server's folder.
@@ -71,6 +74,8 @@ extension ServerError: CustomStringConvertible {
         case .notOnlineKey(let role, let owner?):
             "this is a key of \(owner), not the online key, which \(role) is signed with"
         case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
+        case .ended(let role, let expires, let now):
+            "\(role) ended at \(expires), and this clock says \(now): devices would take nothing that is signed now"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"
         case .record(let app, let error): "the records of \(app) are damaged: \(error)"

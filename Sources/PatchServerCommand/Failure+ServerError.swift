@@ -62,7 +62,7 @@ extension ServerError {
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
         case .conflict, .appExists, .trust(.older), .trust(.twoReleases): .conflict
-        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .release(.trust),
+        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .release(.trust),
             .trust, .exhausted:
             .refused
         }
@@ -80,6 +80,8 @@ extension ServerError {
         case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs online.key alone"
         case .notOnlineKey: "the key must be the one that root.json lists for snapshot and timestamp"
         case .testingKey: "make keys of your own with patchsign init (tests set \(TestingKeys.permission)=1)"
+        case .ended(let role, _, _):
+            "look at the clock; else sign \(role) again with `patchsign root draft`, then run patchsrv trust"
         case .tree(_, .threshold):
             "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
         case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"

@@ -61,7 +61,11 @@ struct KeyOptions: ParsableArguments {
     /// - Parameter paths: keys whose passphrases are asked for once, now.
     func reader(askingFor paths: [FilePath]) throws -> @Sendable (FilePath) throws -> OnlineKey? {
         var typed: [FilePath: Passphrase] = [:]
-        for path in paths { typed[path] = try passphrase(for: path) }
+        for path in paths {
+            let passphrase = try passphrase(for: path)
+            _ = try Self.open(try DiskFiles().read(path, limit: Limits.keyFile), with: passphrase, at: path)
+            typed[path] = passphrase
+        }
         let known = typed
         return { path in
             do {

@@ -22,10 +22,13 @@ struct RefreshOptions: ParsableArguments {
 
     /// The timer to run beside a server; nil when it is off.
     ///
-    /// An encrypted key whose passphrase nobody named is asked for now where standard input is a terminal; what was typed
-    /// is kept in memory. A passphrase in a file or in the environment is read at each signing.
+    /// An encrypted key whose passphrase nobody named is asked for now where somebody sits at the terminal; what was typed
+    /// is kept in memory. A passphrase in a file or in the environment is read at each signing. One that opens nothing
+    /// ends the program here, not days later.
     func timer(_ folder: ServerFolder) throws -> (any Service)? {
         guard case .every(let every) = refreshEvery else { return nil }
+        let encrypted = try encryptedKeys(in: folder)
+        if passphrase.isNamed { for path in encrypted { _ = try passphrase.key(at: path) } }
         return RefreshTimer(
             folder,
             files: DiskFiles(),
@@ -33,7 +36,7 @@ struct RefreshOptions: ParsableArguments {
             schedule: RefreshSchedule(every: every),
             clock: .continuous,
             now: Surroundings.now,
-            key: try passphrase.reader(askingFor: try encryptedKeys(in: folder)),
+            key: try passphrase.reader(askingFor: passphrase.isNamed || !Self.canAsk ? [] : encrypted),
             report: { app, result in
                 guard let line = result.line else { return }
                 Console.standardError.line("patchsrv: \(app.map { "\($0): " } ?? "")\(printable(line))")
@@ -41,8 +44,12 @@ struct RefreshOptions: ParsableArguments {
         )
     }
 
+    /// Not behind a shell's `&`: a question there would take the next line that is meant for the shell.
+    private static var canAsk: Bool {
+        isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
+    }
+
     private func encryptedKeys(in folder: ServerFolder) throws -> [FilePath] {
-        guard !passphrase.isNamed, isatty(STDIN_FILENO) == 1 else { return [] }
         var found: [FilePath] = []
         for app in try folder.allApps(files: DiskFiles()) {
             let path = try AppRepository(app, in: folder).onlineKeyFile

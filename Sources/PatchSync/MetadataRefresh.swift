@@ -87,10 +87,14 @@ struct MetadataRefresh {
                 offered: offered,
                 known: known,
                 signedAt: trusted.timestamp?.signedAt,
-                at: trusted.time.value
+                clock: trusted.time.clock
             )
         } catch { throw .trust(error) }
-        try judged { [trusted] () throws(TrustError) in try trusted.checkTimestampExpiry() }
+        try judged { [trusted] () throws(TrustError) in
+            try trusted.checkTimestampExpiry()
+            // Once more, by what the new one says of the time: one from the far future is not kept.
+            try trusted.checkRootExpiry()
+        }
         if isNew { try store.save(bytes, as: "timestamp") }
         return staleMirror
     }

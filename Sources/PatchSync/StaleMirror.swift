@@ -15,11 +15,13 @@ package struct StaleMirror: Equatable, Sendable {
 
     /// - Parameters:
     ///   - signedAt: when the known timestamp was signed; nil where it does not say.
-    ///   - time: by which expiry is judged.
-    package init(offered: Int, known: Int, signedAt: UTCTime?, at time: UTCTime) {
+    ///   - clock: the device's. When the known one is dated far ahead of it, one of them is wrong, and a person should
+    ///     look too: a date in the future would keep this quiet for long.
+    package init(offered: Int, known: Int, signedAt: UTCTime?, clock: UTCTime) {
         self.offered = offered
         self.known = known
-        isOverdue = signedAt.map { $0.adding(Self.patience) < time } ?? true
+        isOverdue =
+            signedAt.map { $0.adding(Self.patience) < clock || clock.adding(Self.patience) < $0 } ?? true
     }
 }
 

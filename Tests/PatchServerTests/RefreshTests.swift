@@ -39,6 +39,36 @@ struct RefreshTests {
         #expect(try PublishedState(of: server.repository).timestamp.header.expires == later.adding(.days(7)))
     }
 
+    /// What people sign ends for devices; the server goes on, so that its renewal can come in.
+    @Test
+    func `goes on while a channel's release has ended, and takes its renewal in`() throws {
+        let server = try TestingServer()
+        try server.publish(try server.factory.release(on: server.repository))
+        for days in [80, 91, 92] {
+            try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(days)))
+        }
+        #expect(try server.repository.listing().channels.map(\.version) == [1])
+        var factory = server.factory
+        factory.now = TestingServer.start.adding(.days(93))
+        let renewal = try factory.release(
+            .init(web: ("1.0.1", ["index.html": "<p>two</p>"])),
+            on: server.repository
+        )
+        _ = try server.repository.publish(renewal, signing: server.key, at: factory.now)
+        #expect(try server.repository.listing().channels.map(\.version) == [2])
+    }
+
+    @Test
+    func `signs nothing once root has ended, for then the clock is wrong or people must sign first`() throws {
+        let server = try TestingServer()
+        let before = try server.everything()
+        let end = TestingServer.start.adding(.days(365))
+        #expect(throws: ServerError.ended(role: "root", expires: end, at: end)) {
+            try server.repository.refresh(signing: server.key, at: end)
+        }
+        #expect(try server.everything() == before)
+    }
+
     @Test
     func `uses no version number twice after one that was stopped`() throws {
         let files = FaultyFiles()

@@ -217,13 +217,52 @@ struct MetadataTests {
         let stored = try world.files(below: "trust")
         world.clock.advance(by: later)
         let report = try await world.device.sync()
-        let known = StaleMirror(offered: 2, known: 3, signedAt: ManualClock.start, at: world.clock.now())
+        let known = StaleMirror(offered: 2, known: 3, signedAt: ManualClock.start, clock: world.clock.now())
         #expect(report.staleMirror == known)
         #expect(known.isOverdue == isOverdue)
         #expect(report.isComplete && report.staging == .unchanged)
         #expect(try world.files(below: "trust") == stored)
         world.repository.repair(URLLayout.timestamp)
         #expect(try await world.device.sync().staleMirror == nil)
+    }
+
+    @Test func `keeps no timestamp from after the end of root`() async throws {
+        let world = try await World.running()
+        let now = world.clock.now()
+        world.repository.edit { tree in
+            tree.time = now.adding(.days(400))
+            tree.publishSnapshot()
+        }
+        let stored = try world.files(below: "trust")
+        let error = TrustError.clockBehind(
+            role: "root",
+            expires: ManualClock.start.adding(.days(365)),
+            clock: now,
+            atLeast: now.adding(.days(400))
+        )
+        try await expect(.trust(error), from: world)
+        #expect(try world.files(below: "trust") == stored)
+    }
+
+    @Test func `forgets a date in the future with the next timestamp`() async throws {
+        let world = try await World.running()
+        let now = world.clock.now()
+        world.repository.edit { tree in
+            tree.time = now.adding(.days(200))
+            tree.publishSnapshot()
+        }
+        let error = TrustError.clockBehind(
+            role: "production",
+            expires: ManualClock.start.adding(.days(90)),
+            clock: now,
+            atLeast: now.adding(.days(200))
+        )
+        try await expect(.trust(error), from: world)
+        world.repository.edit { tree in
+            tree.time = now
+            tree.publishSnapshot()
+        }
+        #expect(try await world.device.sync().isComplete)
     }
 
     @Test func `takes no older timestamp either when the known one has expired`() async throws {

@@ -70,7 +70,7 @@ struct ReferenceTimeTests {
         #expect(found == expected)
     }
 
-    @Test func `never goes back with a timestamp that was signed earlier`() throws {
+    @Test func `goes by the newest timestamp alone, also where an older one was dated later`() throws {
         var trusted = try TrustedMetadata(trustedRoot: try World.root().fileBytes, at: World.now)
         for (version, signedAt) in [(1, World.now.adding(.days(1))), (2, World.now.adding(.days(-1)))] {
             let statement = RoleDocument.timestamp(
@@ -81,7 +81,16 @@ struct ReferenceTimeTests {
             )
             #expect(try trusted.updateTimestamp(try statement.signed(by: [.online]).fileBytes) == .taken)
         }
-        #expect(trusted.time.atLeast == World.now.adding(.days(1)))
+        #expect(trusted.time.atLeast == World.now.adding(.days(-1)))
+    }
+
+    @Test func `that a server reads its own tree by ends nothing`() throws {
+        var trusted = try TrustedMetadata(
+            trustedRoot: try World.root(expires: UTCTime(seconds: 1)).fileBytes,
+            at: ReferenceTime.never
+        )
+        _ = try trusted.updateTimestamp(try World().timestamp)
+        #expect(throws: Never.self) { try trusted.checkRootExpiry() }
     }
 
     @Test func `learns nothing from a timestamp that is refused, or not newer`() throws {

@@ -85,6 +85,9 @@ struct PassphraseTests {
                 unasked.code == 1 && unasked.errors.contains("there is no terminal to ask for the passphrase"),
                 "\(unasked)"
             )
+            let serve = ["serve", "--data", data.string, "--port", "0", "--passphrase-file", wrong.string]
+            let early = try await run(.patchsrv, serve)
+            #expect(early.code == 3 && early.errors.contains("does not open with this passphrase"), "\(early)")
             #expect(try await StoreDigest(of: data) == before)
             try await run(.patchsrv, publish + ["--passphrase-file", right]).done()
         }

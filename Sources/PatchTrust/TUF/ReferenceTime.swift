@@ -6,26 +6,42 @@ package import PatchFormat
 /// signed, or a build that was made, is past for certain.
 package struct ReferenceTime: Equatable, Sendable {
     package let clock: UTCTime
-    /// The latest moment that is certainly past.
-    package private(set) var atLeast: UTCTime
+    private let build: UTCTime
+    /// Of the newest timestamp that was verified.
+    private var signedAt: UTCTime?
+    private let judgesExpiry: Bool
 
     /// - Parameter build: when the running program was made.
     package init(clock: UTCTime, build: UTCTime = UTCTime(seconds: 0)) {
-        self.clock = clock
-        atLeast = build
+        self.init(clock: clock, build: build, judgesExpiry: true)
     }
+
+    private init(clock: UTCTime, build: UTCTime, judgesExpiry: Bool) {
+        (self.clock, self.build, self.judgesExpiry) = (clock, build, judgesExpiry)
+    }
+
+    /// Nothing ever ends by it: for a server that reads its own tree, also to sign again what has ended.
+    package static let never = ReferenceTime(
+        clock: UTCTime(seconds: 0),
+        build: UTCTime(seconds: 0),
+        judgesExpiry: false
+    )
+
+    /// The latest moment that is certainly past.
+    package var atLeast: UTCTime { signedAt.map { max($0, build) } ?? build }
 
     package var value: UTCTime { max(clock, atLeast) }
 
-    /// A statement of this time was verified.
-    mutating func raise(to time: UTCTime) {
-        atLeast = max(atLeast, time)
+    /// A newer timestamp was verified: what an older one said of the time counts no more, for its signer may have been
+    /// wrong, or a thief.
+    mutating func note(signedAt time: UTCTime?) {
+        signedAt = time
     }
 
     /// TUF: `expires` must be higher than the reference time.
     func check(_ header: RoleHeader, role: String) throws(TrustError) {
         let expires = header.expires
-        guard expires <= value else { return }
+        guard judgesExpiry, expires <= value else { return }
         if clock < expires {
             throw .clockBehind(role: role, expires: expires, clock: clock, atLeast: atLeast)
         }

@@ -82,7 +82,7 @@ package struct TrustedMetadata: Sendable {
             }
         }
         timestamp = role
-        if let signedAt = role.signedAt { time.raise(to: signedAt) }
+        time.note(signedAt: role.signedAt)
         return .taken
     }
 
