@@ -27,9 +27,15 @@ package struct TrustPublication: Equatable, Sendable {
     /// Whether readers forget the versions of roles that they know.
     package let restartsVersions: Bool
     package let published: [ChannelChange]
+    /// What stays published as it was.
+    package let carriedOver: [ChannelChange]
     package let dropped: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
+
+    fileprivate static func changes(_ versions: [ChannelName: Int]) -> [ChannelChange] {
+        versions.sorted { $0.key < $1.key }.map { ChannelChange(channel: $0.key, version: $0.value) }
+    }
 }
 
 extension AppRepository {
@@ -49,11 +55,13 @@ extension AppRepository {
     /// - Parameters:
     ///   - key: the online key that the new root lists; it is kept as it was read, in place of the one before.
     ///   - releases: one for each channel whose published release the new root does not hold for any more, and any other.
+    ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
     /// - Throws: anything but `file` before something was written.
     package func take(
         _ offered: OfferedTrust,
         onlineKey key: OnlineKey,
         releases: [SignedRelease] = [],
+        carryingOver accepted: Set<ChannelName> = [],
         at now: UTCTime
     ) throws(ServerError) -> TrustOutcome {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
@@ -64,8 +72,20 @@ extension AppRepository {
         let state = try PublishedState(of: self, under: chain, offered: offered)
         try check(key, for: trust, instead: state.root)
         let verified = try verify(releases, under: trust)
-        let onDisk = TrustUpdate.OnDisk(files: try digests(of: trust, verified), labels: try labels())
-        let update = try TrustUpdate(trust, over: state, releases: verified, onDisk: onDisk, at: now)
+        let used = try usedVersions()
+        let onDisk = TrustUpdate.OnDisk(
+            files: try digests(of: trust, verified),
+            labels: try labels(),
+            channels: used.channels
+        )
+        let update = try TrustUpdate(
+            trust,
+            over: state,
+            releases: verified,
+            carryingOver: accepted,
+            onDisk: onDisk,
+            at: now
+        )
 
         var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
         if update.isCurrent, chain.publishedVersion == root.version {
@@ -73,7 +93,7 @@ extension AppRepository {
             return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
         }
         let versions = try state.nextVersions(
-            unused: try usedVersions(),
+            unused: used,
             restarting: update.keys.restartsVersions
         )
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
@@ -90,7 +110,8 @@ extension AppRepository {
                 published: update.published.map {
                     .init(channel: $0.release.header.channel, version: $0.role.header.version)
                 },
-                dropped: update.dropped.sorted { $0.key < $1.key }.map { .init(channel: $0.key, version: $0.value) },
+                carriedOver: TrustPublication.changes(update.carriedOver),
+                dropped: TrustPublication.changes(update.dropped),
                 change: change,
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
             )

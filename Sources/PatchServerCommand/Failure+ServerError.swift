@@ -111,6 +111,9 @@ extension TrustRefusal {
             "sign the release of \(channel) again with the keys that hold now (patchsign release renew), and give it with "
                 + "--release"
         case .channelVanished: "rotate the online key in the same root, or keep the channel"
+        case .channelWentBack(let channel, let version, _):
+            "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
+                + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"
         case .twoReleases: "give one"
         case .versionUsed: "make it again with a version that was never used"
         }

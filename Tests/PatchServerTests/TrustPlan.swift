@@ -68,12 +68,14 @@ extension TestingServer {
     func take(
         _ offered: OfferedTrust,
         key: TestingKey = .online,
-        releases: [SignedRelease] = []
+        releases: [SignedRelease] = [],
+        carryingOver accepted: Set<ChannelName> = []
     ) throws -> TrustOutcome {
         try repository.take(
             offered,
             onlineKey: try onlineKey(key),
             releases: releases,
+            carryingOver: accepted,
             at: factory.now
         )
     }
@@ -116,7 +118,7 @@ extension TestingServer {
         try write(timestampRole, to: URLLayout.timestamp)
     }
 
-    private func write(_ bytes: [UInt8], to name: String) throws {
+    func write(_ bytes: [UInt8], to name: String) throws {
         let path = folder.tree(of: repository.app).appending(name)
         try files.makeDirectory(path.removingLastComponent())
         try files.removeIfPresent(path)
