@@ -86,6 +86,7 @@ extension AppRepository {
             onDisk: onDisk,
             at: now
         )
+        try checkSize(of: update.labels)
 
         var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
         if update.isCurrent, chain.publishedVersion == root.version {

@@ -62,8 +62,8 @@ extension ServerError {
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
         case .conflict, .appExists, .trust(.older), .trust(.twoReleases): .conflict
-        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .release(.trust),
-            .trust, .exhausted:
+        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .tree, .treeFileMissing, .labelsFull,
+            .release(.trust), .trust, .exhausted:
             .refused
         }
     }
@@ -84,6 +84,9 @@ extension ServerError {
             "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
         case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"
         case .record: "put the file back from a copy"
+        case .labelsFull:
+            "nothing was written; every patch version ever published is in it, so publish fewer new ones, and after a theft "
+                + "go back before the thief's with patchsrv trust"
         case .release(.missing): "is this a signed release, whole?"
         case .release(.trust(.entry(let fault))) where fault.rule == .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
