@@ -111,8 +111,8 @@ extension TrustRefusal {
         case .otherApp: "leave out --app, or name the folder of that app"
         case .otherOnlineKey: "give the new one with --online-key"
         case .channelUntrusted(let channel, _, _):
-            "sign the release of \(channel) again with the keys that hold now (patchsign release renew), and give it with "
-                + "--release"
+            "sign the release of \(channel) again with the keys that hold now, patchsign release renew RELEASE "
+                + "--base-quorum-lost, and give it with --release"
         case .channelVanished: "rotate the online key in the same root, or keep the channel"
         case .channelWentBack(let channel, let version, _):
             "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
