@@ -20,6 +20,15 @@ package struct TrustPublication: Equatable, Sendable {
         package var description: String { "\(channel) \(version)" }
     }
 
+    /// A dial that the online key before signed, and that the one now signs as it is.
+    package struct CarriedDial: Equatable, Sendable {
+        package let channel: ChannelName
+        /// Nil where it cannot be read; readers refuse it too.
+        package let rows: [Dial.Row]?
+
+        package var paused: Int? { rows?.count(where: \.paused) }
+    }
+
     package let root: Int
     /// What the tree's timestamp was signed under before.
     package let previousRoot: Int
@@ -29,6 +38,8 @@ package struct TrustPublication: Equatable, Sendable {
     package let published: [ChannelChange]
     /// What stays published as it was.
     package let carriedOver: [ChannelChange]
+    /// Of the channels that were published before, those with rows; whoever had the online key may have made them.
+    package let carriedDials: [CarriedDial]
     package let dropped: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
@@ -98,6 +109,7 @@ extension AppRepository {
             restarting: update.keys.restartsVersions
         )
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
+        let dials = carriedDials(update, state)
         let change = try carryOut(plan)
         for release in update.published {
             _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
@@ -112,11 +124,20 @@ extension AppRepository {
                     .init(channel: $0.release.header.channel, version: $0.role.header.version)
                 },
                 carriedOver: TrustPublication.changes(update.carriedOver),
+                carriedDials: dials,
                 dropped: TrustPublication.changes(update.dropped),
                 change: change,
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
             )
         )
+    }
+
+    /// An unreadable dial must not stand in the way of new keys.
+    private func carriedDials(_ update: TrustUpdate, _ state: PublishedState) -> [TrustPublication.CarriedDial] {
+        state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
+            let rows = try? dial(of: channel, in: state).rows
+            return rows?.isEmpty == true ? nil : TrustPublication.CarriedDial(channel: channel, rows: rows)
+        }
     }
 
     private func check(_ key: OnlineKey, for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {

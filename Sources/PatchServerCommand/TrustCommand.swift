@@ -124,6 +124,7 @@ extension TrustOutcome {
             ]
                 + done.published.map { "  published \($0.channel) \($0.version)" }
                 + done.carriedOver.map { "  carried over \($0.channel) \($0.version)" }
+                + done.carriedDials.map { "  carried over the dial of \($0.channel)\($0.summary)" }
                 + done.dropped.map { "  dropped \($0.channel), which was at \($0.version)" }
                 + (done.restartsVersions
                     ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
@@ -145,7 +146,8 @@ extension TrustOutcome {
                 ("previousRoot", .integer(done.previousRoot)), ("targets", .integer(done.targets)),
                 ("restartsVersions", .bool(done.restartsVersions)),
                 ("published", .array(done.published.map(\.json))),
-                ("carriedOver", .array(done.carriedOver.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
+                ("carriedOver", .array(done.carriedOver.map(\.json))),
+                ("carriedDials", .array(done.carriedDials.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
                 ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
                 ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
                 ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),
@@ -162,5 +164,19 @@ extension TrustOutcome {
 extension TrustPublication.ChannelChange {
     fileprivate var json: JSON {
         .fields([("channel", .text(channel.text)), ("roleVersion", .integer(version))])
+    }
+}
+
+extension TrustPublication.CarriedDial {
+    fileprivate var summary: String {
+        guard let rows, let paused else { return ", which cannot be read" }
+        return ": \(rows.count == 1 ? "1 row" : "\(rows.count) rows"), \(paused) paused"
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("rows", (rows?.count).map { .integer($0) }),
+            ("paused", paused.map { .integer($0) }),
+        ])
     }
 }

@@ -107,6 +107,56 @@ struct TrustCarryOverTests {
         #expect(try updated(try raised.take(try rotated.offered(), key: .other)).carriedOver.map(\.version) == [2])
     }
 
+    /// Signs a dial with the online key, and puts it where the server would.
+    private func turn(_ server: TestingServer, _ rows: [Dial.Row]) throws -> String {
+        let dial = Dial(app: ReleaseFactory.app, channel: production, rows: rows).json.fileBytes
+        let path = URLLayout.target(.dial(production), sha256: SHA256Digest(of: dial))
+        try server.write(dial, to: path)
+        try server.overwriteTree(
+            channelVersion: 2,
+            snapshot: 9,
+            timestamp: 9,
+            dial: 9,
+            contents: second,
+            dials: [.dial(production): TargetFile(of: dial)]
+        )
+        return path
+    }
+
+    private var rows: [Dial.Row] {
+        [("fix-a", true), ("fix-b", false)].map { id, paused in
+            Dial.Row(
+                patchID: named(id),
+                sha256: SHA256Digest(of: Array(id.utf8)),
+                rollout: 10_000,
+                paused: paused,
+                reason: nil
+            )
+        }
+    }
+
+    @Test
+    func `is every dial with rows, which are told`() throws {
+        let server = try wentBack(to: 2)
+        _ = try turn(server, rows)
+        let done = try updated(try server.take(try rotated.offered(), key: .other))
+        #expect(done.carriedDials.map(\.channel) == [production])
+        #expect(done.carriedDials.map(\.rows) == [rows])
+        #expect(done.carriedDials.map(\.paused) == [1])
+
+        let plain = try updated(try wentBack(to: 2).take(try rotated.offered(), key: .other))
+        #expect(plain.carriedDials.isEmpty)
+    }
+
+    @Test
+    func `is a dial that cannot be read, too, so that nobody stops the change of keys with it`() throws {
+        let server = try wentBack(to: 2)
+        try server.write([], to: try turn(server, rows))
+        let done = try updated(try server.take(try rotated.offered(), key: .other))
+        #expect(done.carriedDials.map(\.channel) == [production])
+        #expect(done.carriedDials.map(\.rows) == [nil])
+    }
+
     @Test
     func `is not a channel that was dropped before`() throws {
         let server = try wentBack(to: 2)
