@@ -82,7 +82,7 @@ extension AppRepository {
         } catch { throw .tree(app, .malformed(error)) }
     }
 
-    private func dial(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Dial {
+    func dial(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Dial {
         let (bytes, _) = try target(.dial(channel), of: state.dial)
         do throws(FormatError) { return try Dial(bytes) } catch { throw .tree(app, .malformed(error)) }
     }

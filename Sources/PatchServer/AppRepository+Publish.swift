@@ -132,8 +132,14 @@ extension AppRepository {
     }
 
     func labels() throws(ServerError) -> Labels {
-        let bytes = try read(labelsFile, limit: Limits.stateFile)
+        let bytes = try read(labelsFile, limit: labelsLimit)
         do throws(FormatError) { return try Labels(bytes) } catch { throw .record(app, error) }
+    }
+
+    /// Refuses what could be written and not be read again, for nothing could be published or taken in then.
+    func checkSize(of labels: Labels) throws(ServerError) {
+        let size = labels.fileBytes.count
+        guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }
     }
 
     private func carryOut(
@@ -155,6 +161,7 @@ extension AppRepository {
             _ = try removeDrafts(of: channel, upTo: version)
             return .alreadyPublished(channel: channel, version: version, change)
         case .publish(let labels):
+            try checkSize(of: labels)
             let versions = try state.nextVersions(unused: try usedVersions())
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let plan = try PublicationPlan(publishing: verified, on: state, labels: labels, fresh: fresh)

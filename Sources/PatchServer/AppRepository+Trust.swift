@@ -20,16 +20,33 @@ package struct TrustPublication: Equatable, Sendable {
         package var description: String { "\(channel) \(version)" }
     }
 
+    /// A dial that the online key before signed, and that the one now signs as it is.
+    package struct CarriedDial: Equatable, Sendable {
+        package let channel: ChannelName
+        /// Nil where it cannot be read; readers refuse it too.
+        package let rows: [Dial.Row]?
+
+        package var paused: Int? { rows?.count(where: \.paused) }
+    }
+
     package let root: Int
-    /// What the tree's timestamp was signed under before.
+    /// The newest that stood in the tree before.
     package let previousRoot: Int
     package let targets: Int
     /// Whether readers forget the versions of roles that they know.
     package let restartsVersions: Bool
     package let published: [ChannelChange]
+    /// What stays published as it was.
+    package let carriedOver: [ChannelChange]
+    /// Of the channels that were published before, those with rows; whoever had the online key may have made them.
+    package let carriedDials: [CarriedDial]
     package let dropped: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
+
+    fileprivate static func changes(_ versions: [ChannelName: Int]) -> [ChannelChange] {
+        versions.sorted { $0.key < $1.key }.map { ChannelChange(channel: $0.key, version: $0.value) }
+    }
 }
 
 extension AppRepository {
@@ -49,11 +66,13 @@ extension AppRepository {
     /// - Parameters:
     ///   - key: the online key that the new root lists; it is kept as it was read, in place of the one before.
     ///   - releases: one for each channel whose published release the new root does not hold for any more, and any other.
+    ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
     /// - Throws: anything but `file` before something was written.
     package func take(
         _ offered: OfferedTrust,
         onlineKey key: OnlineKey,
         releases: [SignedRelease] = [],
+        carryingOver accepted: Set<ChannelName> = [],
         at now: UTCTime
     ) throws(ServerError) -> TrustOutcome {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
@@ -64,8 +83,21 @@ extension AppRepository {
         let state = try PublishedState(of: self, under: chain, offered: offered)
         try check(key, for: trust, instead: state.root)
         let verified = try verify(releases, under: trust)
-        let onDisk = TrustUpdate.OnDisk(files: try digests(of: trust, verified), labels: try labels())
-        let update = try TrustUpdate(trust, over: state, releases: verified, onDisk: onDisk, at: now)
+        let used = try usedVersions()
+        let onDisk = TrustUpdate.OnDisk(
+            files: try digests(of: trust, verified),
+            labels: try labels(),
+            channels: used.channels
+        )
+        let update = try TrustUpdate(
+            trust,
+            over: state,
+            releases: verified,
+            carryingOver: accepted,
+            onDisk: onDisk,
+            at: now
+        )
+        try checkSize(of: update.labels)
 
         var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
         if update.isCurrent, chain.publishedVersion == root.version {
@@ -73,10 +105,11 @@ extension AppRepository {
             return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
         }
         let versions = try state.nextVersions(
-            unused: try usedVersions(),
+            unused: used,
             restarting: update.keys.restartsVersions
         )
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
+        let dials = carriedDials(update, state)
         let change = try carryOut(plan)
         for release in update.published {
             _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
@@ -84,17 +117,27 @@ extension AppRepository {
         return .updated(
             TrustPublication(
                 root: root.version,
-                previousRoot: state.root.header.version,
+                previousRoot: chain.publishedVersion,
                 targets: trust.targets.header.version,
                 restartsVersions: update.keys.restartsVersions,
                 published: update.published.map {
                     .init(channel: $0.release.header.channel, version: $0.role.header.version)
                 },
-                dropped: update.dropped.sorted { $0.key < $1.key }.map { .init(channel: $0.key, version: $0.value) },
+                carriedOver: TrustPublication.changes(update.carriedOver),
+                carriedDials: dials,
+                dropped: TrustPublication.changes(update.dropped),
                 change: change,
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
             )
         )
+    }
+
+    /// An unreadable dial must not stand in the way of new keys.
+    private func carriedDials(_ update: TrustUpdate, _ state: PublishedState) -> [TrustPublication.CarriedDial] {
+        state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
+            let rows = try? dial(of: channel, in: state).rows
+            return rows?.isEmpty == true ? nil : TrustPublication.CarriedDial(channel: channel, rows: rows)
+        }
     }
 
     private func check(_ key: OnlineKey, for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {

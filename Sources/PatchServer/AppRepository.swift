@@ -13,6 +13,8 @@ package struct AppRepository: Sendable {
     let files: any FileOperations
     /// Whether keys whose private halves everybody has may sign: in tests and the demo.
     let allowsTestingKeys: Bool
+    /// How large the record of labels is read, and therefore written.
+    package var labelsLimit = Limits.stateFile
 
     /// - Throws: `unknownApp` unless `init` has finished for it.
     package init(

@@ -19,6 +19,11 @@ struct Labels: Equatable, Sendable {
     /// Channels that were once taken out of the root of trust, with the version they had; some are back since.
     private(set) var dropped: [ChannelName: Int] = [:]
 
+    /// The highest role that published a label of the channel.
+    func newestRole(of channel: ChannelName) -> Int {
+        rows.values.reduce(0) { $1.channel == channel ? max($0, $1.roleVersion) : $0 }
+    }
+
     /// Forgets what was never published after all.
     func published(in state: PublishedState) -> Labels {
         var labels = self

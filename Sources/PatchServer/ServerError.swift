@@ -36,6 +36,8 @@ package enum ServerError: Error, Equatable, Sendable {
     case treeFileMissing(AppID, String)
     /// One of the server's own records is damaged.
     case record(AppID, FormatError)
+    /// With these labels the record of all that were published would be larger than it is ever read.
+    case labelsFull(AppID, size: Int, limit: Int)
 
     /// The release does not verify.
     case release(ReleaseError)
@@ -79,6 +81,8 @@ extension ServerError: CustomStringConvertible {
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"
         case .record(let app, let error): "the records of \(app) are damaged: \(error)"
+        case .labelsFull(let app, let size, let limit):
+            "labels.json of \(app) would have \(size) bytes, and may have \(limit)"
         case .release(let error): error.description
         case .conflict(let conflict): conflict.description
         case .trust(let refusal): refusal.description

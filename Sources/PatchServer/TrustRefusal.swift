@@ -20,6 +20,9 @@ package enum TrustRefusal: Error, Equatable, Sendable {
     case channelUntrusted(ChannelName, version: Int, TrustError)
     /// The targets role no longer delegates to it, and readers who know it would refuse a snapshot without it.
     case channelVanished(String)
+    /// Readers would forget the version that the server knows of the channel, and the tree says an older one, 0 for none:
+    /// somebody put an old timestamp back, or a publish was interrupted.
+    case channelWentBack(ChannelName, version: Int, known: Int)
     /// Two releases were given for one channel.
     case twoReleases(ChannelName)
     /// The number was used for other bytes, which caches keep for ever.
@@ -43,6 +46,9 @@ extension TrustRefusal: CustomStringConvertible {
         case .channelVanished(let role):
             "the new targets.json no longer delegates to \(role), which is published; readers refuse that while the key of "
                 + "snapshot stays"
+        case .channelWentBack(let channel, let version, let known):
+            "the tree says \(version == 0 ? "nothing of \(channel)" : "\(channel) \(version)"), and this server has a "
+                + "\(channel) \(known); devices forget versions with this root, and would go back"
         case .twoReleases(let channel): "two releases were given for \(channel)"
         case .versionUsed(let role, let version):
             "\(role) \(version) was published with other bytes, and caches keep those for ever"

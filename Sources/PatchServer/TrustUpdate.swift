@@ -9,6 +9,8 @@ struct TrustUpdate: Sendable {
         /// What stands under the names that may be written.
         let files: [TreePath.File: SHA256Digest]
         let labels: Labels
+        /// The highest version of each channel that has a file and that a server would have reached by itself.
+        let channels: [ChannelName: Int]
 
         func isUsed(_ role: String, version: Int, for bytes: [UInt8]) -> Bool {
             guard let found = files[.role(role, version: version)] else { return false }
@@ -21,6 +23,8 @@ struct TrustUpdate: Sendable {
     let isCurrent: Bool
     /// What becomes current together with the new root.
     let published: [VerifiedRelease]
+    /// Channels that stay what they are, with their versions.
+    let carriedOver: [ChannelName: Int]
     /// Channels that are published no more, with the version they had.
     let dropped: [ChannelName: Int]
     let labels: Labels
@@ -31,10 +35,12 @@ struct TrustUpdate: Sendable {
     ///   - trust: the newest root of a chain, and its targets role.
     ///   - state: what the tree says, judged by the newest root of that chain that it holds under.
     ///   - releases: verified by what `trust` says of their channels.
+    ///   - accepted: channels that may be carried over although they went back.
     init(
         _ trust: RootOfTrust,
         over state: PublishedState,
         releases: [VerifiedRelease],
+        carryingOver accepted: Set<ChannelName>,
         onDisk: OnDisk,
         at now: UTCTime
     ) throws(ServerError) {
@@ -52,20 +58,26 @@ struct TrustUpdate: Sendable {
         }
         let replaced = Set(published.map(\.release.header.channel.text))
         var files = ["targets": targets]
-        var dropped: [ChannelName: Int] = [:]
+        var (carriedOver, dropped): ([ChannelName: Int], [ChannelName: Int]) = ([:], [:])
         for (name, file) in state.snapshot.files.sorted(by: { $0.key < $1.key })
         where !["targets", "dial"].contains(name.text) && !replaced.contains(name.text) {
             if try Self.stays(name.text, under: trust, state, keys) {
                 files[name.text] = file
+                if let channel = ChannelName(name.text) { carriedOver[channel] = file.version }
             } else if let channel = ChannelName(name.text) {
                 dropped[channel] = file.version
                 labels = labels.dropping(channel, at: file.version)
             }
         }
+        if keys.restartsVersions {
+            let decided = accepted.union(releases.map(\.release.header.channel))
+            try Self.checkNoneWentBack(under: trust, state, onDisk, except: decided)
+        }
         isCurrent =
             published.isEmpty && dropped.isEmpty && targets == state.snapshot.files["targets"]
             && trust.root.header.version == state.root.header.version
         self.published = published
+        self.carriedOver = carriedOver
         self.dropped = dropped
         self.labels = labels
         self.files = files

@@ -1,4 +1,6 @@
-/// Which version numbers of the roles that the online key signs are taken.
+import PatchFormat
+
+/// Which version numbers are taken: of the roles that the online key signs, and the highest of each channel.
 struct UsedVersions: Equatable, Sendable {
     /// The highest there is: larger integers do not survive every JSON reader.
     private static let highest = 1 << 53 - 1
@@ -7,12 +9,17 @@ struct UsedVersions: Equatable, Sendable {
 
     private var snapshot: Set<Int> = []
     private var dial: Set<Int> = []
+    /// The highest that a server would have reached by itself.
+    private(set) var channels: [ChannelName: Int] = [:]
 
     mutating func insert(_ file: TreePath.File) {
         switch file {
         case .role("snapshot", let version): snapshot.insert(version)
         case .role("dial", let version): dial.insert(version)
-        case .role, .timestamp, .root, .target, .object: break
+        case .role(let name, let version):
+            guard version <= Self.sane, let channel = ChannelName(name) else { return }
+            channels[channel] = max(version, channels[channel] ?? 0)
+        case .timestamp, .root, .target, .object: break
         }
     }
 

@@ -62,8 +62,8 @@ extension ServerError {
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
         case .conflict, .appExists, .trust(.older), .trust(.twoReleases): .conflict
-        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .release(.trust),
-            .trust, .exhausted:
+        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
+            .release(.trust), .trust, .exhausted:
             .refused
         }
     }
@@ -86,6 +86,9 @@ extension ServerError {
             "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
         case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"
         case .record: "put the file back from a copy"
+        case .labelsFull:
+            "nothing was written; every patch version ever published is in it, so publish fewer new ones, and after a theft "
+                + "go back before the thief's with patchsrv trust"
         case .release(.missing): "is this a signed release, whole?"
         case .release(.trust(.entry(let fault))) where fault.rule == .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
@@ -110,9 +113,12 @@ extension TrustRefusal {
         case .otherApp: "leave out --app, or name the folder of that app"
         case .otherOnlineKey: "give the new one with --online-key"
         case .channelUntrusted(let channel, _, _):
-            "sign the release of \(channel) again with the keys that hold now (patchsign release renew), and give it with "
-                + "--release"
+            "sign the release of \(channel) again with the keys that hold now, patchsign release renew RELEASE "
+                + "--base-quorum-lost, and give it with --release"
         case .channelVanished: "rotate the online key in the same root, or keep the channel"
+        case .channelWentBack(let channel, let version, _):
+            "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
+                + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"
         case .twoReleases: "give one"
         case .versionUsed: "make it again with a version that was never used"
         }

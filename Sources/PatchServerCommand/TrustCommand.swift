@@ -19,12 +19,15 @@ struct TrustCommand: AsyncParsableCommand {
             published in the same moment. Stopped half-way, the same command finishes.
 
             With other keys for snapshot and timestamp, devices forget the versions they know: then a release given with
-            --release may have a lower version than the published one, which a thief may have raised to the end.
+            --release may have a lower version than the published one, which a thief may have raised to the end. A channel
+            that comes without one must be at the highest version that this server has seen of it: else somebody put an old
+            state back, and devices would follow. What stays as it was is listed; compare it with what you published.
 
             EXAMPLES
               patchsrv trust --data /srv/patchline --trust Keys
               patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --passphrase-file online.pass
               patchsrv trust --data /srv/patchline --trust Keys --release Releases/production --release Releases/beta
+              patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --carry-over production
 
             EXIT CODES
               0   done, or done before
@@ -55,6 +58,18 @@ struct TrustCommand: AsyncParsableCommand {
     )
     var releases: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A channel to keep at the version that the tree says, although the server has seen a higher one; repeatable.",
+            valueName: "channel"
+        ),
+        transform: { text in
+            guard let channel = ChannelName(text) else { throw ValidationError("--carry-over \(ChannelName.rule)") }
+            return channel
+        }
+    )
+    var carryOver: [ChannelName] = []
+
     @OptionGroup var passphrase: KeyOptions
 
     @Flag(help: "Print what was done as JSON.")
@@ -71,7 +86,13 @@ struct TrustCommand: AsyncParsableCommand {
             }
             let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
             let lock = try folder.folder.locked(files: files)
-            let outcome = try repository.take(offered, onlineKey: key, releases: signed, at: Surroundings.now())
+            let outcome = try repository.take(
+                offered,
+                onlineKey: key,
+                releases: signed,
+                carryingOver: Set(carryOver),
+                at: Surroundings.now()
+            )
             lock.release()
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
@@ -102,6 +123,8 @@ extension TrustOutcome {
                     ? "targets \(done.targets) of \(app)" : "root \(done.root), targets \(done.targets) of \(app)"
             ]
                 + done.published.map { "  published \($0.channel) \($0.version)" }
+                + done.carriedOver.map { "  carried over \($0.channel) \($0.version)" }
+                + done.carriedDials.map { "  carried over the dial of \($0.channel)\($0.summary)" }
                 + done.dropped.map { "  dropped \($0.channel), which was at \($0.version)" }
                 + (done.restartsVersions
                     ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
@@ -122,7 +145,9 @@ extension TrustOutcome {
                 ("outcome", .text("updated")), ("app", .text(app.text)), ("root", .integer(done.root)),
                 ("previousRoot", .integer(done.previousRoot)), ("targets", .integer(done.targets)),
                 ("restartsVersions", .bool(done.restartsVersions)),
-                ("published", .array(done.published.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
+                ("published", .array(done.published.map(\.json))),
+                ("carriedOver", .array(done.carriedOver.map(\.json))),
+                ("carriedDials", .array(done.carriedDials.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
                 ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
                 ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
                 ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),
@@ -139,5 +164,19 @@ extension TrustOutcome {
 extension TrustPublication.ChannelChange {
     fileprivate var json: JSON {
         .fields([("channel", .text(channel.text)), ("roleVersion", .integer(version))])
+    }
+}
+
+extension TrustPublication.CarriedDial {
+    fileprivate var summary: String {
+        guard let rows, let paused else { return ", which cannot be read" }
+        return ": \(rows.count == 1 ? "1 row" : "\(rows.count) rows"), \(paused) paused"
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("rows", (rows?.count).map { .integer($0) }),
+            ("paused", paused.map { .integer($0) }),
+        ])
     }
 }

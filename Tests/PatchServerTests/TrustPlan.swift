@@ -68,12 +68,14 @@ extension TestingServer {
     func take(
         _ offered: OfferedTrust,
         key: TestingKey = .online,
-        releases: [SignedRelease] = []
+        releases: [SignedRelease] = [],
+        carryingOver accepted: Set<ChannelName> = []
     ) throws -> TrustOutcome {
         try repository.take(
             offered,
             onlineKey: try onlineKey(key),
             releases: releases,
+            carryingOver: accepted,
             at: factory.now
         )
     }
@@ -83,9 +85,16 @@ extension TestingServer {
     }
 
     /// What a thief who has the keys of `production` and of the server writes over the tree.
-    func overwriteTree(channelVersion: Int, snapshot: Int, timestamp: Int, dial: Int, contents: ReleaseFactory.Contents)
-        throws
-    {
+    ///
+    /// - Parameter dials: of these channels other ones.
+    func overwriteTree(
+        channelVersion: Int,
+        snapshot: Int,
+        timestamp: Int,
+        dial: Int,
+        contents: ReleaseFactory.Contents,
+        dials others: [TargetPath: TargetFile] = [:]
+    ) throws {
         let base = ReleaseFactory.base(channelVersion - 1)
         let release = try factory.release(contents, base: base, signedBy: [.production])
         let state = try PublishedState(of: repository)
@@ -96,6 +105,7 @@ extension TestingServer {
         try write(role, to: URLLayout.metadata("production", version: channelVersion))
         var dials: [TargetPath: TargetFile] = [:]
         for (name, file) in state.dial.targets { dials[try #require(TargetPath(name.text))] = file }
+        dials.merge(others) { $1 }
         let expires = factory.now.adding(.days(7))
         let dialRole = try RoleDocument.delegated("dial", version: dial, expires: expires, targets: dials)
             .signed(by: [.online]).fileBytes
@@ -116,7 +126,7 @@ extension TestingServer {
         try write(timestampRole, to: URLLayout.timestamp)
     }
 
-    private func write(_ bytes: [UInt8], to name: String) throws {
+    func write(_ bytes: [UInt8], to name: String) throws {
         let path = folder.tree(of: repository.app).appending(name)
         try files.makeDirectory(path.removingLastComponent())
         try files.removeIfPresent(path)
