@@ -23,8 +23,12 @@ struct CheckItYourselfTests {
         return lines.joined(separator: "\n")
     }
 
-    private static func follow(_ site: FilePath, in world: World, asset: String = "index.html") async throws -> Outcome
-    {
+    private static func follow(
+        _ site: FilePath,
+        in world: World,
+        patch: String = "fix",
+        asset: String = "index.html"
+    ) async throws -> Outcome {
         let script = try blocks()
         let folder = world.path("review")
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
@@ -33,8 +37,8 @@ struct CheckItYourselfTests {
                 .system("bash"),
                 ["-euo", "pipefail", "-c", script],
                 environment: [
-                    "server": url, "app": Workshop.app, "root": world.root.string, "patch": "fix", "bundle": "web",
-                    "asset": asset,
+                    "server": url, "app": Workshop.app, "root": world.root.string, "patch": patch,
+                    "bundle": "web", "asset": asset,
                 ],
                 in: folder
             )
@@ -50,6 +54,63 @@ struct CheckItYourselfTests {
             }
             #expect(review.output.contains("fix 2: Verified OK\n"), "\(review)")
             #expect(review.output.hasSuffix("web 2.0.0 app/main.js: Verified OK\n"), "\(review)")
+        }
+    }
+
+    @Test func `follows the root of trust from the one that the app ships`() async throws {
+        try await World.with { world in
+            let review = try await Self.follow(try await Self.rotated(world).site, in: world)
+            #expect(review.code == 0, "\(review)")
+            // By the keys before it, and by its own.
+            let twice = String(repeating: "2.root.json: 1 of 1 signatures\n", count: 2)
+            #expect(review.output.contains("\nroot 2, until ") && review.output.contains(twice), "\(review)")
+        }
+    }
+
+    @Test(arguments: ["index($id)", "index($id) | not"])
+    func `ends at a root that only its own keys signed, or only those before it`(_ kept: String) async throws {
+        try await World.with { world in
+            let site = try await Self.rotated(world).site
+            let filter =
+                ".signed.roles.root.keyids as $own | .signatures |= map(select(.keyid as $id | $own | \(kept)))"
+            let script = "jq '\(filter)' 2.root.json >half && mv -f half 2.root.json"
+            try await run(.system("bash"), ["-ec", script], in: site.tree.appending("metadata")).done()
+            let review = try await Self.follow(site, in: world)
+            #expect(review.code != 0 && review.output.hasSuffix("2.root.json: 0 of 1 signatures\n"), "\(review)")
+        }
+    }
+
+    /// A server whose root key was replaced.
+    private static func rotated(_ world: World) async throws -> Drill {
+        let drill = try await Drill(world)
+        try await drill.sign("rotate", "root", "--unencrypted-keys", "--bits", "2048").done()
+        try await drill.trust().done()
+        return drill
+    }
+
+    @Test func `finds the first of many signatures`() async throws {
+        try await World.with { world in
+            let source = world.path("source")
+            try Source(2).put(in: source)
+            // Signatures of 256 bytes each: more than a pipe holds.
+            for number in 0..<320 { try write("\(number)", to: source.appending("web/many/\(number).txt")) }
+            let site = try await world.site(world.shop.site1)
+            try await world.release(source, to: "many", previous: world.shop.release(1)).done()
+            try await world.publish(world.path("many"), to: site).done()
+            let review = try await Self.follow(site, in: world, asset: "app/main.js")
+            #expect(review.code == 0, "\(review)")
+            #expect(review.output.hasSuffix("web 2.0.0 app/main.js: Verified OK\n"), "\(review)")
+        }
+    }
+
+    @Test(arguments: [
+        ("nope", "index.html", "production lists no patch nope, but fix, tip, web\n"),
+        ("fix", "nope.html", "web has no asset nope.html\n"),
+    ])
+    func `names a patch or an asset that there is not`(_ patch: String, _ asset: String, _ text: String) async throws {
+        try await World.with { world in
+            let review = try await Self.follow(world.shop.site1, in: world, patch: patch, asset: asset)
+            #expect(review.code == 1 && review.errors == text, "\(review)")
         }
     }
 
