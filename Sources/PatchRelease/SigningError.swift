@@ -40,6 +40,8 @@ package enum SigningError: Error, Equatable, Sendable {
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
     case keyName(String)
+    /// No passphrase at hand opens the key in this file, or any key of this folder, so none may encrypt a new key.
+    case opensNothing(FilePath)
     /// A change of root or targets, in this file or of this folder.
     case ceremony(FilePath, CeremonyError)
 }
@@ -73,6 +75,9 @@ extension SigningError: CustomStringConvertible {
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
         case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
+        case .opensNothing(let path) where path.extension == "key":
+            "no passphrase given opens \(path), whose place the new key takes"
+        case .opensNothing(let path): "the passphrase given opens no key of this folder, \(path)"
         case .ceremony(let path, let error): "\(path): \(error)"
         }
     }

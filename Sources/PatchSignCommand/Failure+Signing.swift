@@ -18,7 +18,7 @@ extension Failure {
         case .release(_, .file): .disk
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
-        case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished: .refused
+        case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .opensNothing: .refused
         case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unusablePassphrase): .malformed
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall): .refused
         case .key(_, .failed): .failed
@@ -45,6 +45,7 @@ extension Failure {
         case .republished: "a version is published once: give the new content a new one"
         case .exists: "name another place, or remove it first"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
+        case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
         case .notASigner: "targets.json names who may sign for a channel"
         case .noKey(let what, _) where what.hasSuffix(".json"): "make a root of trust with `patchsign init`"

@@ -93,7 +93,7 @@ struct KeyOpening: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
-    private func passphrases() throws(Failure) -> [Passphrase] {
+    func passphrases() throws(Failure) -> [Passphrase] {
         var found: [Passphrase] = []
         do throws(PassphraseError) {
             for path in passphraseFiles { found.append(try Passphrase.read(file: path)) }

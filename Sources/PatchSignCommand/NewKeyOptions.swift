@@ -1,5 +1,6 @@
 import ArgumentParser
 import PatchRelease
+import PatchStore
 import PatchTrust
 import Terminal
 
@@ -7,7 +8,7 @@ import Terminal
 struct NewKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file whose first line encrypts the new key. Default: the passphrase that opens the others.",
+            "A file whose first line encrypts the new key. Default: the passphrase that opens the old one, if it is given.",
             valueName: "file"
         )
     )
@@ -31,11 +32,23 @@ struct NewKeyOptions: ParsableArguments {
     }
 
     /// Asks on the terminal where no passphrase is given.
-    func protection(_ keys: KeyOptions) throws(Failure) -> RootOfTrustMaker.Protection {
+    ///
+    /// - Parameter name: whose place the new key takes.
+    func protection(_ keys: KeyOptions, replacing name: String) throws(Failure) -> RootOfTrustMaker.Protection {
         guard !unencryptedKeys else { return .none }
+        if newPassphraseFile == nil, newPassphraseEnv == nil {
+            var given: [String] = []
+            for passphrase in try keys.opening.passphrases() { given.append(try passphrase.text()) }
+            if !given.isEmpty {
+                return try signing { () throws(SigningError) in
+                    let folder = KeyFolder(keys.folder, files: DiskFiles())
+                    return .passphrase(try folder.passphrase(replacing: name, among: given))
+                }
+            }
+        }
         let secret: Passphrase
         do throws(PassphraseError) {
-            secret = try passphrase(keys)
+            secret = try passphrase()
         } catch .noTerminal {
             throw Failure(
                 "there is no terminal to ask for the new key's passphrase",
@@ -46,11 +59,9 @@ struct NewKeyOptions: ParsableArguments {
         return .passphrase(try secret.text())
     }
 
-    private func passphrase(_ keys: KeyOptions) throws(PassphraseError) -> Passphrase {
+    private func passphrase() throws(PassphraseError) -> Passphrase {
         if let newPassphraseFile { return try Passphrase.read(file: newPassphraseFile) }
         if let newPassphraseEnv { return try Passphrase.environment(newPassphraseEnv) }
-        if let file = keys.opening.passphraseFiles.first { return try Passphrase.read(file: file) }
-        if let name = keys.opening.passphraseEnv { return try Passphrase.environment(name) }
         return try Passphrase.prompt("Passphrase for the new key:", confirm: true)
     }
 }

@@ -62,7 +62,7 @@ struct Rotate: AsyncParsableCommand {
                 return try work.carryOut(pending)
             }
             _ = try signing { () throws(SigningError) in try rotation.roles(in: work.trust) }
-            let protection = try newKey.protection(keys)
+            let protection = try newKey.protection(keys, replacing: name)
             let key = try make()
             let draft = try signing { () throws(SigningError) in
                 try rotation.draft(
@@ -85,7 +85,7 @@ struct Rotate: AsyncParsableCommand {
             console.line("entry: a new key signs the entries of every release from the next one on; no role changes")
         }
         if try !signing({ () throws(SigningError) in try rotation.isUnderWay() }) {
-            let (protection, key) = (try newKey.protection(keys), try make())
+            let (protection, key) = (try newKey.protection(keys, replacing: name), try make())
             try signing { () throws(SigningError) in try rotation.stage(key, protection: protection) }
         }
         let key = try signing { () throws(SigningError) in

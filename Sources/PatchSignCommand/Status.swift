@@ -18,10 +18,12 @@ struct Status: AsyncParsableCommand {
             In a crontab, which mails what fails:
             0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
 
-            Opens no key. What expires stops devices from taking anything new; what they run, they keep.
+            Opens no private key. A release's role is checked by what targets.json says now: `incomplete` is one with \
+            too few signatures, or with those of keys that may not sign any more. What expires stops devices from \
+            taking anything new; what they run, they keep.
 
-            Exit codes: 0 all of it holds for longer; 3 root.json or targets.json do not hold; 4 malformed; 6 disk; \
-            10 something has expired, or will within the time; 64 usage.
+            Exit codes: 0 all of it holds for longer; 3 root.json, targets.json or a release do not hold, or a release \
+            is incomplete; 4 malformed; 6 disk; 10 something has expired, or will within the time; 64 usage.
             """
     )
 
@@ -40,7 +42,7 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let isDue = try await ending(json: json) { () async throws(Failure) -> Bool in
+        let end = try await ending(json: json) { () async throws(Failure) -> Terminal.ExitCode in
             let time = try time.time()
             let status = try signing { () throws(SigningError) in
                 let folder = FilePath(argument: keys)
@@ -51,9 +53,10 @@ struct Status: AsyncParsableCommand {
                 )
             }
             json ? Console.standardOutput.line(report(status, at: time).pretty()) : write(status, at: time)
-            return !status.due(within: margin, at: time).isEmpty
+            guard status.incomplete.isEmpty else { return .refused }
+            return status.due(within: margin, at: time).isEmpty ? .done : .due
         }
-        if isDue { throw Terminal.ExitCode.due.ending }
+        if end != .done { throw end.ending }
     }
 
     private var margin: Duration { within?.duration ?? .days(30) }
@@ -61,17 +64,31 @@ struct Status: AsyncParsableCommand {
     private func write(_ status: TrustStatus, at time: UTCTime) {
         var table = Table(["ROLE", Table.Column("VERSION", .right), "UNTIL", "STATE"])
         for role in status.roles {
-            let state: Table.Cell =
-                switch role.state(within: margin, at: time) {
-                case .holds: "holds"
-                case .endsSoon: Table.Cell("ends in \(DurationText(left(role, at: time)))", .yellow)
-                case .expired: Table.Cell("expired", .red)
-                }
-            table.add([Table.Cell(role.role), "\(role.version)", Table.Cell(role.expires.description), state])
+            table.add([
+                Table.Cell(role.role), "\(role.version)", Table.Cell(role.expiry.expires.description),
+                state(of: role, at: time),
+            ])
         }
         let console = Console.standardOutput
         table.write(to: console)
+        for role in status.incomplete {
+            console.line(
+                "next: \(role.role): `patchsign release sign` by its present keys; when a key was revoked since, "
+                    + "`patchsign release renew … --base-quorum-lost`"
+            )
+        }
         for role in status.due(within: margin, at: time) { console.line("next: \(step(role.role))") }
+    }
+
+    private func state(of role: RoleStatus, at time: UTCTime) -> Table.Cell {
+        if let signatures = role.signatures, !role.isComplete {
+            return Table.Cell("incomplete: \(signatures.valid) of \(signatures.needed) signatures", .red)
+        }
+        return switch role.expiry.state(within: margin, at: time) {
+        case .holds: "holds"
+        case .endsSoon: Table.Cell("ends in \(DurationText(left(role.expiry, at: time)))", .yellow)
+        case .expired: Table.Cell("expired", .red)
+        }
     }
 
     private func step(_ role: String) -> String {
@@ -88,14 +105,23 @@ struct Status: AsyncParsableCommand {
         .fields([
             ("app", .text(status.app.text)), ("at", .text(time.description)),
             ("due", .bool(!status.due(within: margin, at: time).isEmpty)),
+            ("incomplete", .bool(!status.incomplete.isEmpty)),
             (
                 "roles",
                 .array(
                     status.roles.map { role in
                         .fields([
                             ("role", .text(role.role)), ("version", .integer(role.version)),
-                            ("expires", .text(role.expires.description)),
-                            ("state", .text("\(role.state(within: margin, at: time))")),
+                            ("expires", .text(role.expiry.expires.description)),
+                            (
+                                "state",
+                                .text(
+                                    role.isComplete
+                                        ? "\(role.expiry.state(within: margin, at: time))" : "incomplete"
+                                )
+                            ),
+                            ("signatures", role.signatures.map { .integer($0.valid) }),
+                            ("needed", role.signatures.map { .integer($0.needed) }),
                         ])
                     }
                 )

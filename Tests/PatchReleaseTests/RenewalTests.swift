@@ -51,7 +51,7 @@ struct RenewalTests {
     }
 
     /// Makes a release that one of two signed, and takes that one's key away.
-    private func revoked() async throws -> Workbench {
+    static func revoked() async throws -> Workbench {
         let bench = try Workbench()
         try bench.describe("v1")
         try await bench.release("v1", to: "one")
@@ -65,7 +65,7 @@ struct RenewalTests {
     }
 
     @Test func `stands on a base whose quorum is lost only when that is asked for`() async throws {
-        let bench = try await revoked()
+        let bench = try await Self.revoked()
         let lost = SigningError.incomplete(bench.folder.appending("one"), role: "production", valid: 0, needed: 1)
         await #expect(throws: lost) { try await renew(bench, "one", to: "two", by: [.second]) }
         #expect(try bench.files.list(bench.folder) == ["Keys", "one", "v1"])
@@ -77,7 +77,7 @@ struct RenewalTests {
     }
 
     @Test func `stands on no base of which anything else does not hold`() async throws {
-        let bench = try await revoked()
+        let bench = try await Self.revoked()
         let folder = bench.folder.appending("one")
         let list = folder.appending("targets/production/patchlist.json")
         let bytes = try bench.files.read(list, limit: Limits.patchList)
@@ -135,6 +135,37 @@ struct TrustStatusTests {
         #expect(due(60, within: 30) == ["production"])
         #expect(due(90, within: 0) == ["production"])
         #expect(due(335, within: 30) == ["root", "targets", "production"])
+    }
+
+    private func status(_ bench: Workbench, _ release: String = "one") throws -> TrustStatus {
+        try TrustStatus(try bench.trust, releases: [bench.folder.appending(release)], files: bench.files)
+    }
+
+    @Test func `is a release below its threshold`() async throws {
+        let bench = try Workbench(threshold: 2)
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        #expect(try status(bench).incomplete.map(\.role) == ["production"])
+        #expect(try status(bench).roles.last?.signatures == RoleStatus.Signatures(valid: 1, needed: 2))
+        try await bench.release("v1", to: "both", by: [.production, .second])
+        #expect(try status(bench, "both").incomplete.isEmpty)
+    }
+
+    @Test func `is a release of keys that may not sign any more`() async throws {
+        let bench = try await RenewalTests.revoked()
+        #expect(try status(bench).incomplete.map(\.role) == ["production"])
+        #expect(try status(bench).roles.last?.signatures == RoleStatus.Signatures(valid: 0, needed: 1))
+    }
+
+    @Test func `is not taken from bytes that nobody signed`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        try await bench.release("v1", to: "one")
+        let (folder, file) = (bench.folder.appending("one"), bench.folder.appending("one/role.json"))
+        let role = String(decoding: try bench.files.read(file, limit: Limits.targetsRole), as: UTF8.self)
+        try bench.write(role.replacing("\"expires\":\"2027", with: "\"expires\":\"2047"), to: "one/role.json")
+        let forged = TrustError.threshold(role: "production", valid: 0, needed: 1)
+        #expect(throws: SigningError.release(folder, .trust(forged))) { try status(bench) }
     }
 
     @Test func `is of one app`() async throws {
