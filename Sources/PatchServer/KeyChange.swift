@@ -6,9 +6,13 @@ struct KeyChange: Equatable, Sendable {
     let restartsSnapshot: Bool
     /// The same of snapshot and timestamp: every version that they vouch for may be a lower one.
     let restartsVersions: Bool
+    /// A key that may have signed the old snapshot is gone: readers who cannot verify theirs any more forget which version
+    /// of each role it named, also where another key stays.
+    let mayForgetRoles: Bool
 
     init(from old: RootRole, to new: RootRole) {
         restartsSnapshot = Self.isRotated("snapshot", old, new)
+        mayForgetRoles = !old.keys(of: "snapshot").material.isSubset(of: new.keys(of: "snapshot").material)
         restartsVersions = restartsSnapshot && Self.isRotated("timestamp", old, new)
     }
 

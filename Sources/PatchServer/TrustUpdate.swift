@@ -69,7 +69,7 @@ struct TrustUpdate: Sendable {
                 labels = labels.dropping(channel, at: file.version)
             }
         }
-        if keys.restartsVersions {
+        if keys.mayForgetRoles {
             let decided = accepted.union(releases.map(\.release.header.channel))
             try Self.checkNoneWentBack(under: trust, state, onDisk, except: decided)
         }

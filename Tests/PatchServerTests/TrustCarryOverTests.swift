@@ -63,6 +63,18 @@ struct TrustCarryOverTests {
         try expectRefused(server, refusal, try rotated.offered())
     }
 
+    @Test
+    func `is never an older version either where a key that was listed before takes over alone`() throws {
+        let server = try wentBack(to: 1)
+        let listed = TrustPlan().next { $0.standby = [.other] }
+        _ = try server.take(try listed.offered())
+        let alone = listed.next { ($0.targetsVersion, $0.online, $0.standby) = (2, .other, []) }
+        let refusal = TrustRefusal.channelWentBack(production, version: 1, known: 2)
+        try expectRefused(server, refusal, try alone.offered(after: [listed]))
+        let done = try updated(try server.take(try alone.offered(), key: .other, carryingOver: [production]))
+        #expect(!done.restartsVersions && done.carriedOver.map(\.version) == [1])
+    }
+
     @Test(arguments: ["metadata/2.production.json", nil])
     func `is known from the tree and from the labels, each alone`(kept: String?) throws {
         let server = try wentBack(to: 1)

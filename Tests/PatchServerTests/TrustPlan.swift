@@ -14,6 +14,8 @@ struct TrustPlan {
     var rootKey = TestingKey.root
     var targetsKey = TestingKey.targets
     var online = TestingKey.online
+    /// Listed for snapshot and timestamp beside it.
+    var standby: [TestingKey] = []
     /// By channel, in the order in which targets delegates to them.
     var channels: [(name: String, keys: [TestingKey])] = [
         ("production", [.production, .second]), ("beta", [.beta]),
@@ -32,7 +34,7 @@ struct TrustPlan {
 
     /// Signed by its own key and by those of the roots before it.
     func root(signedBy others: [TestingKey] = [.root]) throws -> [UInt8] {
-        let online = RoleDocument.Signers(keys: [try online.signer], threshold: 1)
+        let online = RoleDocument.Signers(keys: try ([online] + standby).map { try $0.signer }, threshold: 1)
         return try RoleDocument.root(
             app: app,
             version: version,
