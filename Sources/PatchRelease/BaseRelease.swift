@@ -19,13 +19,18 @@ package struct BaseRelease: Sendable {
     package let contents: ReleaseContents
     package let entryKeys: EntryKeys
     package let jspatchKeys: JSPatchKeys
+    private let above: Int
 
-    /// - Parameter quorum: `mayBeLost` for a release that fewer keys vouch for than its channel wants now, after a key was
-    ///   revoked; everything else in it must hold all the same.
+    /// - Parameters:
+    ///   - quorum: `mayBeLost` for a release that fewer keys vouch for than its channel wants now, after a key was
+    ///     revoked; everything else in it must hold all the same.
+    ///   - above: a version that somebody else has used: what is made from this release comes after it. The server takes
+    ///     that only where versions start again, for no such base is published.
     package init(
         folder: FilePath,
         rootOfTrust: RootOfTrust,
         quorum: Quorum = .complete,
+        above: Int = 0,
         files: any FileOperations
     ) throws(SigningError) {
         let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
@@ -42,6 +47,7 @@ package struct BaseRelease: Sendable {
         entryKeys = verified.role.entryKeys
         jspatchKeys = verified.jspatchKeys
         self.folder = folder
+        self.above = above
     }
 
     func checkUse(ofEntryKey signer: SigningKey) throws(SigningError) {
@@ -58,7 +64,10 @@ package struct BaseRelease: Sendable {
 
     /// What the next release says of it.
     package var header: ReleaseHeader.Base {
-        ReleaseHeader.Base(roleVersion: contents.roleVersion, sha256: SignedRelease.identity(of: release.role))
+        ReleaseHeader.Base(
+            roleVersion: max(contents.roleVersion, above),
+            sha256: SignedRelease.identity(of: release.role)
+        )
     }
 }
 

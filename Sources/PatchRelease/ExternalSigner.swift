@@ -57,7 +57,7 @@ struct ExternalSigner: Sendable {
         scheme: SignatureScheme,
         purpose: SigningPurpose
     ) throws(SigningError) -> [UInt8] {
-        guard scheme.fits(publicKey.kind) else { throw .key(file, .unsupported) }
+        do throws(KeyError) { try scheme.check(publicKey.kind) } catch { throw .key(file, error) }
         let signature = try output(
             over: message,
             scheme: scheme.rawValue,
@@ -71,7 +71,7 @@ struct ExternalSigner: Sendable {
     }
 
     func signJSPatch(_ digest: JSPatchDigest, of fingerprint: Fingerprint) throws(SigningError) -> [UInt8] {
-        guard case .rsa = publicKey.kind else { throw .key(file, .unsupported) }
+        do throws(KeyError) { try publicKey.kind.checkRSA() } catch { throw .key(file, error) }
         let signature = try output(
             over: JSPatchSignature.message(digest, of: fingerprint),
             scheme: JSPatchSignature.scheme,

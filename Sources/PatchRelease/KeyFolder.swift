@@ -123,6 +123,11 @@ package struct KeyFolder: Sendable {
         }
     }
 
+    /// What a pair is called in `retired/`, without `.key` or `.pub`.
+    package static func retiredName(of key: PublicKey, named name: String) -> String {
+        "\(name)-\(id(of: key, named: name))"
+    }
+
     /// An entry key's id covers another scheme than a role key's.
     package static func id(of key: PublicKey, named name: String) -> KeyID {
         [RootOfTrustPlan.entry, next(RootOfTrustPlan.entry)].contains(name)

@@ -17,10 +17,13 @@ package struct KeyInventory: Sendable {
         package let holding: Holding
         /// Nil for an encrypted key without a `.pub` beside it.
         package let publicKey: PublicKey?
-        /// As the roles know it, or else as they would.
+        /// As the roles know it, or else as they would; an entry key's as entries do.
         package let keyID: SHA256Digest?
         package let roles: [String]
     }
+
+    /// What the entry key signs: no role of TUF's.
+    package static let entries = "entries"
 
     package let rows: [Row]
 
@@ -31,14 +34,16 @@ package struct KeyInventory: Sendable {
         var rows: [Row] = []
         for name in names {
             guard let found = try Self.look(at: name, among: names, in: folder, files: files) else { continue }
+            let stem = FilePath(name).stem ?? name
             let listed = found.publicKey.flatMap { key in trust?.keyID(of: key) }
             rows.append(
                 Row(
                     file: name,
                     holding: found.holding,
                     publicKey: found.publicKey,
-                    keyID: listed ?? found.publicKey.map { TUFKey($0).id },
-                    roles: found.publicKey.flatMap { trust?.roles(of: $0) } ?? []
+                    keyID: listed ?? found.publicKey.map { KeyFolder.id(of: $0, named: stem).digest },
+                    roles: (found.publicKey.flatMap { trust?.roles(of: $0) } ?? [])
+                        + (stem == RootOfTrustPlan.entry ? [Self.entries] : [])
                 )
             )
         }

@@ -93,9 +93,17 @@ package struct RootOfTrust: Sendable {
         try checkEntryKey(signer.publicKey, of: signer.file)
     }
 
+    /// A key of JSPatch forms that nothing in the folder is for: neither its roles nor its `entry.pub`.
+    package func checkJSPatchKey(_ signer: SigningKey, files: any FileOperations) throws(SigningError) {
+        try checkEntryKey(signer)
+        guard try KeyFolder(folder, files: files).publicKey(RootOfTrustPlan.entry) != signer.publicKey else {
+            throw .keyInTwoUses(signer.file, also: KeyInventory.entries)
+        }
+    }
+
     func checkEntryKey(_ key: PublicKey, of file: FilePath) throws(SigningError) {
         if let role = roles(of: key).first { throw .keyInTwoUses(file, also: "role \(role)") }
         try policy.check(key, named: file.string)
-        guard case .rsa = key.kind else { throw .key(file, .unsupported) }
+        do throws(KeyError) { try key.kind.checkRSA() } catch { throw .key(file, error) }
     }
 }

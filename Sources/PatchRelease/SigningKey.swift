@@ -112,6 +112,11 @@ package struct SigningKey: Sendable {
         }
     }
 
+    /// Whether this key has signed `role` as it is, for `keys`.
+    package func hasSigned(_ role: Envelope, for keys: RoleKeys) -> Bool {
+        keys.validSigners(on: role).contains { keys.keys[$0]?.publicKey == publicKey }
+    }
+
     private func named(_ work: () throws(KeyError) -> [UInt8]) throws(SigningError) -> [UInt8] {
         do throws(KeyError) { return try work() } catch { throw .key(file, error) }
     }

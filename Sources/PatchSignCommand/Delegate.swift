@@ -18,6 +18,8 @@ struct Delegate: AsyncParsableCommand {
             A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt \
             rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`.
 
+            A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
+
             Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders.
 
@@ -33,13 +35,13 @@ struct Delegate: AsyncParsableCommand {
 
     @Option(
         name: .customLong("add-key"),
-        help: ArgumentHelp("A public key that may sign; may stand several times.", valueName: "pubfile")
+        help: ArgumentHelp("A public key that may sign; may stand several times.", valueName: "pubfile|name")
     )
     var added: [String] = []
 
     @Option(
         name: .customLong("remove-key"),
-        help: ArgumentHelp("A key that may not any more; may stand several times.", valueName: "pubfile|keyid")
+        help: ArgumentHelp("A key that may not any more; may stand several times.", valueName: "pubfile|name|keyid")
     )
     var removed: [String] = []
 
@@ -76,8 +78,8 @@ struct Delegate: AsyncParsableCommand {
             throw Failure("'\(channel)' is the name of a key, not of a channel", exitCode: .usage)
         }
         var edits: [TrustEdit] = []
-        for file in added { edits.append(.add(try TrustArgument.key(file), role)) }
-        for text in removed { edits.append(.remove(try TrustArgument.selector(text), role)) }
+        for file in added { edits.append(.add(try TrustArgument.key(file, in: keys.folder), role)) }
+        for text in removed { edits.append(.remove(try TrustArgument.selector(text, in: keys.folder), role)) }
         if let threshold { edits.append(.threshold(threshold, role)) }
         return edits
     }

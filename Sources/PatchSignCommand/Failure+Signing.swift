@@ -3,6 +3,7 @@ import PatchRelease
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import SystemPackage
 import Terminal
 
 /// What `patchsign` says and how it ends for each error: the one place for text, hint and exit code.
@@ -19,7 +20,7 @@ extension Failure {
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
         case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .opensNothing: .refused
-        case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unusablePassphrase): .malformed
+        case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unfit), .key(_, .unusablePassphrase): .malformed
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall): .refused
         case .key(_, .failed): .failed
         case .token(_, .uri): .usage
@@ -43,6 +44,8 @@ extension Failure {
             "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or take "
                 + "\(ids.count == 1 ? "it" : "them") back with `patchsign withdraw`"
         case .republished: "a version is published once: give the new content a new one"
+        case .exists(let path) where path.extension == "key":
+            "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"

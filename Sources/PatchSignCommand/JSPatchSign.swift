@@ -17,7 +17,7 @@ struct JSPatchSign: AsyncParsableCommand {
             patchsign jspatch sign fix.js --key jspatch.key --digest sha1 --base64
 
             The raw signature goes to --output, or to standard output; with --base64 as one line of text. With --keys, \
-            a key that signs for a role there is refused: a JSPatch key has no other use.
+            a key that signs for a role there, or entries, is refused: a JSPatch key has no other use.
 
             Exit codes: 0 done; 3 the key does not open or has another use; 4 it is no RSA key; 6 disk; 8 the output \
             exists; 64 usage.
@@ -39,7 +39,7 @@ struct JSPatchSign: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("A new file to write the signature to.", valueName: "file"))
     var output: String?
 
-    @Option(help: ArgumentHelp("A root of trust whose roles must not list the key.", valueName: "dir"))
+    @Option(help: ArgumentHelp("A folder whose roles and entry.pub must not be of the key.", valueName: "dir"))
     var keys: String?
 
     @OptionGroup var opening: KeyOpening
@@ -50,7 +50,7 @@ struct JSPatchSign: AsyncParsableCommand {
             let signature = try signing { () throws(SigningError) in
                 if let keys {
                     try RootOfTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
-                        .checkEntryKey(signer)
+                        .checkJSPatchKey(signer, files: DiskFiles())
                 }
                 let fingerprint = try JSPatchFile.fingerprint(FilePath(argument: file))
                 return try signer.signJSPatch(digest, of: fingerprint)

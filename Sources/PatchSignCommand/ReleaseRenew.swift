@@ -14,6 +14,7 @@ struct ReleaseRenew: AsyncParsableCommand {
         discussion: """
             patchsign release renew v2.release --keys Keys --output v3.release
             patchsign release renew v2.release --keys Keys --output v3.release --base-quorum-lost
+            patchsign release renew v2.release --keys Keys --output v9.release --base-quorum-lost --above 8
 
             Before a release expires, after its channel's keys have changed, or to sign all entries with a new entry \
             key. Devices fetch no patch again, for no patch is another.
@@ -21,6 +22,9 @@ struct ReleaseRenew: AsyncParsableCommand {
             After a key was revoked, the release may have fewer signatures than its channel needs now. \
             --base-quorum-lost takes it all the same, when everything else in it holds: look at it with `patchsign \
             inspect` first, for then nobody but you vouches for what it lists.
+
+            A thief's release has used up its number. --above N makes the next one version N+1, and only together with \
+            a new online key does `patchsrv trust` take it.
 
             Exit codes: 0 done (also when other key holders still have to sign); 3 refused, or the release's quorum is \
             not complete; 4 malformed; 6 disk; 8 the output exists; 64 usage.
@@ -33,12 +37,20 @@ struct ReleaseRenew: AsyncParsableCommand {
     @Flag(help: "Accept a release that has fewer signatures than its channel needs now.")
     var baseQuorumLost = false
 
+    @Option(help: ArgumentHelp("Make a version above this one, which a thief has used.", valueName: "version"))
+    var above: Int?
+
     @OptionGroup var making: MakingOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
     @Flag(help: "Print what was made as JSON.")
     var json = false
+
+    func validate() throws {
+        guard let above, !(1...(1 << 53 - 2)).contains(above) else { return }
+        throw ValidationError("--above must be 1 to 9007199254740990; above a higher one there is no version")
+    }
 
     func run() async throws {
         try await ending(json: json) { () async throws(Failure) in
@@ -63,6 +75,7 @@ struct ReleaseRenew: AsyncParsableCommand {
                 folder: FilePath(argument: release),
                 rootOfTrust: trust,
                 quorum: baseQuorumLost ? .mayBeLost : .complete,
+                above: above ?? 0,
                 files: DiskFiles()
             )
         } catch .incomplete(let path, let role, let valid, let needed) {

@@ -49,6 +49,16 @@ struct ReleaseSign: AsyncParsableCommand {
             let contents = ReleaseContents(verified)
             try show(contents, trust: trust)
             let signer = try keys.open(key)
+            if let own = trust.targets.delegation(to: contents.channel.text)?.keys,
+                signer.hasSigned(verified.release.role, for: own)
+            {
+                let count = signatureCount(
+                    role: contents.channel.text,
+                    valid: verified.quorum.valid,
+                    needed: verified.quorum.needed
+                )
+                return Console.standardOutput.line("\(printable(self.key)) has signed this release already; \(count)")
+            }
             var signed = verified.release
             let delegation = try signing { () throws(SigningError) in
                 let delegation = try trust.delegation(to: contents.channel)
@@ -75,7 +85,7 @@ struct ReleaseSign: AsyncParsableCommand {
         )
         guard let previous else { return ContentsTable(contents).write(to: console) }
         let base = try ReleaseWork.base(FilePath(argument: previous), trust)
-        guard contents.base == base.header else {
+        guard contents.base?.sha256 == base.header.sha256 else {
             throw Failure(
                 "\(base.folder) is not the release that this one was made from",
                 hint: contents.base.map { "it was made from version \($0.roleVersion)" }

@@ -81,7 +81,18 @@ struct Revoke: AsyncParsableCommand {
         let named = try signing { () throws(SigningError) in
             key.contains("/") ? nil : try KeyFolder(keys.folder, files: DiskFiles()).publicKey(key)
         }
-        if let named { return .key(named) }
-        return try TrustArgument.selector(key)
+        let selector: KeySelector =
+            if let named { .key(named) } else { try TrustArgument.selector(key, in: keys.folder) }
+        let isEntry = try signing { () throws(SigningError) in
+            try KeyFolder(keys.folder, files: DiskFiles()).isEntryKey(selector)
+        }
+        guard !isEntry else {
+            throw Failure(
+                "this is the key that signs entries, which no role lists",
+                hint: "replace it with `patchsign rotate entry`",
+                exitCode: .usage
+            )
+        }
+        return selector
     }
 }

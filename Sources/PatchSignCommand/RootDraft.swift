@@ -22,6 +22,8 @@ struct RootDraft: AsyncParsableCommand {
             channel; a channel that is not there becomes one. Without changes the draft is the same content with a new \
             expiry.
 
+            A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
+
             Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 the output exists; 64 usage, or nothing would change.
             """
     )
@@ -33,13 +35,13 @@ struct RootDraft: AsyncParsableCommand {
 
     @Option(
         name: .customLong("add-key"),
-        help: ArgumentHelp("A new key of a role; may stand several times.", valueName: "role=pubfile")
+        help: ArgumentHelp("A new key of a role; may stand several times.", valueName: "role=pubfile|name")
     )
     var added: [Assignment] = []
 
     @Option(
         name: .customLong("remove-key"),
-        help: ArgumentHelp("A key that goes; may stand several times.", valueName: "role=pubfile|keyid")
+        help: ArgumentHelp("A key that goes; may stand several times.", valueName: "role=pubfile|name|keyid")
     )
     var removed: [Assignment] = []
 
@@ -63,7 +65,7 @@ struct RootDraft: AsyncParsableCommand {
             let trust = try signing { () throws(SigningError) in
                 try RootOfTrust(folder: folder.folder, policy: .ofThisProcess, files: DiskFiles())
             }
-            let (edits, time) = (try edits(trust), try time.time())
+            let (edits, time) = (try edits(trust, in: folder.folder), try time.time())
             let change = try signing { () throws(SigningError) in
                 let draft = try folder.draft(edits, on: trust.roles, at: time, validity: expires.forTrust)
                 let change = try folder.change(draft, at: path)
@@ -79,14 +81,15 @@ struct RootDraft: AsyncParsableCommand {
         }
     }
 
-    private func edits(_ trust: RootOfTrust) throws(Failure) -> [TrustEdit] {
+    private func edits(_ trust: RootOfTrust, in folder: FilePath) throws(Failure) -> [TrustEdit] {
         let authorities = try signing { () throws(SigningError) in try trust.authorities() }
         var edits: [TrustEdit] = []
         for row in added {
-            edits.append(.add(try TrustArgument.key(row.value), try TrustArgument.role(row.name, in: authorities)))
+            let key = try TrustArgument.key(row.value, in: folder)
+            edits.append(.add(key, try TrustArgument.role(row.name, in: authorities)))
         }
         for row in removed {
-            let selector = try TrustArgument.selector(row.value)
+            let selector = try TrustArgument.selector(row.value, in: folder)
             edits.append(.remove(selector, try TrustArgument.role(row.name, in: authorities)))
         }
         for row in thresholds {

@@ -81,6 +81,7 @@ struct Rotate: AsyncParsableCommand {
         let folder = KeyFolder(keys.folder, files: DiskFiles())
         let rotation = EntryKeyRotation(in: folder)
         let console = Console.standardOutput
+        let old = try signing { () throws(SigningError) in try folder.publicKey(RootOfTrustPlan.entry) }
         if !json {
             console.line("entry: a new key signs the entries of every release from the next one on; no role changes")
         }
@@ -97,9 +98,11 @@ struct Rotate: AsyncParsableCommand {
             return console.line(JSON.fields([("entryKey", id.map { .text($0) }), ("published", .bool(true))]).pretty())
         }
         console.line("entry.key is the new key (\(id?.prefix(8) ?? "")); the old one is in \(KeyFolder.retired)/")
+        guard let old else { return console.line("next: make a release") }
+        let retired = KeyFolder.retiredName(of: old, named: RootOfTrustPlan.entry)
         console.line(
-            "next: make a release; --keep-entry-key \(printable(keys.keys))/\(KeyFolder.retired)/entry-….pub lists the "
-                + "old one beside it once more"
+            "next: make a release; --keep-entry-key \(printable(keys.keys))/\(KeyFolder.retired)/\(retired).pub lists "
+                + "the old one beside it once more"
         )
     }
 

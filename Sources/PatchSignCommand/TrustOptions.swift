@@ -30,20 +30,37 @@ enum TrustArgument {
         return role
     }
 
+    /// The file of a public key.
     static func key(_ path: String) throws(Failure) -> PublicKey {
         let file = FilePath(argument: path)
-        return try signing { () throws(SigningError) in
+        return try wantingPublicKey { () throws(SigningError) in
             try KeyFolder(file.removingLastComponent(), files: DiskFiles()).publicKey(at: file)
         }
     }
 
-    /// Eight or more hex digits are the beginning of a key id; all else is the file of a public key.
-    static func selector(_ text: String) throws(Failure) -> KeySelector {
-        isKeyID(text) ? .id(text) : .key(try key(text))
+    /// The file of a public key, or the name of one in a folder.
+    static func key(_ text: String, in folder: FilePath) throws(Failure) -> PublicKey {
+        try wantingPublicKey { () throws(SigningError) in
+            try KeyFolder(folder, files: DiskFiles()).publicKey(text, at: FilePath(argument: text))
+        }
     }
 
-    static func isKeyID(_ text: String) -> Bool {
-        (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    /// The same, or eight or more hex digits: the beginning of a key id.
+    static func selector(_ text: String, in folder: FilePath) throws(Failure) -> KeySelector {
+        try wantingPublicKey { () throws(SigningError) in
+            try KeyFolder(folder, files: DiskFiles()).selector(text, at: FilePath(argument: text))
+        }
+    }
+
+    private static func wantingPublicKey<Value>(_ read: () throws(SigningError) -> Value) throws(Failure) -> Value {
+        do throws(SigningError) { return try read() } catch .key(let path, .unreadable) {
+            throw Failure(
+                "\(path) is not a public key in PEM",
+                hint: "a public key is wanted, -----BEGIN PUBLIC KEY-----; `patchsign key public` prints a private "
+                    + "key's",
+                exitCode: .malformed
+            )
+        } catch { throw Failure(error) }
     }
 
     static func count(_ text: String, of role: String) throws(Failure) -> Int {

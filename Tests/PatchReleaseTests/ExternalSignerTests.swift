@@ -192,7 +192,8 @@ struct ExternalSignerTests {
     @Test func `does not sign by a scheme that its key does not have`() throws {
         let bench = try Workbench()
         let signer = try Self.signer("touch \"$(dirname \"$0\")/ran\"", in: bench)
-        #expect(throws: SigningError.key(bench.folder.appending("s.signer"), .unsupported)) {
+        let unfit = KeyError.unfit(try TestKey.production.publicKey.kind, wanted: "Ed25519")
+        #expect(throws: SigningError.key(bench.folder.appending("s.signer"), unfit)) {
             try signer.sign(Self.message, scheme: .ed25519)
         }
         #expect(try !bench.files.list(bench.folder).contains("ran"))

@@ -96,6 +96,54 @@ struct KeyInventoryTests {
         #expect(rows[4].publicKey == token && rows[4].keyID == TUFKey(token).id)
     }
 
+    @Test func `sign entries under the name entry, and have the id that entries know`() throws {
+        let bench = try Workbench()
+        try bench.write(try TestKey.entry.publicKey.pem, to: "Keys/entry.pub")
+        let rows = try KeyInventory(bench.keys, policy: .forTests, files: bench.files).rows
+        #expect(rows.map(\.roles) == [["entries"]])
+        #expect(rows.map(\.keyID) == [EntryKeys.id(of: try TestKey.entry.publicKey)])
+    }
+
+    @Test func `of entries and of roles make no JSPatch form`() throws {
+        let bench = try Workbench()
+        try bench.write(try TestKey.entry.publicKey.pem, to: "Keys/entry.pub")
+        let trust = try bench.trust
+        for (key, use) in [(TestKey.entry, "entries"), (.production, "role production")] {
+            #expect(throws: SigningError.keyInTwoUses(key.file, also: use)) {
+                try trust.checkJSPatchKey(try key.signer, files: bench.files)
+            }
+        }
+        try trust.checkJSPatchKey(try TestKey.other.signer, files: bench.files)
+    }
+
+    @Test func `are named by a file, by their name there, and to be dropped by an id`() throws {
+        let bench = try Workbench()
+        let folder = KeyFolder(bench.keys, files: bench.files)
+        let (alice, bob) = (try TestKey.production.publicKey, try TestKey.second.publicKey)
+        try bench.write(alice.pem, to: "Keys/alice.pub")
+        try bench.write(bob.pem, to: "Keys/0badcafe.pub")
+        try bench.write(bob.pem, to: "alice.pub")
+        let none = bench.folder.appending("none")
+        #expect(try folder.publicKey("alice", at: none) == alice)
+        #expect(try folder.publicKey("alice.pub", at: none) == alice)
+        #expect(try folder.publicKey("alice.pub", at: bench.folder.appending("alice.pub")) == bob)
+        #expect(throws: SigningError.self) { try folder.publicKey("carol", at: none) }
+        #expect(try folder.selector("alice", at: none) == .key(alice))
+        #expect(try folder.selector("0badcafe", at: none) == .key(bob))
+        #expect(try folder.selector("1badcafe", at: none) == .id("1badcafe"))
+    }
+
+    @Test func `are of entries by name and by id`() throws {
+        let bench = try Workbench()
+        let folder = KeyFolder(bench.keys, files: bench.files)
+        let entry = try TestKey.entry.publicKey
+        #expect(try !folder.isEntryKey(.key(entry)))
+        try bench.write(entry.pem, to: "Keys/entry.pub")
+        #expect(try folder.isEntryKey(.key(entry)))
+        #expect(try folder.isEntryKey(.id(String(EntryKeys.id(of: entry).hex.prefix(8)))))
+        #expect(try !folder.isEntryKey(.key(try TestKey.other.publicKey)))
+    }
+
     @Test func `are listed without a root of trust, and a damaged one is named`() throws {
         let bench = try Workbench()
         let folder = bench.folder.appending("plain")

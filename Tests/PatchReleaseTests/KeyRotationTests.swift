@@ -132,6 +132,7 @@ struct KeyRotationTests {
         try rotation.finish()
         #expect(try folder.publicKey("entry") == CeremonyWorld.fresh[0].publicKey)
         let label = "entry-\(EntryKeys.id(of: try TestKey.entry.publicKey).hex.prefix(8))"
+        #expect(KeyFolder.retiredName(of: try TestKey.entry.publicKey, named: "entry") == label)
         #expect(try world.names("alice/retired") == ["\(label).key", "\(label).pub"])
         #expect(try !rotation.isUnderWay())
     }

@@ -13,6 +13,7 @@ struct RenewalTests {
         _ base: String,
         to output: String,
         quorum: BaseRelease.Quorum = .complete,
+        above: Int = 0,
         entry: TestKey = .entry,
         keeping: [TestKey] = [],
         by signers: [TestKey] = [.production]
@@ -22,6 +23,7 @@ struct RenewalTests {
             folder: bench.folder.appending(base),
             rootOfTrust: trust,
             quorum: quorum,
+            above: above,
             files: bench.files
         )
         let builder = try ReleaseBuilder(
@@ -48,6 +50,17 @@ struct RenewalTests {
         #expect(two.role.header.version == 2)
         #expect(two.role.header.expires == Workbench.time.adding(.days(170)))
         #expect(two.quorum.isComplete)
+    }
+
+    @Test(arguments: [(above: 1, version: 2), (above: 2, version: 3), (above: 41, version: 42)])
+    func `comes after a version that a thief has used`(_ above: Int, _ version: Int) async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let one = try await bench.release("v1", to: "one").verified
+        let two = try await renew(bench, "one", to: "two", above: above).verified
+        #expect(two.role.header.version == version)
+        let sha256 = SignedRelease.identity(of: one.release.role)
+        #expect(two.release.header.base == ReleaseHeader.Base(roleVersion: version - 1, sha256: sha256))
     }
 
     /// Makes a release that one of two signed, and takes that one's key away.
@@ -149,6 +162,15 @@ struct TrustStatusTests {
         #expect(try status(bench).roles.last?.signatures == RoleStatus.Signatures(valid: 1, needed: 2))
         try await bench.release("v1", to: "both", by: [.production, .second])
         #expect(try status(bench, "both").incomplete.isEmpty)
+    }
+
+    @Test func `knows who has signed it as it is`() async throws {
+        let bench = try Workbench(threshold: 2)
+        try bench.describe("v1")
+        let role = try await bench.release("v1", to: "one").verified.release.role
+        let keys = try bench.trust.delegation(to: named("production")).keys
+        #expect(try TestKey.production.signer.hasSigned(role, for: keys))
+        #expect(try !TestKey.second.signer.hasSigned(role, for: keys))
     }
 
     @Test func `is a release of keys that may not sign any more`() async throws {

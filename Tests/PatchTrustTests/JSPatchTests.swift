@@ -170,7 +170,9 @@ struct JSPatchTests {
     @Test func `is not made by a key below 2,048 bits or of another kind`() throws {
         let bench = try Self.bench(bits: 1_024)
         #expect(throws: KeyError.tooSmall(bits: 1_024)) { try PrivateKey(pem: try bench.read("key"), passphrase: nil) }
-        #expect(throws: KeyError.unsupported) { try PrivateKey.generate(.ed25519).signJSPatch(.md5, of: Self.file) }
+        let unfit = KeyError.unfit(.ed25519, wanted: "RSA")
+        #expect(unfit.description == "is Ed25519, where RSA is needed")
+        #expect(throws: unfit) { try PrivateKey.generate(.ed25519).signJSPatch(.md5, of: Self.file) }
     }
 
     @Test func `is not one of its key's over an entry, nor the other way round`() throws {

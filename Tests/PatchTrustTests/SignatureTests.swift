@@ -77,8 +77,9 @@ struct SignatureTests {
         for (made, read) in zip(schemes, schemes.reversed()) {
             #expect(!key.publicKey.verifies(try key.sign(Self.message, scheme: made), over: Self.message, scheme: read))
         }
-        for scheme in [SignatureScheme.ed25519, .ecdsaP256] {
-            #expect(throws: KeyError.unsupported) { try key.sign(Self.message, scheme: scheme) }
+        for (scheme, wanted) in [(SignatureScheme.ed25519, "Ed25519"), (.ecdsaP256, "P-256")] {
+            let unfit = KeyError.unfit(key.publicKey.kind, wanted: wanted)
+            #expect(throws: unfit) { try key.sign(Self.message, scheme: scheme) }
             #expect(!key.publicKey.verifies([], over: Self.message, scheme: scheme))
         }
     }

@@ -60,12 +60,13 @@ struct TokenKeyTests {
         let file = Fingerprint(of: Self.message)
         let made = try SoftToken.ready().key("rsa").signJSPatch(digest, of: file)
         #expect(try made == TestingKey.production.key.signJSPatch(digest, of: file))
-        #expect(throws: KeyError.unsupported) { try SoftToken.ready().key("ec").signJSPatch(digest, of: file) }
+        let unfit = KeyError.unfit(.p256, wanted: "RSA")
+        #expect(throws: unfit) { try SoftToken.ready().key("ec").signJSPatch(digest, of: file) }
     }
 
     @Test func `does not sign by a scheme of another kind, and does not print itself`() throws {
         let key = try SoftToken.ready().key("ec")
-        #expect(throws: KeyError.unsupported) { try key.sign(Self.message, scheme: .rsaPSS) }
+        #expect(throws: KeyError.unfit(.p256, wanted: "RSA")) { try key.sign(Self.message, scheme: .rsaPSS) }
         #expect("\(key)" == "‹key on a token›")
     }
 

@@ -11,6 +11,8 @@ package enum KeyError: Error, Equatable, Sendable {
     case tooSmall(bits: Int)
     /// Neither RSA, Ed25519 nor P-256.
     case unsupported
+    /// Of a kind that this use does not take.
+    case unfit(KeyKind, wanted: String)
     /// libcrypto refused to make a key or a signature.
     case failed(String)
 }
@@ -24,6 +26,7 @@ extension KeyError: CustomStringConvertible {
         case .unusablePassphrase: "needs a passphrase of 1 to 1,023 bytes without NUL"
         case .tooSmall(let bits): "has \(bits) bits; RSA keys need at least 2,048"
         case .unsupported: "is neither RSA, Ed25519 nor P-256"
+        case .unfit(let kind, let wanted): "is \(kind), where \(wanted) is needed"
         case .failed(let what): "failed: \(what)"
         }
     }

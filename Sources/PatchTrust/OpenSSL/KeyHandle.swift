@@ -68,6 +68,13 @@ package enum KeyKind: Equatable, Sendable {
     case ed25519
     case p256
 
+    static let anyRSA = "RSA"
+
+    /// - Throws: `unfit` for what is not RSA, which entries and JSPatch's form are signed with.
+    package func checkRSA() throws(KeyError) {
+        guard case .rsa = self else { throw .unfit(self, wanted: Self.anyRSA) }
+    }
+
     /// How a key of this kind signs roles.
     package var roleScheme: SignatureScheme {
         switch self {

@@ -106,6 +106,19 @@ extension SignatureScheme {
         }
     }
 
+    /// - Throws: `unfit` for a key of another kind than this scheme signs with.
+    package func check(_ kind: KeyKind) throws(KeyError) {
+        guard fits(kind) else { throw .unfit(kind, wanted: wanted) }
+    }
+
+    private var wanted: String {
+        switch self {
+        case .rsaPSS, .rsaPKCS1v15: KeyKind.anyRSA
+        case .ed25519: KeyKind.ed25519.description
+        case .ecdsaP256: KeyKind.p256.description
+        }
+    }
+
     func setPadding(_ context: OpaquePointer?, saltLength: Int32) -> Bool {
         switch self {
         case .rsaPSS:

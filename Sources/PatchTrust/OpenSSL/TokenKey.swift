@@ -40,13 +40,13 @@ package struct TokenKey: Sendable, CustomStringConvertible {
     }
 
     package func sign(_ message: [UInt8], scheme: SignatureScheme) throws(KeyError) -> [UInt8] {
-        guard scheme.fits(publicKey.kind) else { throw .unsupported }
+        try scheme.check(publicKey.kind)
         return try Engine.shared.withLock { (_) throws(KeyError) in try handle.sign(message, scheme: scheme) }
     }
 
     /// A PKCS#1 type-1 block over the bare text: see ``JSPatchSignature``.
     func signBare(_ text: [UInt8]) throws(KeyError) -> [UInt8] {
-        guard case .rsa = publicKey.kind else { throw .unsupported }
+        try publicKey.kind.checkRSA()
         return try Engine.shared.withLock { (_) throws(KeyError) in try handle.signBare(text) }
     }
 }
