@@ -20,6 +20,8 @@ package enum CeremonyError: Error, Equatable, Sendable {
     case testingKey(role: TrustRole)
     /// Of a sort that signs no role.
     case unusableKey(KeyID, role: TrustRole)
+    /// A new key whose object is not exactly what is written for it: by members of its own its id could be chosen.
+    case shapedKey(SHA256Digest, role: TrustRole)
     /// The next root's targets keys did not sign targets.json, and the draft holds no new one.
     case targetsStay
     case unknownRole(String, known: [String])
@@ -69,6 +71,8 @@ extension CeremonyError: CustomStringConvertible {
         case .testingKey(let role):
             "a key of \(role) is one of the testing keys, whose private halves everybody has"
         case .unusableKey(let id, let role): "key \(id) of \(role) is of a sort that signs no role"
+        case .shapedKey(let id, let role):
+            "adds key \(id.hex) to \(role) in a form that no program here writes"
         case .targetsStay: "takes the keys away that signed targets.json, and holds no new targets"
         case .unknownRole(let name, let known):
             "'\(name)' is no role here; known are \(known.joined(separator: ", "))"

@@ -21,8 +21,10 @@ struct ExternalSigner: Sendable {
     let publicKey: PublicKey
     private let command: [String]
     private let timeout: Int
+    /// Environment variables that its command is not given: they hold the secrets of other keys.
+    private let hidden: [String]
 
-    init(_ file: FilePath, files: any FileOperations) throws(SigningError) {
+    init(_ file: FilePath, hiding hidden: [String] = [], files: any FileOperations) throws(SigningError) {
         let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
         let folder = file.removingLastComponent()
         let publicFile: FilePath
@@ -44,6 +46,7 @@ struct ExternalSigner: Sendable {
         } catch { throw .description(error) }
         publicKey = try PublicKey(file: publicFile, files: files)
         self.file = file
+        self.hidden = hidden
     }
 
     /// A name without a slash is looked for on PATH.
@@ -91,6 +94,7 @@ struct ExternalSigner: Sendable {
         purpose: String
     ) throws(SigningError) -> [UInt8] {
         var environment = ProcessInfo.processInfo.environment
+        for name in hidden { environment[name] = nil }
         environment["PATCHLINE_SCHEME"] = scheme
         environment["PATCHLINE_KEYID"] = keyID.hex
         environment["PATCHLINE_PURPOSE"] = purpose

@@ -107,11 +107,13 @@ package struct KeyFolder: Sendable {
 
     /// Gives a pair a second name below `retired/`.
     ///
+    /// A private file without a public one goes by the digest of the file.
+    ///
     /// - Parameter withKey: false when the private file is another key's already.
     private func retire(_ name: String, withKey: Bool) throws(SigningError) {
-        guard let key = try publicKey(name) else { return }
+        guard let id = try retiredID(name, withKey: withKey) else { return }
         let folder = folder.appending(Self.retired)
-        let label = "\(name)-\(Self.id(of: key, named: name))"
+        let label = "\(name)-\(id)"
         try onDisk { () throws(FileError) in
             try files.makeDirectory(folder)
             for (file, kind) in (withKey ? [(privateFile(name), "key")] : []) + [(publicFile(name), "pub")] {
@@ -126,6 +128,16 @@ package struct KeyFolder: Sendable {
     /// What a pair is called in `retired/`, without `.key` or `.pub`.
     package static func retiredName(of key: PublicKey, named name: String) -> String {
         "\(name)-\(id(of: key, named: name))"
+    }
+
+    /// What the retired pair is known by; nil when there is nothing to retire.
+    private func retiredID(_ name: String, withKey: Bool) throws(SigningError) -> KeyID? {
+        if let key = try publicKey(name) { return Self.id(of: key, named: name) }
+        guard withKey, try hasPrivateKey(name) else { return nil }
+        let file = privateFile(name)
+        return KeyID(
+            SHA256Digest(of: try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) })
+        )
     }
 
     /// An entry key's id covers another scheme than a role key's.

@@ -11,8 +11,16 @@ package struct KeyNames: Sendable {
 
     /// `root-alice (1a2b3c4d)`, or `1a2b3c4d`.
     package func words(for key: TUFKey) -> String {
-        let id = "\(KeyID(key.id))"
-        return name(of: key).map { "\($0) (\(id))" } ?? id
+        words(for: key, id: "\(KeyID(key.id))")
+    }
+
+    /// With the whole id, for somebody is to compare it.
+    package func words(forNew key: TUFKey) -> String {
+        words(for: key, id: key.id.hex)
+    }
+
+    private func words(for key: TUFKey, id: String) -> String {
+        name(of: key).map { "\($0) (\(id))" } ?? id
     }
 
     package func name(of key: TUFKey) -> String? {
@@ -35,7 +43,7 @@ extension TrustDifference {
             "~ \(role): version \(to)\(from.map { " after \($0)" } ?? ""), until \(expires)"
                 + (before.map { ", was \($0)" } ?? "")
         case .newChannel(let name): "+ \(name): a new channel, for \(name)/* and \(name)/*/*/* alone"
-        case .added(let key, let role): "+ \(role): key \(names.words(for: key)) signs"
+        case .added(let key, let role): "+ \(role): key \(names.words(forNew: key)) signs"
         case .removed(let key, let role): "- \(role): key \(names.words(for: key)) signs no longer"
         case .threshold(let role, let from, let to, let keys):
             "~ \(role): needs \(to) of \(Words.count(keys, "key"))\(from.map { ", needed \($0)" } ?? "")"

@@ -45,13 +45,20 @@ package struct KeyRotation: Sendable {
         return draft
     }
 
-    /// Whether a draft that waits is this rotation, made by an earlier call: it lists the staged key.
+    /// Whether a draft that waits is this rotation, made by an earlier call: the staged key takes the present one's place
+    /// in every role that lists it, and nothing else changes but versions and ends.
     package func isUnderWay(in draft: TrustDraft) throws(SigningError) -> Bool {
         guard let staged = try keys.publicKey(KeyFolder.next(name)) else { return false }
         let change = try folder.change(draft, at: folder.draftPath)
-        return change.differences.contains { difference in
-            if case .added(let key, to: _) = difference { key.publicKey == staged } else { false }
+        guard let base = change.base else { return false }
+        let before = try ceremony(folder.draftPath) { () throws(CeremonyError) in try Authorities(base) }
+        let old = name == RootOfTrustPlan.online ? before.online.keys.values.first?.publicKey : try present()
+        let swaps = (old.map { before.roles(of: $0) } ?? []).flatMap { role in
+            [TrustDifference.added(TUFKey(staged), to: role)]
+                + (before[role]?.keys.values.filter { $0.publicKey == old } ?? []).map { .removed($0, from: role) }
         }
+        let found = change.differences.filter { if case .version = $0 { false } else { true } }
+        return !swaps.isEmpty && found.count == swaps.count && found.allSatisfy(swaps.contains)
     }
 
     private func present() throws(SigningError) -> PublicKey {

@@ -158,6 +158,16 @@ extension SignedRelease {
     /// - Throws: `.notASigner` when the channel does not name the key, `.keyInTwoUses` when it signs entries or their
     ///   JSPatch forms.
     package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {
+        try check(signer, for: delegation)
+        var signed = role
+        try signer.sign(&signed, for: delegation.keys)
+        merge(signed.signatures)
+    }
+
+    /// Whether the key may sign, before it does.
+    ///
+    /// - Throws: what ``sign(with:for:)`` would.
+    package func check(_ signer: SigningKey, for delegation: Delegation) throws(SigningError) {
         let (entryKeys, jspatchKeys): (EntryKeys, JSPatchKeys)
         do throws(FormatError) {
             entryKeys = try TargetsRole(role, name: header.channel.text).entryKeys
@@ -169,8 +179,6 @@ extension SignedRelease {
         guard !jspatchKeys.keys.values.contains(signer.publicKey) else {
             throw .keyInTwoUses(signer.file, also: "this release's JSPatch forms")
         }
-        var signed = role
-        try signer.sign(&signed, for: delegation.keys)
-        merge(signed.signatures)
+        _ = try signer.listing(in: delegation.keys, role: role.role)
     }
 }

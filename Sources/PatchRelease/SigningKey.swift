@@ -61,8 +61,15 @@ package struct SigningKey: Sendable {
     }
 
     /// An external signer, from its description.
-    package init(signer file: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
-        try self.init(file, .command(try ExternalSigner(file, files: files)), policy: policy)
+    ///
+    /// - Parameter hidden: environment variables with secrets of other keys, which its command is not given.
+    package init(
+        signer file: FilePath,
+        hiding hidden: [String] = [],
+        policy: KeyPolicy,
+        files: any FileOperations
+    ) throws(SigningError) {
+        try self.init(file, .command(try ExternalSigner(file, hiding: hidden, files: files)), policy: policy)
     }
 
     /// A key on a PKCS#11 token.
@@ -126,11 +133,17 @@ package struct SigningKey: Sendable {
     /// - Parameter keys: who may sign for the role.
     /// - Throws: `.notASigner` when they do not name this key.
     func sign(_ role: inout Envelope, for keys: RoleKeys) throws(SigningError) {
-        let known = keys.keys.first { $0.value.publicKey == publicKey }
-        guard let (id, tufKey) = known, let scheme = tufKey.scheme else {
-            throw .notASigner(file, role: role.role)
-        }
+        let (id, scheme) = try listing(in: keys, role: role.role)
         let bytes = try sign(role.signed.canonicalBytes, scheme: scheme, purpose: .role(role.role, keyID: id))
         role.add(Envelope.Signature(keyID: id.hex, bytes: bytes))
+    }
+
+    /// As what the role knows this key; nothing is signed.
+    ///
+    /// - Throws: `.notASigner` when it does not.
+    func listing(in keys: RoleKeys, role: String) throws(SigningError) -> (id: SHA256Digest, scheme: SignatureScheme) {
+        let known = keys.keys.first { $0.value.publicKey == publicKey }
+        guard let (id, tufKey) = known, let scheme = tufKey.scheme else { throw .notASigner(file, role: role) }
+        return (id, scheme)
     }
 }

@@ -23,6 +23,7 @@ package struct TrustChange: Sendable {
         if draft.targets == nil, !after.root.keys(of: "targets").accept(after.targetsEnvelope) { throw .targetsStay }
         let before = try base.map { (base) throws(CeremonyError) in try Authorities(base) }
         differences = try TrustDifference.all(from: base, before, to: draft, after)
+        try Self.checkForm(of: differences)
         quorums = Self.quorums(of: draft, base?.root, after.root)
         (self.base, self.draft, self.after) = (base, draft, after)
     }
@@ -58,6 +59,13 @@ package struct TrustChange: Sendable {
             quorums.append(TrustQuorum(.targets, root.keys(of: "targets"), on: envelope))
         }
         return quorums
+    }
+
+    /// What people compare is a new key's id, which covers every member of its object.
+    private static func checkForm(of differences: [TrustDifference]) throws(CeremonyError) {
+        for case .added(let key, let role) in differences where key.publicKey.map({ TUFKey($0) }) != key {
+            throw .shapedKey(key.id, role: role)
+        }
     }
 
     private static func checkBase(of draft: TrustDraft, _ base: TopRoles?) throws(CeremonyError) {

@@ -31,7 +31,9 @@ struct CeremonyWork {
     }
 
     /// Explains, signs, and publishes or leaves the draft for the other holders.
-    func carryOut(_ draft: TrustDraft) throws(Failure) {
+    ///
+    /// - Returns: whether it is published.
+    func carryOut(_ draft: TrustDraft) throws(Failure) -> Bool {
         let (folder, time) = (folder, time)
         let change = try signing { () throws(SigningError) in try folder.change(draft, at: folder.draftPath) }
         if !json { try TrustReport(change, in: folder).write(to: .standardOutput) }
@@ -41,8 +43,8 @@ struct CeremonyWork {
             return signed.isComplete ? try folder.finish(signed.draft, at: time) : []
         }
         let report = try TrustReport(signed, in: folder)
-        guard !json else {
-            return Console.standardOutput.line(
+        if json {
+            Console.standardOutput.line(
                 report.json([
                     ("published", .bool(signed.isComplete)),
                     ("draft", signed.isComplete ? nil : .text(folder.draftPath.string)),
@@ -50,8 +52,10 @@ struct CeremonyWork {
                     ("notOpened", .array(closed.map { .text($0) })),
                 ]).pretty()
             )
+        } else {
+            tell(signed, report, settled: settled, closed: closed)
         }
-        tell(signed, report, settled: settled, closed: closed)
+        return signed.isComplete
     }
 
     /// Every key of the folder that may sign and that opens.

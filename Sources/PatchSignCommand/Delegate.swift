@@ -23,8 +23,8 @@ struct Delegate: AsyncParsableCommand {
             Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders.
 
-            Exit codes: 0 done, or the draft waits; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 64 usage, or \
-            nothing would change.
+            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 9 done in part: the draft waits for \
+            other holders; 64 usage, or nothing would change.
             """
     )
 
@@ -57,7 +57,7 @@ struct Delegate: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        let isPublished = try await ending(json: json) { () async throws(Failure) in
             let work = try CeremonyWork(keys, time: try time.time(), json: json)
             try work.refusePending()
             let edits = try edits(work)
@@ -65,8 +65,9 @@ struct Delegate: AsyncParsableCommand {
                 guard !edits.isEmpty else { throw .ceremony(work.folder.folder, .nothingChanges) }
                 return try work.folder.draft(edits, on: work.trust.roles, at: work.time, validity: expires.forTrust)
             }
-            try work.carryOut(draft)
+            return try work.carryOut(draft)
         }
+        if !isPublished { throw Terminal.ExitCode.partial.ending }
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {

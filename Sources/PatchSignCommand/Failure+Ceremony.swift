@@ -7,8 +7,8 @@ extension CeremonyError {
         switch self {
         case .malformed: .malformed
         case .moved, .otherContent, .pending: .conflict
-        case .foreign, .version, .unexplained, .onlineKey, .keyInTwoUses, .testingKey, .unusableKey, .targetsStay,
-            .expired, .incomplete:
+        case .foreign, .version, .unexplained, .onlineKey, .keyInTwoUses, .testingKey, .unusableKey, .shapedKey,
+            .targetsStay, .expired, .incomplete:
             .refused
         case .threshold, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed, .nothingChanges: .usage
         }
@@ -18,6 +18,7 @@ extension CeremonyError {
         switch self {
         case .moved: "make the draft again from the root of trust that is current"
         case .version: "one draft is one step; devices follow every root in turn"
+        case .shapedKey: "add the key with `patchsign delegate` or `root draft --add-key`"
         case .unexplained: "do not sign it; ask who made it, and with which program"
         case .threshold: "--threshold ROLE=N sets how many keys must sign, --add-key adds one"
         case .keyInTwoUses: "make another key; what one stolen key can do must stay small"

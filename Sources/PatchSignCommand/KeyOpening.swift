@@ -47,7 +47,12 @@ struct KeyOpening: ParsableArguments {
         case .file(let file): try open(file: file)
         case .signer(let file):
             try signing { () throws(SigningError) in
-                try SigningKey(signer: file, policy: .ofThisProcess, files: DiskFiles())
+                try SigningKey(
+                    signer: file,
+                    hiding: [passphraseEnv, pinEnv].compactMap(\.self),
+                    policy: .ofThisProcess,
+                    files: DiskFiles()
+                )
             }
         case .token(let uri): try open(token: uri)
         }

@@ -18,8 +18,8 @@ struct PatchSign: AsyncParsableCommand {
             Exit codes: 0 done; 1 an external signer failed; 3 refused (a signature, key, PIN or rule of trust does not \
             hold, or a quorum is incomplete); 4 a document that was read is not what it should be; 5 an external signer \
             gave no signature in time; 6 a file could not be read or written; \
-            8 a result is there already, or a base is not the one a release was made from; 10 something must be \
-            signed soon (`status`); 64 the command line was not understood.
+            8 a result is there already, or a base is not the one a release was made from; 9 done in part: a draft \
+            waits for other holders; 10 something must be signed soon (`status`); 64 the command line was not understood.
 
             What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
             """,

@@ -62,11 +62,14 @@ struct ReleaseSign: AsyncParsableCommand {
             var signed = verified.release
             let delegation = try signing { () throws(SigningError) in
                 let delegation = try trust.delegation(to: contents.channel)
-                try signed.sign(with: signer, for: delegation)
+                try signed.check(signer, for: delegation)
                 return delegation
             }
             try Question.confirm("Sign this release?", yes: yes)
-            try signing { () throws(SigningError) in try signed.saveRole(in: folder, files: DiskFiles()) }
+            try signing { () throws(SigningError) in
+                try signed.sign(with: signer, for: delegation)
+                try signed.saveRole(in: folder, files: DiskFiles())
+            }
             Console.standardOutput.line(
                 "signed; "
                     + signatureCount(

@@ -21,8 +21,8 @@ struct Revoke: AsyncParsableCommand {
 
             The server's online key is not revoked but replaced: `patchsign rotate online`.
 
-            Exit codes: 0 done, or the draft waits; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 64 usage, or \
-            no role lists the key.
+            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 9 done in part: the draft waits for \
+            other holders; 64 usage, or no role lists the key.
             """
     )
 
@@ -46,15 +46,16 @@ struct Revoke: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        let isPublished = try await ending(json: json) { () async throws(Failure) in
             let work = try CeremonyWork(keys, time: try time.time(), json: json)
             try work.refusePending()
             let edits = try edits(work)
             let draft = try signing { () throws(SigningError) in
                 try work.folder.draft(edits, on: work.trust.roles, at: work.time, validity: expires.forTrust)
             }
-            try work.carryOut(draft)
+            return try work.carryOut(draft)
         }
+        if !isPublished { throw Terminal.ExitCode.partial.ending }
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {

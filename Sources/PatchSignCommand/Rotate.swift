@@ -23,8 +23,8 @@ struct Rotate: AsyncParsableCommand {
             Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders. Stopped at any point, the same command goes on.
 
-            Exit codes: 0 done, or the draft waits; 3 refused; 4 malformed; 6 disk, or no such key; 8 another draft \
-            waits; 64 usage.
+            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk, or no such key; 8 another draft waits, or one that holds \
+            more than this; 9 done in part: the draft waits for other holders; 64 usage.
             """
     )
 
@@ -49,13 +49,16 @@ struct Rotate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
-            guard name != RootOfTrustPlan.entry else { return try rotateEntry() }
+        let isPublished = try await ending(json: json) { () async throws(Failure) -> Bool in
+            guard name != RootOfTrustPlan.entry else {
+                try rotateEntry()
+                return true
+            }
             let work = try CeremonyWork(keys, time: try time.time(), json: json)
             let rotation = KeyRotation(name, in: work.folder)
             if let pending = work.pending {
                 let isMine = try signing { () throws(SigningError) in try rotation.isUnderWay(in: pending) }
-                guard isMine else { return try work.refusePending() }
+                if !isMine { try work.refusePending() }
                 if !json {
                     Console.standardOutput.line("going on with the pair \(name).next, which an earlier call made")
                 }
@@ -73,8 +76,9 @@ struct Rotate: AsyncParsableCommand {
                     validity: expires.forTrust
                 )
             }
-            try work.carryOut(draft)
+            return try work.carryOut(draft)
         }
+        if !isPublished { throw Terminal.ExitCode.partial.ending }
     }
 
     private func rotateEntry() throws(Failure) {

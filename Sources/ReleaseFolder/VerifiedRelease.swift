@@ -129,6 +129,7 @@ package struct VerifiedRelease: Sendable {
                 manifests[label] = manifest
             }
         }
+        do throws(FormatError) { try role.checkHoldsNoMore(release.role, jspatchKeys) } catch { throw .format(error) }
         self.release = release
         self.role = role
         self.list = list

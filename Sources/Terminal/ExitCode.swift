@@ -16,7 +16,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case busy = 7
     /// The work is based on a version that is no longer the current one.
     case conflict = 8
-    /// Some patches failed; the rest is done.
+    /// Some of it is done: some patches failed, or a draft waits for other holders.
     case partial = 9
     /// Nothing is wrong yet, and something must be signed again soon.
     case due = 10

@@ -69,6 +69,39 @@ struct ExternalSignerTests {
         #expect(try bench.files.list(bench.folder) == ["Keys", "s.pub", "s.sh", "s.signer", "told"])
     }
 
+    @Test func `is not told the secrets of other keys`() throws {
+        let bench = try Workbench()
+        let body = "echo \"${HOME:+home} ${PATH:+path}\" > \"$(dirname \"$0\")/told\"\n\(Self.sign)"
+        _ = try Self.signer(body, in: bench)
+        let file = bench.folder.appending("s.signer")
+        for (hidden, told) in [(["HOME", "PATCHLINE_NONE"], " path\n"), ([], "home path\n")] {
+            let signer = try SigningKey(signer: file, hiding: hidden, policy: .forTests, files: bench.files)
+            _ = try signer.sign(Self.message, scheme: .rsaPKCS1v15)
+            #expect(try bench.text("told") == told)
+        }
+    }
+
+    @Test func `that may not sign a release is told so without being run`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let release = try await bench.release("v1", to: "out").verified.release
+        let delegation = try bench.trust.delegation(to: named("production"))
+        let ran = "touch \"$(dirname \"$0\")/ran\""
+        try release.check(try Self.signer(ran, in: bench), for: delegation)
+        for (key, error) in [
+            (
+                TestKey.entry,
+                SigningError.keyInTwoUses(bench.folder.appending("s.signer"), also: "this release's entries")
+            ),
+            (.beta, .notASigner(bench.folder.appending("s.signer"), role: "production")),
+        ] {
+            try bench.write(try key.key.publicKey.pem, to: "s.pub")
+            let signer = try Self.open(bench)
+            #expect(throws: error) { try release.check(signer, for: delegation) }
+        }
+        #expect(try !bench.files.list(bench.folder).contains("ran"))
+    }
+
     @Test func `signs a whole release: role, entries and JSPatch forms`() async throws {
         let bench = try Workbench()
         try bench.describe("v1")

@@ -107,6 +107,37 @@ struct KeyRotationTests {
         #expect(try !KeyRotation("production", in: folder).isUnderWay(in: pending))
     }
 
+    @Test func `goes on with no draft that holds more or less than the swap of its key`() throws {
+        let world = try world(with: ["production": .production])
+        let (folder, next) = (world.folder(), CeremonyWorld.fresh[0])
+        try KeyFolder("/alice", files: world.files).stage(next, as: "production", protection: .none)
+        let role = TrustRole.channel(named("production"))
+        let swap: [TrustEdit] = [
+            .add(next.publicKey, role), .remove(.key(try TestKey.production.publicKey), role),
+        ]
+        let rotation = KeyRotation("production", in: folder)
+        #expect(try rotation.isUnderWay(in: try world.draft(swap, validity: .days(30))))
+        let thief = CeremonyWorld.fresh[1].publicKey
+        for more: [TrustEdit] in [
+            [.add(thief, .root)], [.threshold(1, .root)], [.add(thief, role)], [.add(next.publicKey, .targets)],
+            [.add(thief, .channel(named("canary")))], [.remove(.key(try TestKey.second.publicKey), .root)],
+        ] {
+            #expect(try !rotation.isUnderWay(in: try world.draft(swap + more)), "\(more)")
+        }
+        #expect(try !rotation.isUnderWay(in: try world.draft([swap[0]])))
+    }
+
+    @Test func `destroys no private key that has no public half beside it`() throws {
+        let world = try world(with: ["online": .online])
+        let (old, folder) = (try TestKey.online.key.unencryptedPEM(), KeyFolder("/alice", files: world.files))
+        try world.files.removeIfPresent("/alice/online.pub")
+        try folder.stage(CeremonyWorld.fresh[0], as: "online", protection: .none)
+        #expect(try folder.settle { _, _ in true } == ["online"])
+        let label = "online-\(SHA256Digest(of: old).hex.prefix(8))"
+        #expect(try world.names("alice/retired") == ["\(label).key"])
+        #expect(try text(world.path("alice/retired", "\(label).key"), on: world.files) == old)
+    }
+
     @Test func `takes over every role of the key, and knows no other`() throws {
         let world = try world(with: ["root-bob": .other, "entry": .entry])
         let trust = try RootOfTrust(folder: "/alice", policy: .forTests, files: world.files)

@@ -199,6 +199,37 @@ struct ReleaseTests {
         }
     }
 
+    @Test(arguments: ["delegations", "x-note", "spec_version", "targets"])
+    func `is refused when its role holds what nobody is shown`(_ member: String) async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        _ = try await bench.release("v1", to: "out")
+        let release = try SignedRelease(folder: bench.folder.appending("out"), files: bench.files)
+        var signed = try #require(release.role.signed.object)
+        switch member {
+        case "targets":
+            var rows = try #require(signed["targets"]?.object)
+            let first = try #require(rows.members.first)
+            var row = try #require(first.value.object)
+            row["custom"] = .fields([("x", .bool(true))])
+            rows[first.key.text] = .object(row)
+            signed["targets"] = .object(rows)
+        case "delegations": signed[member] = .fields([("keys", .fields([])), ("roles", .array([]))])
+        default: signed[member] = .text("1.0.99")
+        }
+        let changed = SignedRelease(
+            header: release.header,
+            role: Envelope(role: "production", signing: .object(signed)),
+            targets: release.targets,
+            objects: release.objects
+        )
+        let delegation = try bench.trust.delegation(to: named("production"))
+        let error = FormatError("production", field: "signed.\(member)", rule: "holds what is no part of a release")
+        #expect(throws: ReleaseError.format(error)) {
+            try VerifiedRelease(changed, delegation: delegation, files: bench.files)
+        }
+    }
+
     @Test func `replaces nothing unless it is told to`() async throws {
         let bench = try Workbench()
         try bench.describe("v1")

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchTrust
+import SystemPackage
 import Testing
 
 @Suite("A change of trust")
@@ -282,10 +283,33 @@ struct TrustChangeTests {
     }
 
     @Test func `is refused with a key that signs no role`() throws {
+        let (key, error) = try refusal { $0["scheme"] = .text("rsa-pkcs1v15-sha256") }
+        #expect(error == .unusableKey(KeyID(key.id), role: production))
+    }
+
+    @Test func `is refused with a key whose id somebody chose by members of its own`() throws {
+        let (key, error) = try refusal { $0["x-nonce"] = .integer(4_711) }
+        #expect(error == .shapedKey(key.id, role: production))
+    }
+
+    @Test func `names a new key by its whole id and one that goes by its beginning`() throws {
+        let world = try CeremonyWorld()
+        let change = try world.change(try world.draft([.add(try fresh(), .online)]))
+        let names = try KeyNames(KeyFolder("/alice", files: world.files))
+        let old = KeyID(id(of: try TestKey.online.publicKey))
+        #expect(
+            change.differences.suffix(2).map { $0.words(names) } == [
+                "- online: key \(old) signs no longer", "+ online: key \(id(of: try fresh()).hex) signs",
+            ]
+        )
+    }
+
+    /// What is said to a draft that adds a key to production whose object was edited.
+    private func refusal(_ edit: (inout JSONObject) -> Void) throws -> (TUFKey, CeremonyError?) {
         let world = try CeremonyWorld()
         let draft = try world.draft([.add(try fresh(), production)])
         var odd = try #require(TUFKey(try fresh()).json.object)
-        odd["scheme"] = .text("rsa-pkcs1v15-sha256")
+        edit(&odd)
         let key = TUFKey(.object(odd))
         var signed = try #require(draft.targets?.signed.object)
         let old = id(of: try fresh()).hex
@@ -294,7 +318,8 @@ struct TrustChangeTests {
             $0[key.id.hex] = key.json
         }
         signed.delegation(0) { row in
-            row["keyids"] = .array((row["keyids"]?.elements ?? []).map { $0 == .text(old) ? .text(key.id.hex) : $0 })
+            let kept = row["keyids"]?.elements.compactMap(\.text).filter { $0 != old } ?? []
+            row["keyids"] = .array((kept + [key.id.hex]).sorted().map { .text($0) })
         }
         let changed = TrustDraft(
             app: draft.app,
@@ -302,11 +327,15 @@ struct TrustChangeTests {
             root: nil,
             targets: Envelope(role: "targets", signing: .object(signed))
         )
-        #expect(throws: CeremonyError.unusableKey(KeyID(key.id), role: production)) { try world.change(changed) }
+        return (key, #expect(throws: CeremonyError.self) { try world.change(changed) })
     }
 }
 
 extension JSON {
+    fileprivate var text: String? {
+        if case .string(let text) = self { text.text } else { nil }
+    }
+
     fileprivate var elements: [JSON] {
         if case .array(let elements) = self { elements } else { [] }
     }

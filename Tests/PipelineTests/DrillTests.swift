@@ -20,6 +20,27 @@ struct DrillTests {
         }
     }
 
+    @Test func `that lacks a holder exits with 9, and so does the same call again`() async throws {
+        try await World.with { world in
+            let keys = world.path("keys")
+            try await run(
+                .patchsign,
+                [
+                    "init", "--app", Workshop.app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048",
+                    "--holder", "root=alice", "--holder", "root=bob", "--threshold", "root=2",
+                ]
+            ).done()
+            try await run(.system("rm"), [keys.appending("root-bob.key").string]).done()
+            for _ in 0..<2 {
+                let waits = try await run(
+                    .patchsign,
+                    ["rotate", "online", "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"]
+                )
+                #expect(waits.code == 9 && waits.output.contains("waits for the other holders"), "\(waits)")
+            }
+        }
+    }
+
     @Test func `replaces a lost root key by the other two of three, each on a machine of their own`() async throws {
         try await World.with { world in
             let keys = world.path("keys")

@@ -1,0 +1,37 @@
+import PatchFormat
+import PatchTrust
+
+extension TargetsRole {
+    /// That a channel's role holds what a release is made of, and no more: what nobody is shown, nobody shall sign.
+    ///
+    /// The proof is to write it again from what was read.
+    func checkHoldsNoMore(_ envelope: Envelope, _ jspatchKeys: JSPatchKeys) throws(FormatError) {
+        var files: [TargetPath: TargetFile] = [:]
+        for (name, file) in targets { if let path = TargetPath(name.text) { files[path] = file } }
+        let expected = RoleDocument.delegated(
+            name,
+            version: header.version,
+            expires: header.expires,
+            targets: files,
+            entryKeys: entryKeys,
+            jspatchKeys: jspatchKeys
+        )
+        let (found, wanted) = (envelope.signed.object ?? JSONObject(), expected.signed.object ?? JSONObject())
+        for row in envelope.signed[EntryKeys.member]?.object?.members ?? [] {
+            guard Set(row.value.object?.members.map(\.key.text) ?? []).isSubset(of: Self.entryKeyMembers) else {
+                throw FormatError(name, field: "signed.\(EntryKeys.member).\(row.key)", rule: Self.rule)
+            }
+        }
+        guard envelope.identity != expected.identity else { return }
+        let names = Set((found.members + wanted.members).map(\.key)).sorted()
+        let field = names.first { found[$0.text]?.canonicalBytes != wanted[$0.text]?.canonicalBytes }
+        throw FormatError(
+            name,
+            field: "signed" + (field.map { ".\($0)" } ?? ""),
+            rule: Self.rule
+        )
+    }
+
+    private static let entryKeyMembers: Set<String> = ["keytype", "keyval", "scheme", "usage"]
+    private static let rule = "holds what is no part of a release"
+}
