@@ -151,9 +151,13 @@ struct DrillTests {
         }
     }
 
-    @Test func `takes a channel back from a thief who raised it to the highest version`() async throws {
+    @Test(arguments: [("fast_forward", []), ("bad_release", ["--above", "3"])])
+    func `takes a channel back from a thief, also when it was raised to the highest version`(
+        edit: String,
+        above: [String]
+    ) async throws {
         try await World.with { world in
-            let stolen = try await world.forged("fast_forward")
+            let stolen = try await world.forged(edit)
             let drill = try await Drill(world, site: stolen)
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
             // He has release and online key: the device takes what he signed. That is what the drill is for.
@@ -165,22 +169,10 @@ struct DrillTests {
             try await drill.sign("rotate", "production", "--unencrypted-keys", "--bits", "2048").done()
             try await drill.sign("rotate", "online", "--unencrypted-keys", "--bits", "2048").done()
             let renewed = world.path("renewed")
-            let refused = try await drill.sign(
-                "release",
-                "renew",
-                world.shop.release(2).string,
-                "--output",
-                renewed.string
-            )
+            let renew = ["release", "renew", world.shop.release(2).string, "--output", renewed.string]
+            let refused = try await drill.sign(renew)
             #expect(refused.code == 3 && refused.errors.contains("--base-quorum-lost"), "\(refused)")
-            try await drill.sign(
-                "release",
-                "renew",
-                world.shop.release(2).string,
-                "--output",
-                renewed.string,
-                "--base-quorum-lost"
-            ).done()
+            try await drill.sign(renew + ["--base-quorum-lost"] + above).done()
             try await drill.trust(
                 "--online-key",
                 drill.keys.appending("online.key").string,

@@ -416,16 +416,20 @@ def dial(ceiling, turned):
     tree.signed('dial')['targets']['dial/production.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
     tree.write('dial')
 
-def fast_forward():
-    """With release and online key: a bad release under the highest version there is."""
+def bad_release():
+    """With release and online key: the next release, a bad one."""
     data = b'// bad\n'
     put_object(data)
     fix.update(digests(data), version='6.6.6')
     fix['url'] = f'objects/{sha256(data)[:2]}/{sha256(data)}'
     tree.sign_entry(fix)
+    tree.write_list()
+
+def fast_forward():
+    """The same under the highest version there is."""
     for name in ('production', 'snapshot', 'timestamp'):
         tree.signed(name)['version'] = 2 ** 53 - 2
-    tree.write_list()
+    bad_release()
 
 
 function, *arguments = edit.split('|')
