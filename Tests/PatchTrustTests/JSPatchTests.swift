@@ -167,6 +167,15 @@ struct JSPatchTests {
         }
     }
 
+    @Test func `asks nobody for the passphrase of a private key that stands behind a public header`() throws {
+        let encrypted = try String(contentsOf: repository.appending(path: "Keys/Testing/encrypted.key"), encoding: .utf8)
+        let nothing = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
+        #expect(throws: JSPatchError.notPEM) { try JSPatchPublicKey(pem: nothing + encrypted) }
+        let whole = try TestingKey.other.publicPEM
+        #expect(throws: JSPatchError.notPEM) { try JSPatchPublicKey(pem: whole + whole) }
+        #expect(throws: JSPatchError.notPEM) { try JSPatchPublicKey(pem: nothing + whole) }
+    }
+
     @Test func `is not made by a key below 2,048 bits or of another kind`() throws {
         let bench = try Self.bench(bits: 1_024)
         #expect(throws: KeyError.tooSmall(bits: 1_024)) { try PrivateKey(pem: try bench.read("key"), passphrase: nil) }

@@ -17,13 +17,8 @@ package struct JSPatchPublicKey: Sendable {
 
     /// `-----BEGIN PUBLIC KEY-----` and nothing else.
     package init(pem: String) throws(JSPatchError) {
-        guard pem.hasPrefix("-----BEGIN PUBLIC KEY-----"), pem.utf8.count <= Limits.keyFile else { throw .notPEM }
-        let bio = MemoryBIO(Array(pem.utf8))
-        guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil) else {
-            _ = lastOpenSSLError()
-            throw .notPEM
-        }
-        try unsafe self.init(KeyHandle(owning: pointer))
+        guard let handle = KeyHandle(publicPEM: pem) else { throw .notPEM }
+        try self.init(handle)
     }
 
     private init(_ handle: KeyHandle) throws(JSPatchError) {

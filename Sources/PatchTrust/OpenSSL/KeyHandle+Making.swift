@@ -1,6 +1,22 @@
 import COpenSSL
+import PatchFormat
 
 extension KeyHandle {
+    /// `-----BEGIN PUBLIC KEY-----` and nothing else; nil for anything that is no such key.
+    ///
+    /// One block only: libcrypto would take the second when it cannot read the first, and other readers would not.
+    convenience init?(publicPEM pem: String) {
+        guard pem.utf8.count <= Limits.keyFile, pem.hasPrefix("-----BEGIN PUBLIC KEY-----"),
+            pem.ranges(of: "-----BEGIN ").count == 1
+        else { return nil }
+        let bio = MemoryBIO(Array(pem.utf8))
+        guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, PassphraseCallback.refuse, nil) else {
+            _ = lastOpenSSLError()
+            return nil
+        }
+        unsafe self.init(owning: pointer)
+    }
+
     /// A new key.
     convenience init(generating kind: KeyKind) throws(KeyError) {
         let algorithm =

@@ -30,18 +30,9 @@ package struct PublicKey: Hashable, Sendable {
     }
 
     /// `-----BEGIN PUBLIC KEY-----` and nothing else (TUF 4.2.2).
-    ///
-    /// One block only: libcrypto would take the second when it cannot read the first, and other readers would not.
     package init(pem: String) throws(KeyError) {
-        guard pem.utf8.count <= Limits.keyFile, pem.hasPrefix("-----BEGIN PUBLIC KEY-----"),
-            pem.ranges(of: "-----BEGIN ").count == 1
-        else { throw .unreadable }
-        let bio = MemoryBIO(Array(pem.utf8))
-        guard let pointer = unsafe PEM_read_bio_PUBKEY(bio.pointer, nil, PassphraseCallback.refuse, nil) else {
-            _ = lastOpenSSLError()
-            throw .unreadable
-        }
-        try unsafe self.init(KeyHandle(owning: pointer))
+        guard let handle = KeyHandle(publicPEM: pem) else { throw .unreadable }
+        try self.init(handle)
     }
 
     /// 32 raw bytes.
