@@ -72,7 +72,7 @@ extension Failure {
         case .noKey:
             self.init(
                 "\(key) holds no private key",
-                hint: "it must be PEM: -----BEGIN PRIVATE KEY-----",
+                hint: "it must be a private key in PEM, such as `openssl genpkey` writes",
                 exitCode: .malformed
             )
         case .needsPassphrase:

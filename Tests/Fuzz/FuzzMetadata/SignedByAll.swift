@@ -16,23 +16,10 @@ struct SignedByAll {
     private let signer: TUFKey
     private var metadata: TrustedMetadata
 
-    /// Fixed, and public as all of this is: an Ed25519 key signs fast enough to be called for each input.
-    private static let pem = """
-        -----BEGIN PRIVATE KEY-----
-        MC4CAQAwBQYDK2VwBCIEIDIV2VO6sMVH4OMaOo1D3N9MeI+Swshn7592X//1hHFU
-        -----END PRIVATE KEY-----
-
-        """
-
+    /// With a new key each time, for no input depends on it; an Ed25519 key signs fast enough to be called for each input.
     init() throws {
-        key = try PrivateKey(pem: Array(Self.pem.utf8), passphrase: nil)
-        let der = key.publicKey.pem.split(separator: "\n").dropFirst().dropLast().joined()
-        signer = TUFKey(
-            .fields([
-                ("keytype", .text("ed25519")), ("scheme", .text("ed25519")),
-                ("keyval", .fields([("public", .text(Hex.text((Base64.bytes(der) ?? []).suffix(32))))])),
-            ])
-        )
+        key = try PrivateKey.generate(.ed25519)
+        signer = TUFKey(key.publicKey)
         let one = RoleDocument.Signers(keys: [signer], threshold: 1)
         guard let app = AppID("com.example.storefront"), let production = ChannelName("production") else {
             fatalError("these are names")

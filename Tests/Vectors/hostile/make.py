@@ -577,8 +577,7 @@ pems("cut", "key-form", "Half of a key.", root_key.pem[:200] + "\n-----END PUBLI
 pems("empty", "key-form", "No bytes.", "")
 pems("encrypted", "key-form", "A public key under the header of an encrypted one, as -----BEGIN PUBLIC KEY----- never is. The passphrase is `patchline`; no reader may ask for it.", root_key.encrypted(b"patchline"))
 pems("two-keys", "key-form", "A block that is no key, and a key behind it: some readers would take the one, some the other.", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n" + root_key.pem)
-CORPUS = HERE.parent.parent / "Fuzz/Corpus/FuzzPEM"
-pems("encrypted-key-behind", "key-form", "No key, and an encrypted private key behind it, whose passphrase is `a`; no reader may ask for it.", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n" + (CORPUS / "private-encrypted.pem").read_text())
+pems("encrypted-key-behind", "key-form", "No key, and an encrypted private key behind it, whose passphrase is `a`; no reader may ask for it.", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n" + (KEYS / "encrypted.key").read_text())
 pems("over-65536-bytes", "size-limit", "A good key and many newlines.", root_key.pem + "\n" * 65_000)
 
 # --- what looks odd and must be accepted
