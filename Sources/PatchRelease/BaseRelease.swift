@@ -66,7 +66,7 @@ package struct BaseRelease: Sendable {
     package var header: ReleaseHeader.Base {
         ReleaseHeader.Base(
             roleVersion: max(contents.roleVersion, above),
-            sha256: SignedRelease.identity(of: release.role)
+            sha256: release.role.identity
         )
     }
 }

@@ -47,11 +47,7 @@ package struct KeyFolder: Sendable {
     }
 
     package func publicKey(at path: FilePath) throws(SigningError) -> PublicKey {
-        let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.keyFile) }
-        do throws(KeyError) {
-            guard let pem = String(validating: bytes, as: UTF8.self) else { throw .unreadable }
-            return try PublicKey(pem: pem)
-        } catch { throw .key(path, error) }
+        try PublicKey(file: path, files: files)
     }
 
     /// Puts a new pair beside the one in use.

@@ -41,11 +41,7 @@ package struct KeyMaker: Sendable {
         let (key, pem): (PrivateKey, [UInt8])
         do throws(KeyError) {
             key = try PrivateKey.generate(kind)
-            pem =
-                switch protection {
-                case .passphrase(let secret): try key.pem(passphrase: secret)
-                case .none: try key.unencryptedPEM()
-                }
+            pem = try protection.pem(of: key)
         } catch { throw .key(keyFile, error) }
         try onDisk { () throws(FileError) in try files.makeDirectory(folder) }
         try files.writeNew(pem, to: keyFile, permissions: .privateFile)
@@ -53,7 +49,7 @@ package struct KeyMaker: Sendable {
             try files.writeNew(
                 Array(key.publicKey.pem.utf8),
                 to: publicFile,
-                permissions: FilePermissions(rawValue: 0o644)
+                permissions: .publicFile
             )
         } catch {
             try? files.remove(keyFile)

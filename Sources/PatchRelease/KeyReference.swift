@@ -61,8 +61,9 @@ extension PublicKey {
     /// Reads a `.pub` file.
     init(file: FilePath, files: any FileOperations) throws(SigningError) {
         let pem = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
-        do throws(KeyError) { self = try PublicKey(pem: String(decoding: pem, as: UTF8.self)) } catch {
-            throw .key(file, error)
-        }
+        do throws(KeyError) {
+            guard let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
+            self = try PublicKey(pem: text)
+        } catch { throw .key(file, error) }
     }
 }

@@ -58,7 +58,7 @@ package struct RootOfTrustMaker: Sendable {
         {
             (name) throws(SigningError) in
             do throws(KeyError) {
-                return (name, try PrivateKey.generateRSA(bits: bits))
+                return (name, try PrivateKey.generate(.rsa(bits: bits)))
             } catch { throw .key(folder.appending("\(name).key"), error) }
         }
         return Dictionary(made) { first, _ in first }

@@ -128,11 +128,11 @@ package struct TrustChange: Sendable {
 extension TrustDraft {
     func checkExpiry(at time: UTCTime) throws(CeremonyError) {
         for envelope in [root, targets].compactMap(\.self) {
-            let fields: UTCTime
+            let expires: UTCTime
             do throws(FormatError) {
-                fields = try Fields(envelope.signed, of: envelope.role).time("expires")
+                expires = try Fields(envelope.signed, of: envelope.role).time("expires")
             } catch { throw .malformed(error) }
-            guard fields > time else { throw .expired(role: envelope.role, expires: fields) }
+            guard expires > time else { throw .expired(role: envelope.role, expires: expires) }
         }
     }
 }

@@ -1,7 +1,7 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
-import ReleaseFolder
+package import ReleaseFolder
 package import SystemPackage
 
 /// Until when everything holds that people sign: root, targets, and the channels' roles.
@@ -16,8 +16,8 @@ package struct TrustStatus: Sendable {
     package init(_ trust: RootOfTrust, releases: [FilePath], files: any FileOperations) throws(SigningError) {
         app = trust.app
         var roles = [
-            RoleStatus(role: "root", header: trust.root.header, signatures: nil),
-            RoleStatus(role: "targets", header: trust.targets.header, signatures: nil),
+            RoleStatus(role: "root", header: trust.root.header, quorum: nil),
+            RoleStatus(role: "targets", header: trust.targets.header, quorum: nil),
         ]
         for folder in releases {
             let release: SignedRelease
@@ -45,29 +45,18 @@ package struct TrustStatus: Sendable {
 
 /// A role's end, and how far its signatures have come.
 package struct RoleStatus: Sendable {
-    /// Those that hold, by keys that may sign now.
-    package struct Signatures: Equatable, Sendable {
-        package let valid: Int
-        package let needed: Int
-
-        package init(valid: Int, needed: Int) {
-            self.valid = valid
-            self.needed = needed
-        }
-    }
-
     package let expiry: RoleExpiry
-    /// Nil for root and targets, which are not read without all of theirs.
-    package let signatures: Signatures?
+    /// By keys that may sign now; nil for root and targets, which are not read without all of theirs.
+    package let quorum: VerifiedRelease.Quorum?
 
-    init(role: String, header: RoleHeader, signatures: Signatures?) {
+    init(role: String, header: RoleHeader, quorum: VerifiedRelease.Quorum?) {
         expiry = RoleExpiry(role: role, header: header, keeper: .holders)
-        self.signatures = signatures
+        self.quorum = quorum
     }
 
     package var role: String { expiry.role }
     package var version: Int { expiry.version }
-    package var isComplete: Bool { signatures.map { $0.valid >= $0.needed } ?? true }
+    package var isComplete: Bool { quorum?.isComplete ?? true }
 }
 
 extension SignedRelease {
@@ -85,7 +74,7 @@ extension SignedRelease {
         return RoleStatus(
             role: parsed.name,
             header: parsed.header,
-            signatures: RoleStatus.Signatures(valid: valid, needed: needed)
+            quorum: VerifiedRelease.Quorum(valid: valid, needed: needed)
         )
     }
 }

@@ -94,7 +94,7 @@ extension AppRepository {
             objects: offered.objects
         )
         if standing == .next, let draft = try draft(of: offered.header.channel, version: offered.header.roleVersion) {
-            let identity = SignedRelease.identity(of: unsigned)
+            let identity = unsigned.identity
             if draft.identity == identity {
                 signatures = keys.countingSignatures(on: draft.release.role) + signatures
             } else if signatures.count < keys.threshold {

@@ -11,7 +11,7 @@ package struct Draft: Sendable {
 
     package var channel: ChannelName { release.header.channel }
     package var version: Int { release.header.roleVersion }
-    package var identity: SHA256Digest { SignedRelease.identity(of: release.role) }
+    package var identity: SHA256Digest { release.role.identity }
 
     /// How many keys that may sign for the channel now have signed.
     package func validSignatures(_ delegation: Delegation) -> Int {

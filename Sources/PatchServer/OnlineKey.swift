@@ -26,8 +26,7 @@ package struct OnlineKey: Sendable {
 
     /// Whether a passphrase is needed to read this file.
     package static func isEncrypted(_ file: [UInt8]) -> Bool {
-        let text = String(decoding: file, as: UTF8.self)
-        return text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
+        PrivateKey.isEncrypted(String(decoding: file, as: UTF8.self))
     }
 
     /// The lines from BEGIN to END; nil when there is none, or more than one private key.

@@ -11,7 +11,7 @@ package struct PublishedState: Sendable {
         package let role: TargetsRole
         /// With the signatures that it was published with.
         let envelope: Envelope
-        /// See ``SignedRelease/identity(of:)``.
+        /// See ``Envelope/identity``.
         package let identity: SHA256Digest
     }
 
@@ -67,7 +67,7 @@ package struct PublishedState: Sendable {
             channels[channel] = Channel(
                 role: role,
                 envelope: envelope,
-                identity: SignedRelease.identity(of: envelope)
+                identity: envelope.identity
             )
         }
         self.channels = channels

@@ -15,7 +15,7 @@ enum Standing: Equatable, Sendable {
         let (offered, base) = (header.roleVersion, header.base?.roleVersion ?? 0)
         let current = state.channels[channel]
         let version = state.version(of: channel)
-        if offered == version, SignedRelease.identity(of: release.role) == current?.identity {
+        if offered == version, release.role.identity == current?.identity {
             self = .current
             return
         }

@@ -113,7 +113,7 @@ struct TrustUpdate: Sendable {
         let isUsed = onDisk.isUsed(channel.text, version: version, for: release.release.role.fileBytes)
         let current = state.channels[channel]
         if let current, current.role.header.version == version,
-            current.identity == SignedRelease.identity(of: release.release.role)
+            current.identity == release.release.role.identity
         {
             guard isUsed, fault(of: current, by: trust.targets.delegation(to: channel.text)) != nil else {
                 return false

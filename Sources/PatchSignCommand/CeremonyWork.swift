@@ -30,6 +30,15 @@ struct CeremonyWork {
         throw Failure(SigningError.ceremony(folder.draftPath, .pending))
     }
 
+    /// Drafts these changes and carries the draft out; without one it refuses, for that would be a renewal.
+    func carryOut(_ edits: [TrustEdit], validity: Duration) throws(Failure) -> Bool {
+        let draft = try signing { () throws(SigningError) in
+            guard !edits.isEmpty else { throw .ceremony(folder.folder, .nothingChanges) }
+            return try folder.draft(edits, on: trust.roles, at: time, validity: validity)
+        }
+        return try carryOut(draft)
+    }
+
     /// Explains, signs, and publishes or leaves the draft for the other holders.
     ///
     /// - Returns: whether it is published.

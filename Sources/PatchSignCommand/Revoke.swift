@@ -49,11 +49,7 @@ struct Revoke: AsyncParsableCommand {
         let isPublished = try await ending(json: json) { () async throws(Failure) in
             let work = try CeremonyWork(keys, time: try time.time(), json: json)
             try work.refusePending()
-            let edits = try edits(work)
-            let draft = try signing { () throws(SigningError) in
-                try work.folder.draft(edits, on: work.trust.roles, at: work.time, validity: expires.forTrust)
-            }
-            return try work.carryOut(draft)
+            return try work.carryOut(try edits(work), validity: expires.forTrust)
         }
         if !isPublished { throw Terminal.ExitCode.partial.ending }
     }

@@ -113,7 +113,7 @@ struct Rotate: AsyncParsableCommand {
     private func make() throws(Failure) -> PrivateKey {
         let (file, bits) = (keys.folder.appending("\(name).key"), newKey.bits)
         return try signing { () throws(SigningError) in
-            do throws(KeyError) { return try PrivateKey.generateRSA(bits: bits) } catch { throw .key(file, error) }
+            do throws(KeyError) { return try PrivateKey.generate(.rsa(bits: bits)) } catch { throw .key(file, error) }
         }
     }
 }

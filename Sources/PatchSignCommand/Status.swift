@@ -4,6 +4,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
+import ReleaseFolder
 import SystemPackage
 import Terminal
 
@@ -81,8 +82,8 @@ struct Status: AsyncParsableCommand {
     }
 
     private func state(of role: RoleStatus, at time: UTCTime) -> Table.Cell {
-        if let signatures = role.signatures, !role.isComplete {
-            return Table.Cell("incomplete: \(signatures.valid) of \(signatures.needed) signatures", .red)
+        if let quorum = role.quorum, !quorum.isComplete {
+            return Table.Cell("incomplete: \(quorum.valid) of \(quorum.needed) signatures", .red)
         }
         return switch role.expiry.state(within: margin, at: time) {
         case .holds: "holds"
@@ -120,8 +121,8 @@ struct Status: AsyncParsableCommand {
                                         ? "\(role.expiry.state(within: margin, at: time))" : "incomplete"
                                 )
                             ),
-                            ("signatures", role.signatures.map { .integer($0.valid) }),
-                            ("needed", role.signatures.map { .integer($0.needed) }),
+                            ("signatures", role.quorum.map { .integer($0.valid) }),
+                            ("needed", role.quorum.map { .integer($0.needed) }),
                         ])
                     }
                 )

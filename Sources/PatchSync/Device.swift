@@ -33,7 +33,7 @@ package struct Device: Sendable {
     ) throws(SyncError) {
         let trusted: TrustedMetadata
         // Whether it has expired is looked at when something new is taken.
-        do throws(TrustError) { trusted = try TrustedMetadata(trustedRoot: root, at: UTCTime(seconds: 0)) } catch {
+        do throws(TrustError) { trusted = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never) } catch {
             throw .trust(error)
         }
         guard let app = trusted.root.app else { throw .rootNamesNoApp }

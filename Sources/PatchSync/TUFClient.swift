@@ -5,8 +5,8 @@ package import SystemPackage
 
 /// The engine's metadata workflow as a client of any TUF repository: refresh, search, download.
 ///
-/// It has no rule of its own; that a build cannot be in the future is a device's. A server that is behind, which a device sits out, is a failure here: a client that was
-/// asked to refresh did not (TUF 5.4.3.1).
+/// It has no rule of its own. Two of a device's are not TUF's and do not count here: that the engine's release is past, and
+/// that a server which is behind is sat out. A client that was asked to refresh and did not has failed (TUF 5.4.3.1).
 package struct TUFClient {
     private let store: TrustStore
     private let fetcher: any Fetcher
@@ -21,7 +21,7 @@ package struct TUFClient {
     /// Starts from a root that came by another way than the network; its expiry is looked at later (TUF 5.2).
     package static func start(_ store: TrustStore, root: [UInt8]) throws(SyncError) {
         do throws(TrustError) {
-            _ = try TrustedMetadata(trustedRoot: root, at: UTCTime(seconds: 0))
+            _ = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never)
         } catch { throw .trust(error) }
         do throws(FileError) { try store.prepare() } catch { throw .file(error) }
         try store.save(root, as: "root")

@@ -15,7 +15,7 @@ struct Sync: AsyncParsableCommand {
               patchsync sync --store /var/lib/app
               patchsync sync --store /var/lib/app --retry-failed     try again what only waits after its first failed trial
 
-            EXIT CODES: 0 everything is as listed · 3 refused · 5 network · 6 disk · 7 another sync runs · 9 some patches failed
+            EXIT CODES: 0 everything is as listed · 3 refused, or the server has been behind for a day · 5 network · 6 disk · 7 another sync runs · 9 some patches failed
             """
     )
 

@@ -48,9 +48,4 @@ package struct SignedRelease: Sendable {
     package mutating func merge(_ signatures: [Envelope.Signature]) {
         for signature in signatures { role.add(signature) }
     }
-
-    /// What identifies the role whatever signatures it carries: SHA-256 of the canonical JSON of its signed part.
-    package static func identity(of role: Envelope) -> SHA256Digest {
-        role.identity
-    }
 }

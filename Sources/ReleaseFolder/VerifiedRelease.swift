@@ -11,6 +11,11 @@ package struct VerifiedRelease: Sendable {
         package let valid: Int
         package let needed: Int
         package var isComplete: Bool { valid >= needed }
+
+        package init(valid: Int, needed: Int) {
+            self.valid = valid
+            self.needed = needed
+        }
     }
 
     /// How much was looked at.

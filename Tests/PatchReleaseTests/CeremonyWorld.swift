@@ -14,7 +14,7 @@ struct CeremonyWorld {
     static let rules = TrustRules(policy: .forTests, entryKeys: [])
 
     /// Keys that nobody lists yet.
-    static let fresh: [PrivateKey] = (0..<3).compactMap { _ in try? PrivateKey.generateRSA(bits: 2_048) }
+    static let fresh: [PrivateKey] = (0..<3).compactMap { _ in try? PrivateKey.generate(.rsa(bits: 2_048)) }
 
     let files: FaultyFiles
 

@@ -91,7 +91,7 @@ struct JSPatchReleaseTests {
         let bench = try Workbench()
         try bench.describe("v1")
         try await Self.release("v1", to: "one", jspatch: .other, in: bench)
-        let key = try PrivateKey.generateRSA(bits: 2_048)
+        let key = try PrivateKey.generate(.rsa(bits: 2_048))
         let file = bench.folder.appending("new.key")
         try bench.files.write(try key.unencryptedPEM(), to: file)
         let trust = try bench.trust

@@ -114,7 +114,7 @@ struct ReleaseTests {
         #expect(two.role.header.version == 2)
         #expect(
             two.release.header.base
-                == ReleaseHeader.Base(roleVersion: 1, sha256: SignedRelease.identity(of: one.release.role))
+                == ReleaseHeader.Base(roleVersion: 1, sha256: one.release.role.identity)
         )
     }
 

@@ -59,7 +59,7 @@ struct RenewalTests {
         let one = try await bench.release("v1", to: "one").verified
         let two = try await renew(bench, "one", to: "two", above: above).verified
         #expect(two.role.header.version == version)
-        let sha256 = SignedRelease.identity(of: one.release.role)
+        let sha256 = one.release.role.identity
         #expect(two.release.header.base == ReleaseHeader.Base(roleVersion: version - 1, sha256: sha256))
     }
 
@@ -159,7 +159,7 @@ struct TrustStatusTests {
         try bench.describe("v1")
         try await bench.release("v1", to: "one")
         #expect(try status(bench).incomplete.map(\.role) == ["production"])
-        #expect(try status(bench).roles.last?.signatures == RoleStatus.Signatures(valid: 1, needed: 2))
+        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.Quorum(valid: 1, needed: 2))
         try await bench.release("v1", to: "both", by: [.production, .second])
         #expect(try status(bench, "both").incomplete.isEmpty)
     }
@@ -176,7 +176,7 @@ struct TrustStatusTests {
     @Test func `is a release of keys that may not sign any more`() async throws {
         let bench = try await RenewalTests.revoked()
         #expect(try status(bench).incomplete.map(\.role) == ["production"])
-        #expect(try status(bench).roles.last?.signatures == RoleStatus.Signatures(valid: 0, needed: 1))
+        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.Quorum(valid: 0, needed: 1))
     }
 
     @Test func `is not taken from bytes that nobody signed`() async throws {

@@ -100,8 +100,8 @@ struct DraftTests {
         let conflict = PublishConflict.otherDraft(
             channel: production,
             version: 1,
-            kept: SignedRelease.identity(of: theirs.role),
-            offered: SignedRelease.identity(of: mine.role)
+            kept: theirs.role.identity,
+            offered: mine.role.identity
         )
         #expect(throws: ServerError.conflict(conflict)) { try server.publish(mine) }
         #expect(try server.everything() == before)

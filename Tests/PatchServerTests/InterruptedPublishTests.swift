@@ -105,7 +105,7 @@ struct InterruptedPublishTests {
             for survival in [FaultyFiles.Survival.lose, .keepNames] {
                 let after = try server.on(disk.crashed(survival))
                 for draft in try after.repository.drafts(of: production) {
-                    #expect(draft.identity == SignedRelease.identity(of: release.role))
+                    #expect(draft.identity == release.role.identity)
                     #expect(draft.release.objects.count == release.objects.count, "stopped at change \(change)")
                 }
                 guard case .drafted = try after.publish(release) else {

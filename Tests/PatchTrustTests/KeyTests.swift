@@ -90,8 +90,8 @@ struct PrivateKeyTests {
     }
 
     @Test func `that is new has the size asked for, and never too small a one`() throws {
-        #expect(try PrivateKey.generateRSA(bits: 2_048).publicKey.kind == .rsa(bits: 2_048))
-        #expect(throws: KeyError.tooSmall(bits: 1_024)) { try PrivateKey.generateRSA(bits: 1_024) }
+        #expect(try PrivateKey.generate(.rsa(bits: 2_048)).publicKey.kind == .rsa(bits: 2_048))
+        #expect(throws: KeyError.tooSmall(bits: 1_024)) { try PrivateKey.generate(.rsa(bits: 1_024)) }
     }
 
     @Test func `does not print itself`() throws {
@@ -112,7 +112,7 @@ struct PublicKeyTests {
     }
 
     @Test func `that is new is no testing key`() throws {
-        #expect(!TestingKeys.contains(try PrivateKey.generateRSA(bits: 2_048).publicKey))
+        #expect(!TestingKeys.contains(try PrivateKey.generate(.rsa(bits: 2_048)).publicKey))
     }
 
     @Test func `of 1,024 bits is refused`() throws {

@@ -20,16 +20,15 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         try PrivateKey(KeyHandle(generating: kind))
     }
 
-    /// A new RSA key; 3,072 bits is what Patchline makes.
-    package static func generateRSA(bits: Int = 3_072) throws(KeyError) -> PrivateKey {
-        try generate(.rsa(bits: bits))
+    /// Whether a passphrase is needed to read this PEM text.
+    package static func isEncrypted(_ pem: String) -> Bool {
+        pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || pem.contains("Proc-Type: 4,ENCRYPTED")
     }
 
     /// Reads PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
     package init(pem: [UInt8], passphrase: String?) throws(KeyError) {
         guard pem.count <= Limits.keyFile, let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
-        let encrypted =
-            text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
+        let encrypted = Self.isEncrypted(text)
         guard !encrypted || passphrase != nil else { throw .needsPassphrase }
         let bio = MemoryBIO(pem)
         let found: OpaquePointer?

@@ -20,7 +20,8 @@ package struct ReferenceTime: Equatable, Sendable {
         (self.clock, self.build, self.judgesExpiry) = (clock, build, judgesExpiry)
     }
 
-    /// Nothing ever ends by it: for a server that reads its own tree, also to sign again what has ended.
+    /// Nothing ever ends by it: where expiry is looked at later, and for a server that reads its own tree, which must be able
+    /// to sign again what has ended.
     package static let never = ReferenceTime(
         clock: UTCTime(seconds: 0),
         build: UTCTime(seconds: 0),
