@@ -168,7 +168,10 @@ struct JSPatchTests {
     }
 
     @Test func `asks nobody for the passphrase of a private key that stands behind a public header`() throws {
-        let encrypted = try String(contentsOf: repository.appending(path: "Keys/Testing/encrypted.key"), encoding: .utf8)
+        let encrypted = try String(
+            contentsOf: repository.appending(path: "Keys/Testing/encrypted.key"),
+            encoding: .utf8
+        )
         let nothing = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
         #expect(throws: JSPatchError.notPEM) { try JSPatchPublicKey(pem: nothing + encrypted) }
         let whole = try TestingKey.other.publicPEM
