@@ -78,8 +78,9 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioConcurrency,
-                systemPackage,
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
+                nioConcurrency, systemPackage,
             ]
         ),
         .target(
@@ -161,7 +162,15 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage,
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, nioHTTP1,
+                systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "TransferTests",
+            dependencies: [
+                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, nioCore, nioPosix, nioSSL,
+                subprocess, systemPackage,
             ]
         ),
         .testTarget(

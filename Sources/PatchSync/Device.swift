@@ -10,7 +10,7 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:appVersion:root:allowsTestingKeys:deviceID:)`` made.
+    /// Opens a store that ``create(_:server:channel:appVersion:root:allowsTestingKeys:access:deviceID:)`` made.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
         self.store = store
         self.now = now
@@ -29,6 +29,7 @@ package struct Device: Sendable {
         appVersion: AppVersion?,
         root: [UInt8],
         allowsTestingKeys: Bool,
+        access: ServerAccess = ServerAccess(),
         deviceID: [UInt8] = SecureRandom.bytes(16)
     ) throws(SyncError) {
         let trusted: TrustedMetadata
@@ -41,7 +42,9 @@ package struct Device: Sendable {
         {
             throw .testingKeys(role: role)
         }
-        let configuration = DeviceConfiguration(app: app, server: server, channel: channel, appVersion: appVersion)
+        do throws(TLSFault) { try access.check(server) } catch { throw .fetch(.tls(error)) }
+        var configuration = DeviceConfiguration(app: app, server: server, channel: channel, appVersion: appVersion)
+        configuration.access = access
         try DeviceStore.create(store, configuration: configuration, rootBytes: root, deviceID: deviceID)
     }
 

@@ -10,6 +10,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
+    package var access = ServerAccess()
 
     package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?, port: Int? = nil) {
         self.app = app
@@ -32,13 +33,16 @@ package struct DeviceConfiguration: Equatable, Sendable {
             appVersion = version
         }
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
+        access = try ServerAccess(fields)
     }
 
     var json: JSON {
-        .fields([
-            ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
-            ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
-            ("port", port.map { .integer($0) }),
-        ])
+        .fields(
+            [
+                ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
+                ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
+                ("port", port.map { .integer($0) }),
+            ] + access.members
+        )
     }
 }

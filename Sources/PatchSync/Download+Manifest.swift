@@ -51,12 +51,10 @@ extension Download {
         if case .intact = condition {
             return try store.wrapped { () throws(FileError) in try store.objects.read(digest, limit: limit) }
         }
-        do throws(FetchError) {
-            let bytes = try await engine.fetcher.bytes(path, limit: limit, deadline: engine.deadlines.document)
-            outcome.filesReceived += 1
-            outcome.bytesReceived += bytes.count
-            return bytes
-        } catch { throw .fetch(error) }
+        let bytes = try await engine.document(path, limit: limit, digest)
+        outcome.filesReceived += 1
+        outcome.bytesReceived += bytes.count
+        return bytes
     }
 
     private func keep(_ bytes: [UInt8]) throws(SyncError) {

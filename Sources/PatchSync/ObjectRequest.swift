@@ -25,37 +25,12 @@ extension [ObjectRequest] {
 }
 
 extension SyncEngine {
-    /// One object from the server into the store, digested as it comes.
+    /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
     ///
     /// Nil when it is there.
     func receive(_ request: ObjectRequest) async -> SyncError? {
-        let (fingerprint, path) = (request.fingerprint, request.path)
-        do throws(StoreError) {
-            var receiver = try store.objects.receive(fingerprint)
-            var fetchError: FetchError?
-            var storeError: StoreError?
-            do throws(FetchError) {
-                try await fetcher.fetch(path, limit: fingerprint.size, deadline: deadlines.object(of: fingerprint.size))
-                {
-                    chunk throws(FetchError) in
-                    do throws(StoreError) { try receiver.append(chunk) } catch {
-                        storeError = error
-                        throw .notTaken(path, reason: error.description)
-                    }
-                    report(.received(bytes: chunk.count))
-                }
-            } catch { fetchError = error }
-            if let storeError { throw storeError }
-            switch fetchError {
-            case nil: break
-            // The answer is not the object: named by its entry, as any other wrong bytes are.
-            case .tooLarge: return .object(entry: request.entry, field: "size")
-            case let error?: return .fetch(error)
-            }
-            try receiver.finish()
-            report(.fileDone(request.entry))
-            return nil
-        } catch { return SyncError(error, entry: request.entry) }
+        var delivery = ObjectDelivery(request, engine: self)
+        return await delivery.run()
     }
 }
 
@@ -70,10 +45,44 @@ extension SyncError {
     /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
     var endsSync: Bool {
         switch self {
-        case .file, .lock, .fetch(.cancelled), .fetch(.connection): true
+        case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled:
             false
+        }
+    }
+
+    /// Whether it has nothing to do with which server was asked.
+    var isOwn: Bool {
+        switch self {
+        case .file, .lock, .fetch(.cancelled), .fetch(.syncDeadline): true
+        default: false
+        }
+    }
+
+    var fetchError: FetchError? {
+        if case .fetch(let error) = self { error } else { nil }
+    }
+}
+
+/// Who is at fault when a patch did not come: each has its own limit of tries (J11).
+package enum TransferFault: Equatable, Sendable {
+    /// The way to the server: trying again helps.
+    case network
+    /// What lies there: missing, or not what was signed.
+    case content
+}
+
+extension SyncError {
+    /// Nil for what is no failure of a transfer: the disk, the lock, a person who stopped it.
+    package var transferFault: TransferFault? {
+        switch self {
+        case .fetch(.cancelled), .fetch(.notTaken): nil
+        case .fetch(let error): error.isNetwork ? .network : .content
+        case .object, .trust, .format: .content
+        case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .testingKeys, .nothingPending,
+            .nothingToRollBackTo, .nothingInstalled:
+            nil
         }
     }
 }

@@ -15,6 +15,13 @@ struct Init: AsyncParsableCommand {
 
             EXAMPLE
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
+                --mirror https://cdn.example.net/updates --ca company-ca.pem
+
+            Mirrors are asked in their order after the server, wherever one fails, is behind or lies. They need no trust: what
+            comes from them is checked like everything. The key for --pin is that of the server's own certificate:
+              openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
+                openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
             """
     )
 
@@ -28,6 +35,8 @@ struct Init: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
     var server: String
+
+    @OptionGroup var servers: ServerOptions
 
     @Option(name: .long, help: "Which channel to follow.")
     var channel = "production"
@@ -53,6 +62,7 @@ struct Init: AsyncParsableCommand {
         do throws(FileError) {
             bytes = try DiskFiles().read(.init(argument: root), limit: Limits.root)
         } catch { throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk) }
+        let access = try servers.access
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             try Device.create(
@@ -61,7 +71,8 @@ struct Init: AsyncParsableCommand {
                 channel: channel,
                 appVersion: appVersion.flatMap { AppVersion($0) },
                 root: bytes,
-                allowsTestingKeys: Surroundings.allowsTestingKeys
+                allowsTestingKeys: Surroundings.allowsTestingKeys,
+                access: access
             )
             return try Device(store, now: Surroundings.now)
         }

@@ -26,7 +26,8 @@ struct Device: Sendable {
         try await run(.patchsync, [command, "--store", store.string] + arguments, environment: environment)
     }
 
-    func sync(_ options: [String] = [], dieAt point: String? = nil) async throws -> Outcome {
+    /// - Parameter options: without any it asks once, as tests that break the server want it.
+    func sync(_ options: [String] = ["--retries", "0"], dieAt point: String? = nil) async throws -> Outcome {
         try await run(
             .patchsync,
             ["sync", "--store", store.string] + options,
