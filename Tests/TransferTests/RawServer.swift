@@ -46,7 +46,9 @@ final class RawServer: Sendable {
         _ body: (RawServer) async throws -> Result
     ) async throws -> Result {
         let server = RawServer(answer)
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        // Of its own: one that pours for ever leaves its thread no air.
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -58,10 +60,10 @@ final class RawServer: Sendable {
         server.channel.withLockedValue { $0 = channel }
         do {
             let result = try await body(server)
-            try await channel.close()
+            try await group.shutdownGracefully()
             return result
         } catch {
-            try? await channel.close()
+            try? await group.shutdownGracefully()
             throw error
         }
     }
