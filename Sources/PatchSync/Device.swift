@@ -52,11 +52,19 @@ package struct Device: Sendable {
     // MARK: Launch, confirm, roll back
 
     /// The app starts: decides what runs, and saves that before anything is served.
+    ///
+    /// Where nothing can be saved, what was confirmed runs.
     package func launch(limit: Int = SelectionMachine.defaultLaunchLimit) async throws(SyncError)
         -> SelectionMachine.Activation
     {
-        let activation = try await changing { state throws(SyncError) in
-            state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+        let activation: SelectionMachine.Activation
+        do throws(SyncError) {
+            activation = try await changing { state throws(SyncError) in
+                state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+            }
+        } catch {
+            guard error.isDiskThatTakesNothing else { throw error }
+            return try state().machine.unsavedLaunch
         }
         atCommitPoint(.afterLaunch)
         try await cleanUp(after: activation)

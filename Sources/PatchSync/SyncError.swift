@@ -27,6 +27,18 @@ package enum SyncError: Error, Equatable, Sendable {
     case nothingInstalled
 }
 
+extension SyncError {
+    /// Whether the disk can be read and not written.
+    var isDiskThatTakesNothing: Bool {
+        switch self {
+        case .file(.noSpace), .file(.readOnly), .file(.permission), .lock(.file(.noSpace)), .lock(.file(.readOnly)),
+            .lock(.file(.permission)):
+            true
+        default: false
+        }
+    }
+}
+
 extension SyncError: CustomStringConvertible {
     package var description: String {
         switch self {

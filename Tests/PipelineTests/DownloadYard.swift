@@ -11,7 +11,9 @@ struct DownloadYard: Sendable {
     private let world: World
 
     private static let making = Task {
-        let yard = DownloadYard(world: World(shop: try await Workshop.ready(), folder: Workshop.folder.appending("yard")))
+        let yard = DownloadYard(
+            world: World(shop: try await Workshop.ready(), folder: Workshop.folder.appending("yard"))
+        )
         try await yard.make()
         try await yard.settle()
         return yard

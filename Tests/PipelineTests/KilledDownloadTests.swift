@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -17,7 +18,7 @@ struct KilledDownloadTests {
             try await world.withServer(of: yard.site(2)) { second in
                 try await world.withServer(of: yard.site(3)) { third in
                     try await world.withServer(of: yard.site(4)) { fourth in
-                        var random = SeededNumbers(seed)
+                        var random = SeededGenerator(state: seed)
                         for round in 1...Self.rounds {
                             let target = Int.random(in: 2...DownloadYard.releases, using: &random)
                             let kills = (1...Int.random(in: 1...3, using: &random)).map { _ in
@@ -69,22 +70,5 @@ private struct Walk: CustomStringConvertible, Sendable {
         #expect(outcome.wasKilled || outcome.code == 0, "\(self): \(outcome)")
         let check = try await device("verify", "--entries")
         #expect(check.code == 0, "\(self): \(check)")
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
