@@ -56,7 +56,10 @@ let package = Package(
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
-        .target(name: "PatchStore", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency, systemPackage]),
+        .target(
+            name: "PatchStore",
+            dependencies: ["CLinux", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
+        ),
         .target(
             name: "HTTPFiles",
             dependencies: [

@@ -71,7 +71,7 @@ struct Download {
         let requests = tasks.flatMap(\.missing).uniqued()
         engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
         let failures: [SHA256Digest: SyncError]
-        do throws(SyncError) { failures = try await fetch(requests) } catch {
+        do throws(SyncError) { failures = tasks.isEmpty ? [:] : try await fetch(requests) } catch {
             noteMoved(tasks)
             throw error
         }
@@ -170,6 +170,9 @@ struct Download {
             } else {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
             }
+        } else {
+            // It has its digest; whether it is text was not looked at on its way in.
+            examination.forget(patch.fingerprint.sha256)
         }
         if let fault = try examination.faults(of: patch).first {
             let state = PatchState(
@@ -250,31 +253,39 @@ struct Download {
     private mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {
         for request in requests { try removeDamaged(request.fingerprint.sha256) }
         let engine = engine
-        let results = await withTaskGroup(of: (ObjectRequest, SyncError?).self) { group in
+        var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
+        var made: [SHA256Digest: FileIdentity] = [:]
+        var failures: [SHA256Digest: SyncError] = [:]
+        var end: SyncError?
+        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>).self) { group in
             var waiting = requests[...]
-            var results: [(ObjectRequest, SyncError?)] = []
+            var results = 0
             func start() {
                 guard let request = waiting.popFirst() else { return }
-                group.addTask { (request, await engine.receive(request)) }
+                group.addTask { (request, await engine.receivePart(of: request)) }
             }
             for _ in 0..<Self.parallel { start() }
-            while let result = await group.next() {
-                results.append(result)
-                if result.1?.endsSync == true { waiting = [] }
-                if results.count < requests.count { engine.atCommitPoint(.duringObjects) }
+            while let (request, result) = await group.next() {
+                results += 1
+                do throws(SyncError) {
+                    let part = try result.get()
+                    try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
+                    received.insert(request.fingerprint.sha256)
+                    outcome.filesReceived += 1
+                    outcome.bytesReceived += part.size
+                } catch {
+                    failures[request.fingerprint.sha256] = error
+                    if error.endsSync { (end, waiting) = (end ?? error, []) }
+                }
+                if results < requests.count { engine.atCommitPoint(.duringObjects) }
                 start()
             }
-            return results
         }
-        for (request, error) in results where error == nil {
-            received.insert(request.fingerprint.sha256)
-            outcome.filesReceived += 1
-            outcome.bytesReceived += request.fingerprint.size
-        }
-        if let error = results.lazy.compactMap(\.1).first(where: \.endsSync) { throw error }
-        return Dictionary(results.compactMap { request, error in error.map { (request.fingerprint.sha256, $0) } }) {
-            $1
-        }
+        // Also when the sync ends here: what has come stays for the next one.
+        try store.wrapped { () throws(FileError) in made.merge(try batch.finish()) { _, new in new } }
+        for (digest, identity) in made { examination.record(digest, as: identity) }
+        if let end { throw end }
+        return failures
     }
 
     /// Which versions came closer: some object of theirs came and stays.

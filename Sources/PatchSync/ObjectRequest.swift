@@ -29,6 +29,18 @@ extension SyncEngine {
     ///
     /// Nil when it is there.
     func receive(_ request: ObjectRequest) async -> SyncError? {
+        await receive(request) { (receiver) throws(StoreError) in try receiver.finish() }.error
+    }
+
+    /// One object from the server, digested as it comes; for a batch to put into the store.
+    func receivePart(of request: ObjectRequest) async -> Result<SealedPart, SyncError> {
+        await receive(request) { (receiver) throws(StoreError) in try receiver.seal() }
+    }
+
+    private func receive<Received>(
+        _ request: ObjectRequest,
+        ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async -> Result<Received, SyncError> {
         let (fingerprint, path) = (request.fingerprint, request.path)
         do throws(StoreError) {
             var receiver = try store.objects.receive(fingerprint)
@@ -49,13 +61,20 @@ extension SyncEngine {
             switch fetchError {
             case nil: break
             // The answer is not the object: named by its entry, as any other wrong bytes are.
-            case .tooLarge: return .object(entry: request.entry, field: "size")
-            case let error?: return .fetch(error)
+            case .tooLarge: return .failure(.object(entry: request.entry, field: "size"))
+            case let error?: return .failure(.fetch(error))
             }
-            try receiver.finish()
+            let received = try end(receiver)
             report(.fileDone(request.entry))
-            return nil
-        } catch { return SyncError(error, entry: request.entry) }
+            return .success(received)
+        } catch { return .failure(SyncError(error, entry: request.entry)) }
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }
 

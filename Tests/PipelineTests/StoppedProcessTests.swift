@@ -90,7 +90,7 @@ struct StoppedProcessTests {
     }
 
     /// SIGKILL as the kernel sees it: before the n-th system call of a name in any one thread.
-    @Test(arguments: ["openat", "write", "fsync", "rename", "link", "unlink", "mkdir", "fchmod", "flock"])
+    @Test(arguments: ["openat", "write", "fsync", "syncfs", "rename", "link", "unlink", "mkdir", "fchmod", "flock"])
     func `by SIGKILL at a system call leaves a whole version, and the next sync finishes`(_ call: String) async throws {
         let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
         try await World.with { world in
