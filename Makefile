@@ -5,16 +5,17 @@ SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
 # The three programs alone: no test target is built for release.
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz real bench bench-trust format lint docs release clean
+.PHONY: demo test sweep fuzz real bench bench-sync bench-trust format lint docs release clean
 
 demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
-sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash'
+sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$${TMPDIR:-/tmp}/patchline-fuzz-found} .ci/fuzz
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
 bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
+bench-sync: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/sync.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
 bench-trust: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/trust.sh "$$(swift build -c release --scratch-path "$(PATCHLINE_BUILD)" --show-bin-path)"
 format: ; swift format --in-place --recursive Sources Tests Package.swift
 lint: ; swift format lint --strict --recursive Sources Tests Package.swift

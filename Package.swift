@@ -56,7 +56,10 @@ let package = Package(
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
-        .target(name: "PatchStore", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency, systemPackage]),
+        .target(
+            name: "PatchStore",
+            dependencies: ["CLinux", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
+        ),
         .target(
             name: "HTTPFiles",
             dependencies: [
@@ -186,7 +189,9 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
-            dependencies: ["PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", subprocess, systemPackage],
+            dependencies: [
+                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting", subprocess, systemPackage,
+            ],
             exclude: ["Judges"]
         ),
     ]

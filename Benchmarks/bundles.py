@@ -46,16 +46,16 @@ def fetch(manifest, wanted, server):
         print(f'url = "{server}{asset["url"]}"\noutput = "{quoted}"')
 
 
-def make(folder, count, seed, changed):
-    """Writes a bundle of `count` files of 2 kB to 40 kB, the same bytes for the same seed. With `changed`, replaces
-    that many files of one that stands, evenly spread, each by other bytes of the same length."""
-    count, changed = int(count), int(changed)
+def make(folder, count, seed, changed, largest=40_000):
+    """Writes a bundle of `count` files of 2 kB to 40 kB, or another largest, the same bytes for the same seed. With
+    `changed`, replaces that many files of one that stands, evenly spread, each by other bytes of the same length."""
+    count, changed, largest = int(count), int(changed), int(largest)
     for number in range(count):
         if changed and number % (count // changed):
             continue
         kind = ("js", "css", "html", "png", "json")[number % 5]
         path = os.path.join(folder, f"d{number // 100:03}", f"f{number:05}.{kind}") if number else f"{folder}/index.html"
-        size = random.Random(f"size {number}").randrange(2_000, 40_001)
+        size = random.Random(f"size {number}").randrange(largest // 20, largest + 1)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if changed:
             os.remove(path)  # It may be a hard link to the other version's.

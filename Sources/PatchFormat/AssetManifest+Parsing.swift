@@ -1,7 +1,18 @@
 extension AssetManifest {
     /// Reads a manifest; one broken row refuses the whole of it, for a bundle is complete or not at all.
     package init(_ bytes: [UInt8], named document: String = "manifest") throws(FormatError) {
-        let json = try JSON.document(bytes, named: document, limit: Limits.manifest)
+        guard bytes.count <= Limits.manifest else {
+            throw FormatError(document, rule: "is over \(Limits.manifest) bytes")
+        }
+        try self.init(from: BytesInMemory(bytes), named: document)
+    }
+
+    /// The same piece by piece: only its assets are ever held.
+    ///
+    /// - Parameter source: bounded by its maker; all of it is asked for, also when the manifest is refused.
+    package init(from source: some ByteSource, named document: String = "manifest") throws(FormatError) {
+        let rows = AssetRows(of: document)
+        let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })
         let fields = try Fields(json, of: document)
         try fields.constant("format", Self.format)
         var compatibility: [String: String] = [:]
@@ -15,10 +26,7 @@ extension AssetManifest {
                 }
             }
         }
-        var assets: [Asset] = []
-        for (index, row) in try fields.array("assets", limit: Limits.assetsInBundle).enumerated() {
-            assets.append(try Asset(try Fields(row, of: document, at: "assets[\(index)]")))
-        }
+        let assets = try rows.all(in: fields)
         self.init(
             app: try fields.name("app"),
             patchID: try fields.name("patchId"),
@@ -39,9 +47,10 @@ extension AssetManifest {
     ///
     /// Checked by whoever makes or reads a manifest.
     package func problem() -> (field: String, rule: String)? {
-        var folded: [ExactString: AssetPath] = [:]
+        var folded: [ExactString: Int] = [:]
         var urls: Set<ExactString> = []
         var directories: Set<ExactString> = []
+        var lastFolder = ""
         for (index, asset) in assets.enumerated() {
             if index > 0, !(assets[index - 1].path < asset.path) {
                 let rule =
@@ -49,24 +58,58 @@ extension AssetManifest {
                     ? "stands twice" : "must come after the row before it by UTF-8 bytes"
                 return ("assets[\(index)].path", rule)
             }
-            if let other = folded.updateValue(asset.path, forKey: asset.path.caseFolded) {
-                return ("assets[\(index)].path", "\(asset.path) equals \(other) after case folding")
+            let caseFolded = asset.path.caseFolded
+            if let other = folded.updateValue(index, forKey: caseFolded) {
+                return ("assets[\(index)].path", "\(asset.path) equals \(assets[other].path) after case folding")
             }
             guard let url = AssetURL.decoded(asset.url) else { return ("assets[\(index)].url", AssetURL.rule) }
             if !urls.insert(ExactString(url)).inserted { return ("assets[\(index)].url", "stands twice") }
-            let folders = asset.path.caseFolded.text.piecesBetweenSlashes.dropLast()
+            let folder = caseFolded.text.beforeLastSlash
+            // Rows are sorted, so a folder's files mostly follow one another.
+            if folder.hasSameBytes(as: lastFolder) { continue }
+            lastFolder = folder
+            let folders = folder.piecesBetweenSlashes
             for last in folders.indices { directories.insert(ExactString(folders[...last].joined(separator: "/"))) }
         }
-        let paths = Set(assets.map(\.path))
         for (index, asset) in assets.enumerated() {
             if directories.contains(asset.path.caseFolded) {
                 return ("assets[\(index)].path", "is both a file and a folder")
             }
-            if let map = asset.sourceMap, !paths.contains(map) {
+            if let map = asset.sourceMap, self[map] == nil {
                 return ("assets[\(index)].sourceMap", "is not an asset")
             }
         }
-        return paths.contains(index) ? nil : ("index", "is not an asset")
+        return self[index] == nil ? ("index", "is not an asset") : nil
+    }
+}
+
+/// The rows of a manifest as they come; what is wrong with the first broken one is said when the document is whole.
+private final class AssetRows {
+    private let document: String
+    private var assets: [Asset] = []
+    private var count = 0
+    private var broken: FormatError?
+
+    init(of document: String) {
+        self.document = document
+    }
+
+    func take(_ row: JSON) {
+        defer { count += 1 }
+        guard broken == nil, count < Limits.assetsInBundle else { return }
+        do throws(FormatError) {
+            assets.append(try Asset(try Fields(row, of: document, at: "assets[\(count)]")))
+        } catch { broken = error }
+    }
+
+    /// - Parameter fields: the document without these rows.
+    func all(in fields: Fields) throws(FormatError) -> [Asset] {
+        _ = try fields.array("assets", limit: 0)
+        guard count <= Limits.assetsInBundle else {
+            throw fields.broken("assets", "must hold at most \(Limits.assetsInBundle) elements")
+        }
+        if let broken { throw broken }
+        return assets
     }
 }
 

@@ -40,6 +40,18 @@ package struct AssetManifest: Hashable, Sendable {
         self.assets = assets
     }
 
+    /// The asset of this path.
+    package subscript(path: AssetPath) -> Asset? {
+        // Rows are sorted.
+        var range = assets.indices
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if assets[middle].path == path { return assets[middle] }
+            range = assets[middle].path < path ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
     package var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("patchId", .text(patchID.text)),
@@ -55,8 +67,8 @@ package struct AssetManifest: Hashable, Sendable {
 /// One row of an asset manifest.
 package struct Asset: Hashable, Sendable {
     package let path: AssetPath
-    /// The URL path it is served under, percent-encoded: `/app/main.js`.
-    package let url: String
+    /// Nil where it is a slash and the path, as it mostly is.
+    private let otherURL: String?
     package let type: AssetType
     /// Whether its bytes may be kept for a year under a URL that names its content.
     package let cacheable: Bool
@@ -72,12 +84,15 @@ package struct Asset: Hashable, Sendable {
         fingerprint: Fingerprint
     ) {
         self.path = path
-        self.url = url
+        otherURL = url.utf8.first == UInt8(ascii: "/") && url.utf8.dropFirst().elementsEqual(path.text.utf8) ? nil : url
         self.type = type
         self.cacheable = cacheable
         self.sourceMap = sourceMap
         self.fingerprint = fingerprint
     }
+
+    /// The URL path it is served under, percent-encoded: `/app/main.js`.
+    package var url: String { otherURL ?? "/\(path)" }
 
     package var json: JSON {
         let members: [(String, JSON?)] = [

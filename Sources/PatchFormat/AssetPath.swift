@@ -27,6 +27,15 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var description: String { text }
     package var segments: [String] { text.piecesBetweenSlashes }
 
+    /// The folders it lies in, the outermost first: `a`, `a/b` of `a/b/c`.
+    package var folders: [String] {
+        var folders: [String] = []
+        for place in text.utf8.indices where text.utf8[place] == UInt8(ascii: "/") {
+            folders.append(String(text[..<place]))
+        }
+        return folders
+    }
+
     package init(_ text: String) throws(Problem) {
         if let problem = Self.problem(of: text) { throw problem }
         exact = ExactString(text)
@@ -38,7 +47,7 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
         if utf8.count > maximumBytes { return .tooLong }
         if utf8.first == UInt8(ascii: "/") { return .absolute }
         if utf8.contains(UInt8(ascii: "\\")) { return .backslash }
-        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) { return .control }
+        if text.holdsControlCharacters { return .control }
         for segment in utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             if segment.isEmpty { return .emptySegment }
             if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) { return .dotSegment }
@@ -52,10 +61,20 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     ///
     /// Lowercase first: `ẞ` has no uppercase, but its lowercase `ß` has one, `SS`.
     package var caseFolded: ExactString {
-        ExactString(text.lowercased().uppercased().lowercased())
+        if text.utf8.allSatisfy({ $0 < 0x80 && !(0x41...0x5A).contains($0) }) { return exact }
+        return ExactString(text.lowercased().uppercased().lowercased())
     }
 
     package static func < (left: AssetPath, right: AssetPath) -> Bool {
         left.exact < right.exact
+    }
+}
+
+extension String {
+    /// Whether it holds a scalar of Unicode's category Cc.
+    var holdsControlCharacters: Bool {
+        // Of these, UTF-8 spells all below 0x80 with themselves and the others with a first byte of 0xC2.
+        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return false }
+        return unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -7,13 +7,29 @@ enum AssetURL {
     /// `/` and the decoded segments, by which two spellings of one URL are equal; nil when no request could ask for it.
     static func decoded(_ url: String) -> String? {
         guard url.utf8.count <= maximumBytes, url.utf8.first == UInt8(ascii: "/") else { return nil }
-        if url.utf8.count == 1 { return url }
+        if url.utf8.count == 1 || isPlain(url) { return url }
         var decoded = ""
         for piece in url.piecesBetweenSlashes.dropFirst() {
             guard let name = name(piece), !(decoded.isEmpty && name == "__patchline") else { return nil }
             decoded += "/" + name
         }
         return decoded
+    }
+
+    /// Whether it is its own decoded form beyond doubt: no escape, and nothing that any rule could be about.
+    private static func isPlain(_ url: String) -> Bool {
+        var last = UInt8(ascii: " ")
+        for byte in url.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): break
+            // Not where a segment begins: `.`, `..` and `__patchline` are looked at closely.
+            case UInt8(ascii: "."), UInt8(ascii: "_"): if last == UInt8(ascii: "/") { return false }
+            case UInt8(ascii: "/"): if last == byte { return false }
+            default: return false
+            }
+            last = byte
+        }
+        return last != UInt8(ascii: "/")
     }
 
     private static func name(_ piece: String) -> String? {
@@ -33,7 +49,7 @@ enum AssetURL {
         }
         guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
             !bytes.contains(UInt8(ascii: "/")), !bytes.contains(UInt8(ascii: "\\")),
-            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !name.holdsControlCharacters
         else { return nil }
         return name
     }

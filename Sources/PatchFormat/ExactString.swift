@@ -16,7 +16,7 @@ package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringL
     package var description: String { text }
 
     package static func == (left: ExactString, right: ExactString) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.hasSameBytes(as: right.text)
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -33,7 +33,12 @@ package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringL
 extension String {
     /// Whether both strings hold the same UTF-8 bytes.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// All before the last slash; nothing where there is none.
+    var beforeLastSlash: String {
+        utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[..<$0]) } ?? ""
     }
 
     /// The pieces between the slashes, empty ones too.

@@ -129,8 +129,17 @@ extension JSON {
     /// The strict parser, with its error in the words of the document's reader.
     package static func document(_ bytes: [UInt8], named document: String, limit: Int) throws(FormatError) -> JSON {
         guard bytes.count <= limit else { throw FormatError(document, rule: "is over \(limit) bytes") }
+        return try self.document(from: BytesInMemory(bytes), named: document)
+    }
+
+    /// The same for a document that comes in pieces.
+    package static func document(
+        from source: some ByteSource,
+        named document: String,
+        rows: JSONRows? = nil
+    ) throws(FormatError) -> JSON {
         do throws(JSONError) {
-            return try JSON(parsing: bytes)
+            return try JSON(parsing: source, rows: rows)
         } catch {
             throw FormatError(document, rule: "\(error.rule.rawValue) (byte \(error.offset))")
         }

@@ -27,41 +27,65 @@ extension JSON {
     /// Stricter than RFC 8259: duplicate keys, floats, integers beyond ±(2^53 − 1), lone surrogates and a depth over 64
     /// are refused, so that two readers can never see two documents in the same bytes.
     package init(parsing bytes: [UInt8]) throws(JSONError) {
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw JSONError(.notUTF8, at: 0) }
-        var parser = JSONParser(bytes: bytes)
+        try self.init(parsing: BytesInMemory(bytes))
+    }
+
+    /// The same for a document that comes in pieces; every piece is asked for, also after an error.
+    ///
+    /// - Parameter rows: takes the elements of an array that may be too long to be held; an empty array stands in its place.
+    package init(parsing source: some ByteSource, rows: JSONRows? = nil) throws(JSONError) {
+        var parser = JSONParser(source, rows: rows)
         self = try parser.document()
+    }
+}
+
+/// The elements of one array of a document, each handed over as it is read.
+package struct JSONRows {
+    /// The array is the top-level object's member of this name.
+    let key: ExactString
+    let take: (JSON) -> Void
+
+    package init(of key: String, take: @escaping (JSON) -> Void) {
+        self.key = ExactString(key)
+        self.take = take
     }
 }
 
 private struct JSONParser {
     static let maximumDepth = 64
 
-    let bytes: [UInt8]
-    var position = 0
-    var depth = 0
+    private var input: JSONInput
+    private let rows: JSONRows?
+    private var depth = 0
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
+    init(_ source: some ByteSource, rows: JSONRows?) {
+        input = JSONInput(source)
+        self.rows = rows
     }
 
+    /// Text that is no UTF-8 is refused as such, whatever else is wrong before it.
     mutating func document() throws(JSONError) -> JSON {
-        let value = try value()
-        skipWhiteSpace()
-        guard position == bytes.count else { throw JSONError(.trailing, at: position) }
-        return value
+        let result = Result { () throws(JSONError) in
+            let value = try value()
+            input.skipWhiteSpace()
+            guard input.isAtEnd else { throw JSONError(.trailing, at: input.offset) }
+            return value
+        }
+        guard input.restIsText() else { throw JSONError(.notUTF8, at: 0) }
+        return try result.get()
     }
 
     private mutating func value() throws(JSONError) -> JSON {
-        skipWhiteSpace()
-        switch peek {
+        input.skipWhiteSpace()
+        switch input.peek() {
         case UInt8(ascii: "{"): return .object(try nested { (parser) throws(JSONError) in try parser.object() })
-        case UInt8(ascii: "["): return .array(try nested { (parser) throws(JSONError) in try parser.array() })
+        case UInt8(ascii: "["): return .array(try array())
         case UInt8(ascii: "\""): return .string(ExactString(try string()))
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return .integer(try integer())
-        default: throw JSONError(.syntax, at: position)
+        default: throw JSONError(.syntax, at: input.offset)
         }
     }
 
@@ -69,71 +93,84 @@ private struct JSONParser {
         _ body: (inout JSONParser) throws(JSONError) -> Value
     ) throws(JSONError) -> Value {
         depth += 1
-        guard depth <= Self.maximumDepth else { throw JSONError(.depth, at: position) }
+        guard depth <= Self.maximumDepth else { throw JSONError(.depth, at: input.offset) }
         let value = try body(&self)
         depth -= 1
         return value
     }
 
     private mutating func object() throws(JSONError) -> JSONObject {
-        position += 1
-        var members: [JSONObject.Member] = []
-        var seen: Set<ExactString> = []
-        skipWhiteSpace()
-        if take(UInt8(ascii: "}")) { return JSONObject(unique: []) }
+        input.advance()
+        var members = UniqueMembers()
+        input.skipWhiteSpace()
+        if input.take(UInt8(ascii: "}")) { return members.object }
         while true {
-            skipWhiteSpace()
-            let start = position
-            guard peek == UInt8(ascii: "\"") else { throw JSONError(.syntax, at: position) }
+            input.skipWhiteSpace()
+            let start = input.offset
+            guard input.peek() == UInt8(ascii: "\"") else { throw JSONError(.syntax, at: start) }
             let key = ExactString(try string())
-            guard seen.insert(key).inserted else { throw JSONError(.duplicateKey, at: start) }
-            skipWhiteSpace()
-            guard take(UInt8(ascii: ":")) else { throw JSONError(.syntax, at: position) }
-            members.append(JSONObject.Member(key: key, value: try value()))
-            skipWhiteSpace()
-            if take(UInt8(ascii: "}")) { return JSONObject(unique: members) }
-            guard take(UInt8(ascii: ",")) else { throw JSONError(.syntax, at: position) }
+            guard !members.contains(key) else { throw JSONError(.duplicateKey, at: start) }
+            input.skipWhiteSpace()
+            guard input.take(UInt8(ascii: ":")) else { throw JSONError(.syntax, at: input.offset) }
+            members.append(JSONObject.Member(key: key, value: try member(key)))
+            input.skipWhiteSpace()
+            if input.take(UInt8(ascii: "}")) { return members.object }
+            guard input.take(UInt8(ascii: ",")) else { throw JSONError(.syntax, at: input.offset) }
         }
     }
 
+    private mutating func member(_ key: ExactString) throws(JSONError) -> JSON {
+        guard depth == 1, let rows, key == rows.key else { return try value() }
+        input.skipWhiteSpace()
+        guard input.peek() == UInt8(ascii: "[") else { return try value() }
+        try elements(rows.take)
+        return .array([])
+    }
+
     private mutating func array() throws(JSONError) -> [JSON] {
-        position += 1
         var values: [JSON] = []
-        skipWhiteSpace()
-        if take(UInt8(ascii: "]")) { return [] }
-        while true {
-            values.append(try value())
-            skipWhiteSpace()
-            if take(UInt8(ascii: "]")) { return values }
-            guard take(UInt8(ascii: ",")) else { throw JSONError(.syntax, at: position) }
+        try elements { values.append($0) }
+        return values
+    }
+
+    private mutating func elements(_ take: (JSON) -> Void) throws(JSONError) {
+        try nested { (parser) throws(JSONError) in
+            parser.input.advance()
+            parser.input.skipWhiteSpace()
+            if parser.input.take(UInt8(ascii: "]")) { return }
+            while true {
+                take(try parser.value())
+                parser.input.skipWhiteSpace()
+                if parser.input.take(UInt8(ascii: "]")) { return }
+                guard parser.input.take(UInt8(ascii: ",")) else { throw JSONError(.syntax, at: parser.input.offset) }
+            }
         }
     }
 
     private mutating func string() throws(JSONError) -> String {
-        position += 1
+        input.advance()
         var run: [UInt8] = []
-        while let byte = peek {
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return String(decoding: run, as: UTF8.self)
-            case UInt8(ascii: "\\"):
+        while true {
+            let plain = input.takePlainText()
+            switch input.peek() {
+            case UInt8(ascii: "\"")?:
+                input.advance()
+                // Mostly the whole of it lies in one piece.
+                return String(decoding: run.isEmpty ? plain : (run + plain)[...], as: UTF8.self)
+            case UInt8(ascii: "\\")?:
+                run += plain
                 try escape(into: &run)
-            case 0..<0x20:
-                throw JSONError(.syntax, at: position)
-            default:
-                run.append(byte)
-                position += 1
+            case let byte? where byte >= 0x20: run += plain
+            case _: throw JSONError(.syntax, at: input.offset)
             }
         }
-        throw JSONError(.syntax, at: position)
     }
 
     private mutating func escape(into run: inout [UInt8]) throws(JSONError) {
-        let start = position
-        position += 1
-        guard let kind = peek else { throw JSONError(.syntax, at: position) }
-        position += 1
+        let start = input.offset
+        input.advance()
+        guard let kind = input.peek() else { throw JSONError(.syntax, at: input.offset) }
+        input.advance()
         switch kind {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): run.append(kind)
         case UInt8(ascii: "b"): run.append(0x08)
@@ -151,7 +188,7 @@ private struct JSONParser {
     private mutating func unicodeEscape(from start: Int) throws(JSONError) -> Unicode.Scalar {
         let first = try fourHexDigits()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        guard (0xD800..<0xDC00).contains(first), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+        guard (0xD800..<0xDC00).contains(first), input.take(UInt8(ascii: "\\")), input.take(UInt8(ascii: "u")) else {
             throw JSONError(.loneSurrogate, at: start)
         }
         let second = try fourHexDigits()
@@ -164,59 +201,68 @@ private struct JSONParser {
     private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = peek, let digit = Hex.value(of: byte, allowingUppercase: true) else {
-                throw JSONError(.syntax, at: position)
+            guard let byte = input.peek(), let digit = Hex.value(of: byte, allowingUppercase: true) else {
+                throw JSONError(.syntax, at: input.offset)
             }
             value = value << 4 | UInt32(digit)
-            position += 1
+            input.advance()
         }
         return value
     }
 
     private mutating func integer() throws(JSONError) -> Int {
-        let start = position
-        let negative = take(UInt8(ascii: "-"))
-        let digits = position
-        var value = 0
-        while let byte = peek, Self.isDigit(byte) {
+        let start = input.offset
+        let negative = input.take(UInt8(ascii: "-"))
+        let startsWithZero = input.peek() == UInt8(ascii: "0")
+        var (value, digits) = (0, 0)
+        while let byte = input.peek(), Self.isDigit(byte) {
             value = value * 10 + Int(byte - UInt8(ascii: "0"))
             guard value < 1 << 53 else { throw JSONError(.integerRange, at: start) }
-            position += 1
+            digits += 1
+            input.advance()
         }
-        guard position > digits else { throw JSONError(.syntax, at: start) }
-        guard position == digits + 1 || bytes[digits] != UInt8(ascii: "0"), !(negative && value == 0) else {
+        guard digits > 0, digits == 1 || !startsWithZero, !(negative && value == 0) else {
             throw JSONError(.syntax, at: start)
         }
-        if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
+        if let byte = input.peek(), [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(byte) {
             throw JSONError(.float, at: start)
         }
         return negative ? -value : value
     }
 
-    private mutating func literal(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
-        let text = Array("\(word)".utf8)
-        guard bytes.count - position >= text.count, Array(bytes[position..<position + text.count]) == text else {
-            throw JSONError(.syntax, at: position)
+    private mutating func literal(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+        let start = input.offset
+        for byte in word.utf8 {
+            guard input.take(byte) else { throw JSONError(.syntax, at: start) }
         }
-        position += text.count
         return value
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
+}
 
-    private var peek: UInt8? {
-        position < bytes.count ? bytes[position] : nil
+/// The members of an object under way.
+private struct UniqueMembers {
+    private static let fewMembers = 16
+
+    private var members: [JSONObject.Member] = []
+    /// Empty while there are few members: those are looked through.
+    private var keys: Set<ExactString> = []
+
+    var object: JSONObject { JSONObject(unique: members) }
+
+    func contains(_ key: ExactString) -> Bool {
+        members.count < Self.fewMembers ? members.contains { $0.key == key } : keys.contains(key)
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard peek == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func skipWhiteSpace() {
-        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    mutating func append(_ member: JSONObject.Member) {
+        members.append(member)
+        if members.count == Self.fewMembers {
+            keys = Set(members.map(\.key))
+        } else if members.count > Self.fewMembers {
+            keys.insert(member.key)
+        }
     }
 }

@@ -3,7 +3,6 @@
 /// `PLSIGS1\n` (8 bytes), key id (32 raw bytes), signature length (u16, big-endian), count (u32, big-endian), signatures.
 package struct SignatureColumn: Hashable, Sendable {
     package static let magic = Array("PLSIGS1\n".utf8)
-    private static let headerBytes = 46
 
     package let keyID: SHA256Digest
     package let signatures: [[UInt8]]
@@ -15,30 +14,9 @@ package struct SignatureColumn: Hashable, Sendable {
     }
 
     package init(_ bytes: [UInt8], assets: Int, named document: String = "manifest.sigs") throws(FormatError) {
-        guard bytes.count <= Limits.signatureColumn else {
-            throw FormatError(document, rule: "is over \(Limits.signatureColumn) bytes")
-        }
-        guard bytes.count >= Self.headerBytes, bytes.starts(with: Self.magic),
-            let keyID = SHA256Digest(bytes: Array(bytes[8..<40]))
-        else { throw FormatError(document, rule: "must start with PLSIGS1, a newline, a key id, a length and a count") }
-        let length = Int(bytes[40]) << 8 | Int(bytes[41])
-        let count = bytes[42..<46].reduce(0) { $0 << 8 | Int($1) }
-        guard count == assets else {
-            throw FormatError(document, field: "count", rule: "is \(count) for a manifest of \(assets) assets")
-        }
-        guard count == 0 ? length == 0 : (256...1_024).contains(length),
-            bytes.count == Self.headerBytes + length * count
-        else {
-            throw FormatError(
-                document,
-                field: "length",
-                rule: "is \(length) for \(count) signatures in \(bytes.count) bytes"
-            )
-        }
-        self.keyID = keyID
-        signatures = (0..<count).map { index in
-            Array(bytes[(Self.headerBytes + index * length)..<(Self.headerBytes + (index + 1) * length)])
-        }
+        let header = try Header(bytes.prefix(Header.byteCount), of: bytes.count, assets: assets, named: document)
+        keyID = header.keyID
+        signatures = (0..<assets).map { index in Array(bytes[header.place(of: index)]) }
     }
 
     package var bytes: [UInt8] {
@@ -49,5 +27,57 @@ package struct SignatureColumn: Hashable, Sendable {
         out.reserveCapacity(out.count + length * signatures.count)
         for signature in signatures { out += signature }
         return out
+    }
+}
+
+extension SignatureColumn {
+    /// What stands before the signatures.
+    package struct Header: Equatable, Sendable {
+        package static let byteCount = 46
+
+        package let keyID: SHA256Digest
+        /// Of each signature, in bytes.
+        package let length: Int
+        package let count: Int
+
+        /// - Parameters:
+        ///   - bytes: the first ``byteCount`` ones, or all where there are fewer.
+        ///   - total: how many bytes the whole column has.
+        package init(
+            _ bytes: some Collection<UInt8>,
+            of total: Int,
+            assets: Int,
+            named document: String
+        ) throws(FormatError) {
+            guard total <= Limits.signatureColumn else {
+                throw FormatError(document, rule: "is over \(Limits.signatureColumn) bytes")
+            }
+            let bytes = Array(bytes)
+            guard bytes.count >= Self.byteCount, bytes.starts(with: magic),
+                let keyID = SHA256Digest(bytes: bytes[8..<40])
+            else {
+                throw FormatError(document, rule: "must start with PLSIGS1, a newline, a key id, a length and a count")
+            }
+            let length = Int(bytes[40]) << 8 | Int(bytes[41])
+            let count = bytes[42..<46].reduce(0) { $0 << 8 | Int($1) }
+            guard count == assets else {
+                throw FormatError(document, field: "count", rule: "is \(count) for a manifest of \(assets) assets")
+            }
+            guard count == 0 ? length == 0 : (256...1_024).contains(length), total == Self.byteCount + length * count
+            else {
+                throw FormatError(
+                    document,
+                    field: "length",
+                    rule: "is \(length) for \(count) signatures in \(total) bytes"
+                )
+            }
+            (self.keyID, self.length, self.count) = (keyID, length, count)
+        }
+
+        /// The bytes of a column that hold the signature of this row.
+        package func place(of row: Int) -> Range<Int> {
+            let start = Self.byteCount + row * length
+            return start..<start + length
+        }
     }
 }

@@ -34,15 +34,17 @@ extension DiskFiles {
         }
     }
 
-    /// Reads up to `chunk.count` bytes; 0 is the end.
+    /// Reads at most `count` bytes; none at the end.
     static func read(
         _ file: borrowing OwnedDescriptor,
-        into chunk: inout [UInt8],
+        upTo count: Int,
         _ path: FilePath
-    ) throws(FileError) -> Int {
+    ) throws(FileError) -> [UInt8] {
         let descriptor = file.descriptor
         do {
-            return try unsafe chunk.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0) }
+            return try unsafe [UInt8](unsafeUninitializedCapacity: count) { space, initialized in
+                initialized = unsafe try descriptor.read(into: UnsafeMutableRawBufferPointer(space))
+            }
         } catch {
             throw fileError(error, .read, path)
         }

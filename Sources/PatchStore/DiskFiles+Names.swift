@@ -47,6 +47,10 @@ extension DiskFiles {
         }
     }
 
+    package func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError) {
+        try make(path, permissions)
+    }
+
     private func make(_ directory: FilePath, _ permissions: FilePermissions) throws(FileError) {
         let mode = mode_t(permissions.rawValue)
         do throws(FileError) {

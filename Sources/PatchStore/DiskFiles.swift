@@ -5,34 +5,10 @@ package import SystemPackage
 ///
 /// `unsafe` in this module stands in the `DiskFiles` files only.
 package struct DiskFiles: FileOperations {
-    private static let chunkBytes = 262_144
-
     package init() {}
 
-    package func readChunks(
-        _ path: FilePath,
-        limit: Int,
-        _ body: ([UInt8]) throws(FileError) -> Void
-    ) throws(FileError) {
-        // Without O_NONBLOCK, opening a pipe would wait for its writer.
-        let file = try Self.open(path, .readOnly, [.nonBlocking], during: .read)
-        let size = try Self.regularFile(file, path, during: .read)
-        guard size <= limit else { throw .tooLarge(path, limit: limit) }
-
-        var chunk = [UInt8](repeating: 0, count: max(1, min(size, Self.chunkBytes)))
-        var total = 0
-        while true {
-            let count = try Self.read(file, into: &chunk, path)
-            guard count > 0 else { return }
-            total += count
-            // The file may have grown since it was opened.
-            guard total <= limit else { throw .tooLarge(path, limit: limit) }
-            if count == chunk.count {
-                try body(chunk)
-            } else {
-                try body(Array(chunk[..<count]))
-            }
-        }
+    package func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader {
+        try DiskReader(path, limit: limit)
     }
 
     package func status(of path: FilePath) throws(FileError) -> FileStatus? {
@@ -70,6 +46,10 @@ package struct DiskFiles: FileOperations {
         let file = try Self.open(path, .readOnly, [.nonBlocking], during: .setPermissions)
         _ = try Self.regularFile(file, path, during: .setPermissions)
         try Self.setPermissions(permissions, of: file, path)
+    }
+
+    package func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch {
+        try DiskBatch(on: directory)
     }
 
     package func syncDirectory(_ directory: FilePath) throws(FileError) {

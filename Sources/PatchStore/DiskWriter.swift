@@ -51,4 +51,10 @@ final class DiskWriter: FileWriter {
         guard let file = file.take() else { preconditionFailure("a file was finished twice") }
         try DiskFiles.sync(file, path)
     }
+
+    func close() throws(FileError) {
+        guard let file = file.take() else { preconditionFailure("a file was finished twice") }
+        // Some network file systems tell of a full disk only now.
+        do { try file.close() } catch { throw DiskFiles.fileError(error, operation, path) }
+    }
 }

@@ -8,11 +8,10 @@ package import SystemPackage
 ///
 /// Paths are absolute. No operation follows a symbolic link in the last component of a path. Calls block.
 package protocol FileOperations: Sendable {
-    /// Hands the bytes of a regular file to `body`, at most 256 KiB at a time and never an empty piece.
+    /// Opens a regular file to be read from its start to its end.
     ///
-    /// - Throws: `tooLarge` as soon as there are more than `limit` bytes, `notRegular` for all but a regular file, and
-    ///   what `body` throws.
-    func readChunks(_ path: FilePath, limit: Int, _ body: ([UInt8]) throws(FileError) -> Void) throws(FileError)
+    /// - Throws: `tooLarge` when there are more than `limit` bytes, `notRegular` for all but a regular file.
+    func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader
 
     /// What stands at `path` itself (lstat); nil when there is nothing.
     func status(of path: FilePath) throws(FileError) -> FileStatus?
@@ -58,6 +57,14 @@ package protocol FileOperations: Sendable {
     /// because an interrupted call may have made it.
     func makeDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError)
 
+    /// Makes one directory in one that is there, with exactly these permissions; one that is there already stays as it is.
+    ///
+    /// Afterwards: its name is not durable.
+    func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError)
+
+    /// Begins a batch of changes on the file system that holds `directory`; call it before the first of them.
+    func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch
+
     /// Makes durable which names `directory` holds and which files they lead to.
     func syncDirectory(_ directory: FilePath) throws(FileError)
 }
@@ -75,9 +82,45 @@ package protocol FileWriter: AnyObject {
 
     /// Syncs and closes. Afterwards: content and permissions are durable, the name is not.
     func finish() throws(FileError)
+
+    /// Closes. Afterwards: nothing is durable before a ``FileBatch/sync()``.
+    func close() throws(FileError)
+}
+
+/// Many changes of one file system that become durable together, which costs one wait instead of one each.
+package protocol FileBatch: AnyObject {
+    /// Makes durable every content, permission and name that was changed on the file system by now, by whomever
+    /// (syncfs(2)). When it throws, any part of these may be durable, and what was written since the batch began may be
+    /// damaged.
+    ///
+    /// Linux before 5.8 does not tell of a medium's errors here.
+    func sync() throws(FileError)
+}
+
+/// A file that is read once, piece by piece.
+///
+/// It closes when the last reference goes.
+package protocol FileReader: AnyObject {
+    /// The next bytes, at most 256 KiB and never an empty piece; nil at the end.
+    ///
+    /// - Throws: `tooLarge` as soon as there are more bytes than the reader was opened for: the file may have grown.
+    func next() throws(FileError) -> [UInt8]?
 }
 
 extension FileOperations {
+    /// Hands the bytes of a regular file to `body`, at most 256 KiB at a time and never an empty piece.
+    ///
+    /// - Throws: `tooLarge` as soon as there are more than `limit` bytes, `notRegular` for all but a regular file, and
+    ///   what `body` throws.
+    package func readChunks(
+        _ path: FilePath,
+        limit: Int,
+        _ body: ([UInt8]) throws(FileError) -> Void
+    ) throws(FileError) {
+        let reader = try open(path, limit: limit)
+        while let chunk = try reader.next() { try body(chunk) }
+    }
+
     /// The bytes of a regular file of at most `limit` bytes.
     package func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -96,6 +139,10 @@ extension FileOperations {
 
     package func makeDirectory(_ path: FilePath) throws(FileError) {
         try makeDirectory(path, permissions: .privateDirectory)
+    }
+
+    package func addDirectory(_ path: FilePath) throws(FileError) {
+        try addDirectory(path, permissions: .privateDirectory)
     }
 
     /// Removes a file that may be missing.

@@ -103,9 +103,7 @@ package struct ObjectReceiver: ~Copyable {
     package consuming func finish() throws(StoreError) -> FileIdentity {
         if let failure { throw failure }
         let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
-        if let field = digester.finish().firstDifference(from: expected) {
-            throw store.refusal(of: expected, field)
-        }
+        try store.check(digester.finish(), against: expected)
         do throws(FileError) {
             try store.files.makeDirectory(
                 store.directory(of: expected.sha256),
@@ -119,6 +117,23 @@ package struct ObjectReceiver: ~Copyable {
         } catch {
             throw .file(error)
         }
+    }
+
+    /// Compares size, md5, sha1 and sha256, and leaves the part for an ``ObjectBatch`` to make an object of.
+    ///
+    /// Afterwards: nothing is durable; the next receiver would find every byte there.
+    package consuming func seal() throws(StoreError) -> SealedPart {
+        if let failure { throw failure }
+        let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
+        try store.check(digester.finish(), against: expected)
+        do throws(FileError) {
+            try store.files.setPermissions(.sealed, of: part)
+            try writer.close()
+            if validator != ObjectValidator.tag(of: expected.sha256) { store.removeValidator(of: expected) }
+        } catch {
+            throw .file(error)
+        }
+        return SealedPart(digest: expected.sha256, size: expected.size, path: part)
     }
 }
 
@@ -148,6 +163,10 @@ extension ObjectStore {
 
     fileprivate func part(of digest: SHA256Digest) -> FilePath {
         incoming.appending("\(digest).part")
+    }
+
+    fileprivate func check(_ found: Fingerprint, against expected: Fingerprint) throws(StoreError) {
+        if let field = found.firstDifference(from: expected) { throw refusal(of: expected, field) }
     }
 
     fileprivate func refusal(of expected: Fingerprint, _ field: String) -> StoreError {

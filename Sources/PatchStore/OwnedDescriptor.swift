@@ -12,4 +12,11 @@ struct OwnedDescriptor: ~Copyable {
         // close(2) reports late write errors on some file systems; whoever needs to know has synced before.
         try? descriptor.close()
     }
+
+    /// Closes now, and says what went wrong.
+    consuming func close() throws {
+        let descriptor = descriptor
+        discard self
+        try descriptor.close()
+    }
 }

@@ -17,15 +17,9 @@ struct BundleStaging {
         let growing = store.downloading.appending(digest.hex)
         try examination.carrying(manifest.assets.map(\.fingerprint.sha256)) { () throws(FileError) in
             try files.removeTree(growing)
-            try files.makeDirectory(growing)
-            var folders: Set<FilePath> = [growing]
-            for asset in manifest.assets {
-                let path = growing.appending(asset.path.text)
-                let folder = path.removingLastComponent()
-                if folders.insert(folder).inserted { try files.makeDirectory(folder) }
-                try store.objects.link(asset.fingerprint.sha256, to: path)
-            }
-            for folder in folders { try files.syncDirectory(folder) }
+            let batch = try files.beginBatch(on: store.downloading)
+            try addLinks(to: manifest.assets, in: growing)
+            try batch.sync()
             atCommitPoint(.beforeBundleRename)
             // A folder that stands there already is damaged or an interrupted removal; it is not being served.
             try files.removeTree(store.bundle(digest))
@@ -33,6 +27,17 @@ struct BundleStaging {
             // First here: after a power cut it could have both names, and clearing this one would empty it.
             try files.syncDirectory(store.downloading)
             try files.syncDirectory(store.bundles)
+        }
+    }
+
+    private func addLinks(to assets: [Asset], in root: FilePath) throws(FileError) {
+        try store.files.addDirectory(root)
+        var folders: Set<String> = [""]
+        for asset in assets {
+            for folder in asset.path.folders where folders.insert(folder).inserted {
+                try store.files.addDirectory(root.appending(folder))
+            }
+            try store.objects.link(asset.fingerprint.sha256, to: root.appending(asset.path.text))
         }
     }
 

@@ -2,7 +2,7 @@
 package enum CommitPoint: String, Sendable, CaseIterable {
     /// The roles are stored; no object is.
     case afterMetadata = "after-metadata"
-    /// Some objects are stored and at least one is not.
+    /// Some objects have come, and of these perhaps some are stored; at least one has not.
     case duringObjects = "during-objects"
     /// Every object is stored; the bundle is not staged.
     case afterObjects = "after-objects"

@@ -4,6 +4,8 @@ import PatchTrust
 
 extension Download {
     /// A bundle's manifest with every signature checked; from the objects where it lies there, else from the server.
+    ///
+    /// Both documents become objects first and are read from there: neither is ever held as a whole.
     mutating func manifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
         guard
             let entry = list.entries.first(where: {
@@ -13,57 +15,79 @@ extension Download {
         else {
             throw .trust(.noTarget(role: list.list.channel.text, target: "\(patch.label) manifest.sigs"))
         }
-        let columnPath = TargetPath.signatureColumn(
+        var new: [SHA256Digest] = []
+        do throws(SyncError) {
+            if try await receiveManifest(of: patch) { new.append(patch.fingerprint.sha256) }
+            if try await receiveColumn(column, of: patch) { new.append(column) }
+            return try await verified(entry, column).manifest
+        } catch {
+            // What is refused leaves nothing behind; what was there already may be what runs.
+            for digest in new { try? store.objects.remove(digest) }
+            throw error
+        }
+    }
+
+    /// - Returns: whether it was not there.
+    private mutating func receiveManifest(of patch: InstalledPatch) async throws(SyncError) -> Bool {
+        let name = "\(patch.label) manifest"
+        guard try !isIntact(patch.fingerprint, unrecorded: true) else { return false }
+        try removeDamaged(patch.fingerprint.sha256)
+        switch await engine.receive(ObjectRequest(patch.fingerprint, path: patch.url, entry: name)) {
+        case nil: count(patch.fingerprint.size)
+        case .object(entry: _, let field): throw .trust(.entry(EntryFault(entry: name, rule: .differs(field))))
+        case let error?: throw error
+        }
+        return true
+    }
+
+    /// A role names a column by its SHA-256 and size alone.
+    ///
+    /// - Returns: whether it was not there.
+    private mutating func receiveColumn(
+        _ column: SHA256Digest,
+        of patch: InstalledPatch
+    ) async throws(SyncError) -> Bool {
+        let condition = try store.wrapped { () throws(FileError) in
+            try store.objects.condition(of: column, records: VerifiedRecords())
+        }
+        if case .intact = condition { return false }
+        try removeDamaged(column)
+        let target = TargetPath.signatureColumn(
             channel: list.list.channel,
             patchID: patch.patchID,
             version: patch.version
         )
-        let manifestBytes = try await document(patch.fingerprint.sha256, path: patch.url, limit: patch.fingerprint.size)
-        let columnBytes = try await document(
-            column,
-            path: URLLayout.target(columnPath, sha256: column),
-            limit: min(plan.columnSizes[column] ?? Limits.signatureColumn, Limits.signatureColumn)
-        )
-        guard SHA256Digest(of: columnBytes) == column else {
-            throw .trust(.wrongDigest(name: columnPath.text, algorithm: "sha256"))
+        let limit = min(plan.columnSizes[column] ?? Limits.signatureColumn, Limits.signatureColumn)
+        count(try await engine.receive(column, path: URLLayout.target(target, sha256: column), limit: limit, target))
+        return true
+    }
+
+    private mutating func count(_ bytes: Int) {
+        outcome.filesReceived += 1
+        outcome.bytesReceived += bytes
+    }
+
+    private func verified(_ entry: PatchEntry, _ column: SHA256Digest) async throws(SyncError) -> VerifiedManifest {
+        let objects = store.objects
+        let (manifestBytes, columnBytes, columnSize) = try store.wrapped { () throws(FileError) in
+            (
+                try objects.bytes(of: entry.fingerprint.sha256, limit: Limits.manifest),
+                try objects.bytes(of: column, limit: Limits.signatureColumn),
+                try store.files.identity(of: objects.path(of: column))?.size ?? 0
+            )
         }
-        let verified: VerifiedManifest
         do throws(TrustError) {
-            verified = try VerifiedManifest(
-                manifestBytes,
+            return try await VerifiedManifest(
+                from: manifestBytes,
                 column: columnBytes,
+                columnSize: columnSize,
                 of: entry,
                 app: list.list.app,
                 keys: list.entryKeys
             )
-        } catch { throw .trust(error) }
-        try keep(manifestBytes)
-        try keep(columnBytes)
-        return verified.manifest
-    }
-
-    /// A manifest or column from the objects, or from the server.
-    private mutating func document(_ digest: SHA256Digest, path: String, limit: Int) async throws(SyncError) -> [UInt8]
-    {
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(of: digest, records: VerifiedRecords())
-        }
-        if case .intact = condition {
-            return try store.wrapped { () throws(FileError) in try store.objects.read(digest, limit: limit) }
-        }
-        let bytes = try await engine.document(path, limit: limit, digest)
-        outcome.filesReceived += 1
-        outcome.bytesReceived += bytes.count
-        return bytes
-    }
-
-    private func keep(_ bytes: [UInt8]) throws(SyncError) {
-        let fingerprint = Fingerprint(of: bytes)
-        if try !isIntact(fingerprint, unrecorded: true) {
-            try removeDamaged(fingerprint.sha256)
-            do throws(StoreError) { try store.objects.put(bytes, as: fingerprint) } catch {
-                throw SyncError(error, entry: "")
-            }
+        } catch {
+            if let failure = manifestBytes.failure ?? columnBytes.failure { throw .file(failure) }
+            throw .trust(error)
         }
     }
 }

@@ -12,12 +12,25 @@ struct Download {
     static let parallel = connections - 1
 
     struct Outcome {
-        /// Of the selection to be: what was wanted and came, and what stays because it did not.
-        var patches: [InstalledPatch] = []
+        /// What was looked at and is there, whole.
+        var ready: Set<PatchContent> = []
         var failures: [PatchFailure] = []
         var healed: [Label] = []
         var filesReceived = 0
         var bytesReceived = 0
+        /// Bundles that turned out to be made for another native part.
+        var unfit = UnfitVersions()
+        var transfers = TransferOutcome()
+
+        /// Whether everything that is planned is there, or was tried in vain and stays as it is.
+        func isComplete(for plan: SyncPlan) -> Bool {
+            plan.wanted.allSatisfy(isDone)
+        }
+
+        func isDone(_ wanted: SyncPlan.Wanted) -> Bool {
+            ready.contains(wanted.patch.content)
+                || !wanted.isNew && failures.contains { $0.patchID == wanted.patch.patchID }
+        }
     }
 
     let engine: SyncEngine
@@ -25,12 +38,16 @@ struct Download {
     let list: VerifiedList
     let store: DeviceStore
     var examination: Examination
-    var outcome = Outcome()
+    var outcome: Outcome
+    /// Objects that came in this run.
+    private var received: Set<SHA256Digest> = []
 
-    init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList) {
+    /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
+    init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
         self.engine = engine
         self.plan = plan
         self.list = list
+        self.outcome = outcome
         store = engine.store
         examination = Examination(store: engine.store, records: engine.store.records())
     }
@@ -46,7 +63,7 @@ struct Download {
 
     mutating func run() async throws(SyncError) -> Outcome {
         var tasks: [Task] = []
-        for wanted in plan.wanted {
+        for wanted in plan.wanted where !outcome.isDone(wanted) {
             let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
             }
             if let task { tasks.append(task) }
@@ -54,7 +71,12 @@ struct Download {
         let requests = tasks.flatMap(\.missing).uniqued()
         try removeUnwantedParts(requests)
         engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
-        let failures = try await fetch(requests)
+        let failures: [SHA256Digest: SyncError]
+        do throws(SyncError) { failures = tasks.isEmpty ? [:] : try await fetch(requests) } catch {
+            noteMoved(tasks)
+            throw error
+        }
+        noteMoved(tasks)
         engine.atCommitPoint(.afterObjects)
         for task in tasks {
             _ = try await isolating(task.wanted) { (download) throws(SyncError) in
@@ -63,9 +85,6 @@ struct Download {
                 }
                 try download.install(task)
             }
-        }
-        outcome.patches = plan.wanted.compactMap { wanted in
-            outcome.failures.contains { $0.patchID == wanted.patch.patchID } ? wanted.current : wanted.patch
         }
         try examination.save()
         return outcome
@@ -87,6 +106,12 @@ struct Download {
             return try await body(&self)
         } catch {
             guard !error.endsSync else { throw error }
+            if case .incompatible(_, let platform, let needs) = error {
+                let row = UnfitVersions.Row(version: wanted.patch.version, platform: platform, needs: needs)
+                outcome.unfit.add(wanted.patch.content, row)
+                return nil
+            }
+            if wanted.isNew { outcome.transfers.fail(wanted.patch, because: error.transferCause) }
             let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
             outcome.failures.append(failure)
             engine.report(.failed(failure))
@@ -110,6 +135,11 @@ struct Download {
                 _ = try await manifest(of: patch)
                 outcome.healed.append(patch.label)
             }
+            if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
+                try gate(manifest, wanted, isOnDisk: true)
+            }
+            outcome.ready.insert(patch.content)
+            outcome.transfers.arrive(patch)
             return nil
         }
         for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
@@ -119,7 +149,10 @@ struct Download {
             let request = ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
             return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
         case .bundle:
+            let before = outcome.filesReceived
             let manifest = try await manifest(of: patch)
+            if outcome.filesReceived > before { outcome.transfers.move(patch) }
+            try gate(manifest, wanted, isOnDisk: false)
             var missing: [ObjectRequest] = []
             for asset in manifest.assets where try !isIntact(asset.fingerprint) {
                 let path = URLLayout.object(asset.fingerprint.sha256)
@@ -145,6 +178,9 @@ struct Download {
             } else {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
             }
+        } else {
+            // It has its digest; whether it is text was not looked at on its way in.
+            examination.forget(patch.fingerprint.sha256)
         }
         if let fault = try examination.faults(of: patch).first {
             let state = PatchState(
@@ -156,10 +192,30 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
+        outcome.ready.insert(patch.content)
+        outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
         let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
         let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)
         engine.report(.state(patch.patchID, patch.version, result, fault: nil))
+    }
+
+    /// Lets a bundle pass that this device may have: before any asset of it is fetched.
+    private func gate(_ manifest: AssetManifest, _ wanted: SyncPlan.Wanted, isOnDisk: Bool) throws(SyncError) {
+        let content = wanted.patch.content
+        let device = plan.circumstances.device
+        var facts = BundleDecision.Facts()
+        facts.current = wanted.current?.content
+        facts.pending = plan.pending?[content.patchID]?.content
+        facts.standing = plan.circumstances.blocks.standing(of: content, at: device.time, retryNow: device.retryNow)
+        facts.platform = device.platform
+        facts.isOnDisk = isOnDisk
+        switch BundleDecision(content, compatibility: manifest.compatibility, facts: facts) {
+        case .ignore, .ready, .download: return
+        case .refuse(.blacklisted(let until)): throw .blacklisted(wanted.patch.label, until: until)
+        case .refuse(.incompatible(let platform, let needs)):
+            throw .incompatible(wanted.patch.label, platform, needs: needs)
+        }
     }
 
     private func state(of wanted: SyncPlan.Wanted, _ faults: [FileFault]) -> PatchState {
@@ -205,33 +261,46 @@ struct Download {
     private mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {
         for request in requests { try removeDamaged(request.fingerprint.sha256) }
         let engine = engine
-        let results = await withTaskGroup(of: (ObjectRequest, SyncError?).self) { group in
+        var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
+        var made: [SHA256Digest: FileIdentity] = [:]
+        var failures: [SHA256Digest: SyncError] = [:]
+        var end: SyncError?
+        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>).self) { group in
             var waiting = requests[...]
-            var results: [(ObjectRequest, SyncError?)] = []
+            var results = 0
             func start() {
                 guard let request = waiting.popFirst() else { return }
-                group.addTask { (request, await engine.receive(request)) }
+                group.addTask { (request, await engine.receivePart(of: request)) }
             }
             for _ in 0..<Self.parallel { start() }
-            while let result = await group.next() {
-                results.append(result)
-                if result.1?.endsSync == true { waiting = [] }
-                if results.count < requests.count { engine.atCommitPoint(.duringObjects) }
+            while let (request, result) = await group.next() {
+                results += 1
+                do throws(SyncError) {
+                    let part = try result.get()
+                    try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
+                    received.insert(request.fingerprint.sha256)
+                    outcome.filesReceived += 1
+                    outcome.bytesReceived += part.size
+                } catch {
+                    failures[request.fingerprint.sha256] = error
+                    if error.endsSync { (end, waiting) = (end ?? error, []) }
+                }
+                if results < requests.count { engine.atCommitPoint(.duringObjects) }
                 start()
             }
-            return results
         }
-        var failures: [SHA256Digest: SyncError] = [:]
-        for (request, error) in results {
-            if let error {
-                failures[request.fingerprint.sha256] = error
-            } else {
-                outcome.filesReceived += 1
-                outcome.bytesReceived += request.fingerprint.size
-            }
-        }
-        if let error = results.lazy.compactMap(\.1).first(where: \.endsSync) { throw error }
+        // Also when the sync ends here: what has come stays for the next one.
+        try store.wrapped { () throws(FileError) in made.merge(try batch.finish()) { _, new in new } }
+        for (digest, identity) in made { examination.record(digest, as: identity) }
+        if let end { throw end }
         return failures
+    }
+
+    /// Which versions came closer: some object of theirs came and stays.
+    private mutating func noteMoved(_ tasks: [Task]) {
+        for task in tasks where task.missing.contains(where: { received.contains($0.fingerprint.sha256) }) {
+            outcome.transfers.move(task.wanted.patch)
+        }
     }
 }
 

@@ -59,9 +59,11 @@ package struct Examination {
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
     package func manifest(of patch: InstalledPatch) throws(SyncError) -> AssetManifest? {
         let bytes = try store.wrapped { () throws(FileError) in
-            try store.objects.read(patch.fingerprint.sha256, limit: Limits.manifest)
+            try store.objects.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
         }
-        return try? AssetManifest(bytes, named: "\(patch.label) manifest")
+        let manifest = try? AssetManifest(from: bytes, named: "\(patch.label) manifest")
+        if let failure = bytes.failure { throw .file(failure) }
+        return manifest
     }
 
     /// Whether a bundle's signatures are there as they were verified.
@@ -129,6 +131,11 @@ package struct Examination {
         if let field = digester.finish().firstDifference(from: expected) { return .differs(field) }
         records[expected.sha256] = status.identity
         return nil
+    }
+
+    /// An object that was digested on its way in.
+    mutating func record(_ digest: SHA256Digest, as identity: FileIdentity) {
+        records[digest] = identity
     }
 
     package mutating func forget(_ digest: SHA256Digest) {

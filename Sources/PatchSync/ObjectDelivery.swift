@@ -15,8 +15,10 @@ struct ObjectDelivery {
         self.engine = engine
     }
 
-    /// Nil when the object is there.
-    mutating func run() async -> SyncError? {
+    /// What comes of the object once it is here: that is for `end` to do.
+    mutating func run<Received>(
+        ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async -> Result<Received, SyncError> {
         var attempts = Attempts(engine.deadlines)
         var spent: [String: Duration] = [:]
         while true {
@@ -25,9 +27,9 @@ struct ObjectDelivery {
             for source in engine.sources.inOrder where passedOver[source.name] == nil {
                 let left = engine.deadlines.object(of: request.fingerprint.size) - spent[source.name, default: .zero]
                 let begin = engine.pauses.clock()
-                guard let error = await deliver(from: source, within: left) else { return nil }
+                let delivered = await deliver(from: source, within: left, end)
+                guard case .failure(let error) = delivered, !error.isOwn else { return delivered }
                 spent[source.name, default: .zero] += engine.pauses.clock() - begin
-                if error.isOwn { return error }
                 errors.append(error)
                 judge(source, error)
             }
@@ -36,8 +38,8 @@ struct ObjectDelivery {
                 progress: progress > before,
                 random: engine.pauses.random()
             )
-            guard case .again(let wait) = next else { return worst(of: errors) }
-            if let error = await engine.pause(wait, because: worst(of: errors)) { return error }
+            guard case .again(let wait) = next else { return .failure(worst(of: errors)) }
+            if let error = await engine.pause(wait, because: worst(of: errors)) { return .failure(error) }
         }
     }
 
@@ -59,37 +61,40 @@ struct ObjectDelivery {
     }
 
     /// One try with one server; one more from the first byte when what was here before did not fit.
-    private mutating func deliver(from source: Source, within time: Duration) async -> SyncError? {
-        if Task.isCancelled { return .fetch(.cancelled) }
-        do throws(StoreError) {
-            var hadPart = false
-            if let error = try await receive(from: source, within: time, &hadPart) {
-                guard hadPart, error.blamesPart else { return error }
-                try engine.store.objects.removePart(of: request.fingerprint)
-                return try await receive(from: source, within: time, &hadPart)
-            }
-            return nil
-        } catch { return SyncError(error, entry: request.entry) }
-    }
-
-    private mutating func receive(
+    private mutating func deliver<Received>(
         from source: Source,
         within time: Duration,
-        _ hadPart: inout Bool
-    ) async throws(StoreError) -> SyncError? {
+        _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async -> Result<Received, SyncError> {
+        if Task.isCancelled { return .failure(.fetch(.cancelled)) }
+        do throws(StoreError) {
+            var hadPart = false
+            let received = try await receive(from: source, within: time, &hadPart, end)
+            guard case .failure(let error) = received, hadPart, error.blamesPart else { return received }
+            try engine.store.objects.removePart(of: request.fingerprint)
+            return try await receive(from: source, within: time, &hadPart, end)
+        } catch { return .failure(SyncError(error, entry: request.entry)) }
+    }
+
+    private mutating func receive<Received>(
+        from source: Source,
+        within time: Duration,
+        _ hadPart: inout Bool,
+        _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async throws(StoreError) -> Result<Received, SyncError> {
         var receiver = try engine.store.objects.receive(request.fingerprint)
         hadPart = receiver.received > 0
         progress = max(progress, receiver.received)
         if !receiver.isComplete || receiver.expected.size == 0 {
-            if let error = try await fetch(into: &receiver, from: source, within: time) { return error }
+            if let error = try await fetch(into: &receiver, from: source, within: time) { return .failure(error) }
         }
         do throws(StoreError) {
-            try receiver.finish()
+            let received = try end(receiver)
+            engine.report(.fileDone(request.entry))
+            return .success(received)
         } catch .mismatch(_, let field) {
-            return .object(entry: request.entry, field: field)
+            return .failure(.object(entry: request.entry, field: field))
         }
-        engine.report(.fileDone(request.entry))
-        return nil
     }
 
     private mutating func fetch(

@@ -30,7 +30,20 @@ extension SyncEngine {
     /// Nil when it is there.
     func receive(_ request: ObjectRequest) async -> SyncError? {
         var delivery = ObjectDelivery(request, engine: self)
-        return await delivery.run()
+        return await delivery.run { (receiver) throws(StoreError) in try receiver.finish() }.error
+    }
+
+    /// One object from the servers, digested as it comes; for a batch to put into the store.
+    func receivePart(of request: ObjectRequest) async -> Result<SealedPart, SyncError> {
+        var delivery = ObjectDelivery(request, engine: self)
+        return await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }
 
@@ -47,7 +60,7 @@ extension SyncError {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled:
+            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible:
             false
         }
     }
@@ -62,27 +75,5 @@ extension SyncError {
 
     var fetchError: FetchError? {
         if case .fetch(let error) = self { error } else { nil }
-    }
-}
-
-/// Who is at fault when a patch did not come: each has its own limit of tries (J11).
-package enum TransferFault: Equatable, Sendable {
-    /// The way to the server: trying again helps.
-    case network
-    /// What lies there: missing, or not what was signed.
-    case content
-}
-
-extension SyncError {
-    /// Nil for what is no failure of a transfer: the disk, the lock, a person who stopped it.
-    package var transferFault: TransferFault? {
-        switch self {
-        case .fetch(.cancelled), .fetch(.notTaken): nil
-        case .fetch(let error): error.isNetwork ? .network : .content
-        case .object, .trust, .format: .content
-        case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .testingKeys, .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled:
-            nil
-        }
     }
 }

@@ -18,37 +18,38 @@ package struct VerifiedManifest: Sendable {
         keys: EntryKeys,
         observe: CheckObserver? = nil
     ) throws(TrustError) {
-        let label = "\(entry.patchID) \(entry.version)"
-        let found = Fingerprint(of: bytes)
-        if let field = found.firstDifference(from: entry.fingerprint) {
-            throw .entry(EntryFault(entry: "\(label) manifest", rule: .differs(field)))
-        }
-        observe?(CheckRecord(.fingerprint, of: "\(label) manifest"))
-        let manifest: AssetManifest
-        let column: SignatureColumn
-        do throws(FormatError) {
-            manifest = try AssetManifest(bytes, named: "\(label) manifest")
-            column = try SignatureColumn(columnBytes, assets: manifest.assets.count, named: "\(label) manifest.sigs")
-        } catch { throw .malformed(error) }
-        for (field, found, expected) in [
-            ("app", manifest.app.text, app.text), ("patchId", manifest.patchID.text, entry.patchID.text),
-            ("version", manifest.version.text, entry.version.text),
-        ] where found != expected {
-            throw .foreign(document: "\(label) manifest", field: field, found: found, expected: expected)
-        }
-        observe?(CheckRecord(.addressee, of: "\(label) manifest"))
-        for (asset, signature) in zip(manifest.assets, column.signatures) {
+        let bare = try AddressedManifest(from: BytesInMemory(bytes), of: entry, app: app, observe: observe)
+        let rows = try bare.rows(columnBytes.prefix(SignatureColumn.Header.byteCount), of: columnBytes.count, keys)
+        for row in 0..<rows.header.count {
             do throws(EntryFault) {
-                try keys.check(
-                    EntrySignature(keyID: column.keyID, bytes: signature),
-                    over: asset.statement(app: app, patchID: entry.patchID),
-                    entry: "\(label) \(asset.path)"
-                )
+                try rows.check(row, columnBytes[rows.header.place(of: row)])
             } catch { throw .entry(error) }
-            observe?(CheckRecord(.assetSignature, of: "\(label) \(asset.path)", key: column.keyID))
+            observe?(CheckRecord(.assetSignature, of: rows.name(of: row), key: rows.header.keyID))
         }
-        self.manifest = manifest
-        self.fingerprint = found
-        self.column = SHA256Digest(of: columnBytes)
+        manifest = bare.manifest
+        fingerprint = bare.fingerprint
+        column = SHA256Digest(of: columnBytes)
+    }
+
+    /// The same from documents that come piece by piece, the rows on all cores.
+    ///
+    /// Both are asked for to their ends. A source that ends early makes a fault: whoever reads files asks first whether
+    /// they could be read.
+    ///
+    /// - Parameter column: `manifest.sigs`, of `columnSize` bytes.
+    package init(
+        from source: some ByteSource,
+        column: some ByteSource,
+        columnSize: Int,
+        of entry: PatchEntry,
+        app: AppID,
+        keys: EntryKeys
+    ) async throws(TrustError) {
+        let bare = try AddressedManifest(from: source, of: entry, app: app)
+        let digested = DigestedBytes(column)
+        try await bare.checkRows(digested, size: columnSize, keys).get()
+        manifest = bare.manifest
+        fingerprint = bare.fingerprint
+        self.column = digested.finish().sha256
     }
 }

@@ -35,6 +35,30 @@ struct FaultyFilesTests {
         #expect(try crashed.list("/a/b") == ["c"])
     }
 
+    @Test func `after a power cut holds what was there when a batch was synced, and nothing that came later`() throws {
+        let disk = try folder()
+        let batch = try disk.beginBatch(on: "/a")
+        try disk.addDirectory("/a/b")
+        try disk.create("/a/b/f", permissions: .privateFile).append([1, 2])
+        #expect(try disk.crashed(.lose).list("/a") == [])
+        try batch.sync()
+        try disk.addDirectory("/a/c")
+        let crashed = disk.crashed(.lose)
+        #expect(try crashed.read("/a/b/f", limit: 9) == [1, 2])
+        #expect(try crashed.list("/a") == ["b"])
+    }
+
+    @Test func `after a batch whose sync failed may hold a name and not the bytes`() throws {
+        let disk = try folder()
+        for name in ["f", "g", "h"] {
+            try disk.create(FilePath("/a/\(name)"), permissions: .privateFile).append([1])
+        }
+        let failing = disk.reopened(failingAtChange: 1)
+        #expect(throws: FileError.io(.sync, "/a", .ioError)) { try failing.beginBatch(on: "/a").sync() }
+        let bytes = try ["f", "g", "h"].map { try failing.crashed(.keepNames).read(FilePath("/a/\($0)"), limit: 9) }
+        #expect(bytes == [[], [1], [1]])
+    }
+
     @Test func `after a power cut may hold a renamed file under both names`() throws {
         let disk = try folder()
         try disk.makeDirectory("/b")

@@ -56,13 +56,13 @@ struct AttemptTests {
     }
 
     @Test func `counts for a patch as the network's fault or as the content's`() {
-        #expect(SyncError.fetch(broken).transferFault == .network)
-        #expect(SyncError.fetch(.stalled("x")).transferFault == .network)
-        #expect(SyncError.fetch(.timedOut("x")).transferFault == .network)
-        #expect(SyncError.fetch(.status("x", code: 503)).transferFault == .network)
-        #expect(SyncError.fetch(.notFound("x")).transferFault == .content)
-        #expect(SyncError.object(entry: "x", field: "md5").transferFault == .content)
-        #expect(SyncError.fetch(.cancelled).transferFault == nil)
-        #expect(SyncError.nothingPending.transferFault == nil)
+        #expect(SyncError.fetch(broken).transferCause == .network)
+        #expect(SyncError.fetch(.stalled("x")).transferCause == .network)
+        #expect(SyncError.fetch(.timedOut("x")).transferCause == .network)
+        #expect(SyncError.fetch(.status("x", code: 503)).transferCause == .network)
+        #expect(SyncError.fetch(.notFound("x")).transferCause == .content)
+        #expect(SyncError.object(entry: "x", field: "md5").transferCause == .content)
+        #expect(SyncError.fetch(.cancelled).transferCause == nil)
+        #expect(SyncError.nothingPending.transferCause == nil)
     }
 }

@@ -3,20 +3,14 @@ package import PatchStore
 package import SystemPackage
 
 extension FaultyFiles {
-    package func readChunks(
-        _ path: FilePath,
-        limit: Int,
-        _ body: ([UInt8]) throws(FileError) -> Void
-    ) throws(FileError) {
+    package func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader {
         let bytes = try withDisk { disk throws(FileError) in
             let inode = try disk.file(path, .read)
             guard let node = disk.nodes[inode], node.permissions & 0o400 != 0 else { throw .permission(.read, path) }
             return node.content.bytes ?? []
         }
         guard bytes.count <= limit else { throw .tooLarge(path, limit: limit) }
-        for start in stride(from: 0, to: bytes.count, by: 262_144) {
-            try body(Array(bytes[start..<min(start + 262_144, bytes.count)]))
-        }
+        return FaultyReader(bytes)
     }
 
     package func status(of path: FilePath) throws(FileError) -> FileStatus? {
@@ -97,8 +91,42 @@ extension FaultyFiles {
         }
     }
 
+    package func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError) {
+        try withDisk { disk throws(FileError) in
+            if let there = try disk.find(path, .makeDirectory) {
+                guard disk.nodes[there]?.content.names != nil else { throw .notDirectory(.makeDirectory, path) }
+                return
+            }
+            _ = try disk.make(.directory([:]), path, .makeDirectory, permissions: permissions.rawValue)
+        }
+    }
+
+    package func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch {
+        try withDisk { disk throws(FileError) in
+            guard disk.nodes[try disk.existing(directory, .sync)]?.content.names != nil else {
+                throw .notDirectory(.sync, directory)
+            }
+        }
+        return FaultyBatch(files: self, directory: directory)
+    }
+
     package func syncDirectory(_ directory: FilePath) throws(FileError) {
         try withDisk { disk throws(FileError) in try disk.syncDirectory(directory) }
+    }
+}
+
+/// The bytes that a file had when it was opened.
+private final class FaultyReader: FileReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    func next() -> [UInt8]? {
+        guard !rest.isEmpty else { return nil }
+        defer { rest = rest.dropFirst(262_144) }
+        return Array(rest.prefix(262_144))
     }
 }
 

@@ -41,4 +41,9 @@ final class FaultyWriter: FileWriter {
             disk.sync(inode)
         }
     }
+
+    func close() throws(FileError) {
+        precondition(!isFinished, "a file was finished twice")
+        isFinished = true
+    }
 }

@@ -42,7 +42,7 @@ struct SimulatedAnswer {
         try await take(.head(FetchedHead(offset: offset, validator: validator)))
         let body = end.map { answer.prefix(offset + $0) } ?? answer[...]
         try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)
-        if let end, offset + end < answer.count { throw .short(path) }
+        if let end, found == nil || offset + end < answer.count { throw .short(path) }
     }
 
     private func send(

@@ -17,7 +17,8 @@ struct VerifiedManifestTests {
     }
 
     /// The manifest as an entry that names exactly these bytes would offer it.
-    static func verify(_ manifest: JSON, column: [UInt8]? = nil, for name: AppID = app, keys: EntryKeys? = nil) throws
+    static func verify(_ manifest: JSON, column: [UInt8]? = nil, for name: AppID = app, keys: EntryKeys? = nil)
+        async throws
         -> VerifiedManifest
     {
         let (bytes, entry) = (manifest.fileBytes, try entry())
@@ -31,13 +32,28 @@ struct VerifiedManifestTests {
             salt: entry.salt,
             rules: entry.rules
         )
-        return try VerifiedManifest(
-            bytes,
-            column: try column ?? Vectors.bytes("manifest/manifest.sigs"),
-            of: same,
-            app: name,
-            keys: try keys ?? Self.keys()
-        )
+        let sigs = try column ?? Vectors.bytes("manifest/manifest.sigs")
+        let keys = try keys ?? Self.keys()
+        let whole = Result { () throws(TrustError) in
+            try VerifiedManifest(bytes, column: sigs, of: same, app: name, keys: keys)
+        }
+        for size in [1, 100, 1_000_000] {
+            let result: Result<AssetManifest, TrustError>
+            do throws(TrustError) {
+                result = .success(
+                    try await VerifiedManifest(
+                        from: Pieces(bytes, size: size),
+                        column: Pieces(sigs, size: size),
+                        columnSize: sigs.count,
+                        of: same,
+                        app: name,
+                        keys: keys
+                    ).manifest
+                )
+            } catch { result = .failure(error) }
+            #expect(result == whole.map(\.manifest), "in pieces of \(size) bytes")
+        }
+        return try whole.get()
     }
 
     static func fault(_ entry: String, _ rule: EntryFault.Rule = .signature) -> TrustError {
@@ -85,50 +101,55 @@ struct VerifiedManifestTests {
     }
 
     @Test(arguments: ["md5", "sha1", "sha256"], [0, 4])
-    func `is refused by the name of the asset of which one digest is another`(_ field: String, row: Int) throws {
+    func `is refused by the name of the asset of which one digest is another`(_ field: String, row: Int) async throws {
         let path = ["app/main.js", "", "", "", "styles/empty.css"][row]
-        #expect(throws: Self.fault("web 1.0.0 \(path)")) {
-            try Self.verify(try Self.sample().flipping("assets.\(row).\(field)"))
+        await #expect(throws: Self.fault("web 1.0.0 \(path)")) {
+            try await Self.verify(try Self.sample().flipping("assets.\(row).\(field)"))
         }
     }
 
-    @Test func `is refused by the name of the asset of which the size is another`() throws {
-        #expect(throws: Self.fault("web 1.0.0 index.html")) {
-            try Self.verify(try Self.sample().setting("assets.3.size", to: .integer(1)))
+    @Test func `is refused by the name of the asset of which the size is another`() async throws {
+        await #expect(throws: Self.fault("web 1.0.0 index.html")) {
+            try await Self.verify(try Self.sample().setting("assets.3.size", to: .integer(1)))
         }
     }
 
     @Test(arguments: [0, 4], [0, 1_536, 3_071])
-    func `is refused by the name of the asset of which one bit of the signature is another`(_ row: Int, bit: Int) throws
+    func `is refused by the name of the asset of which one bit of the signature is another`(_ row: Int, bit: Int)
+        async throws
     {
         let path = ["app/main.js", "", "", "", "styles/empty.css"][row]
         let sigs = try Vectors.bytes("manifest/manifest.sigs").flippingBit((46 + row * 384) * 8 + bit)
-        #expect(throws: Self.fault("web 1.0.0 \(path)")) { try Self.verify(try Self.sample(), column: sigs) }
+        await #expect(throws: Self.fault("web 1.0.0 \(path)")) {
+            try await Self.verify(try Self.sample(), column: sigs)
+        }
     }
 
-    @Test func `is refused when its column names a key that the role does not list`() throws {
+    @Test func `is refused when its column names a key that the role does not list`() async throws {
         let sigs = try Vectors.bytes("manifest/manifest.sigs").flippingBit(8 * 8)
         let id = try #require(SHA256Digest(bytes: Array(sigs[8..<40])))
-        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(id))) {
-            try Self.verify(try Self.sample(), column: sigs)
+        await #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(id))) {
+            try await Self.verify(try Self.sample(), column: sigs)
         }
         let other = EntryKeys([try TestingKey.other.key.publicKey])
-        #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(try Self.column().keyID))) {
-            try Self.verify(try Self.sample(), keys: other)
+        await #expect(throws: Self.fault("web 1.0.0 app/main.js", .unknownKey(try Self.column().keyID))) {
+            try await Self.verify(try Self.sample(), keys: other)
         }
     }
 
-    @Test func `is refused when two signatures stand in each other's place`() throws {
+    @Test func `is refused when two signatures stand in each other's place`() async throws {
         let column = try Self.column()
         var signatures = column.signatures
         signatures.swapAt(1, 2)
         let sigs = SignatureColumn(keyID: column.keyID, signatures: signatures).bytes
-        #expect(throws: Self.fault("web 1.0.0 app/main.js.map")) { try Self.verify(try Self.sample(), column: sigs) }
+        await #expect(throws: Self.fault("web 1.0.0 app/main.js.map")) {
+            try await Self.verify(try Self.sample(), column: sigs)
+        }
     }
 
-    @Test func `is refused when its column is cut off or for another number of assets`() throws {
+    @Test func `is refused when its column is cut off or for another number of assets`() async throws {
         let sigs = try Vectors.bytes("manifest/manifest.sigs")
-        #expect(
+        await #expect(
             throws: TrustError.malformed(
                 FormatError(
                     "web 1.0.0 manifest.sigs",
@@ -137,16 +158,16 @@ struct VerifiedManifestTests {
                 )
             )
         ) {
-            try Self.verify(try Self.sample(), column: Array(sigs.dropLast()))
+            try await Self.verify(try Self.sample(), column: Array(sigs.dropLast()))
         }
         let column = try Self.column()
         let shorter = SignatureColumn(keyID: column.keyID, signatures: Array(column.signatures.dropLast())).bytes
-        #expect(
+        await #expect(
             throws: TrustError.malformed(
                 FormatError("web 1.0.0 manifest.sigs", field: "count", rule: "is 4 for a manifest of 5 assets")
             )
         ) {
-            try Self.verify(try Self.sample(), column: shorter)
+            try await Self.verify(try Self.sample(), column: shorter)
         }
     }
 
@@ -154,15 +175,16 @@ struct VerifiedManifestTests {
         ("app", "com.example.other", "com.example.storefront"), ("patchId", "shop", "web"),
         ("version", "1.0.1", "1.0.0"),
     ])
-    func `is of the app, patch and version of its entry`(_ field: String, found: String, expected: String) throws {
-        #expect(
+    func `is of the app, patch and version of its entry`(_ field: String, found: String, expected: String) async throws
+    {
+        await #expect(
             throws: TrustError.foreign(document: "web 1.0.0 manifest", field: field, found: found, expected: expected)
         ) {
-            try Self.verify(try Self.sample().setting(field, to: .text(found)))
+            try await Self.verify(try Self.sample().setting(field, to: .text(found)))
         }
     }
 
-    @Test func `is refused when one asset was signed for another app, patch or path`() throws {
+    @Test func `is refused when one asset was signed for another app, patch or path`() async throws {
         let asset = try AssetManifest(try Vectors.bytes("manifest/manifest.json")).assets[2]
         let (column, key) = (try Self.column(), try TestingKey.entry.key)
         func moved(app name: AppID = app, patch: PatchID = web, path: String? = nil) throws -> [UInt8] {
@@ -181,17 +203,34 @@ struct VerifiedManifestTests {
             try moved(app: named("com.example.other")), try moved(patch: named("shop")),
             try moved(path: "images/cafe 1.svg"),
         ] {
-            #expect(throws: Self.fault("web 1.0.0 images/café 1.svg")) {
-                try Self.verify(try Self.sample(), column: sigs)
+            await #expect(throws: Self.fault("web 1.0.0 images/café 1.svg")) {
+                try await Self.verify(try Self.sample(), column: sigs)
             }
         }
     }
 
-    @Test func `is malformed when the manifest is`() throws {
-        #expect(
+    @Test func `is malformed when the manifest is`() async throws {
+        await #expect(
             throws: TrustError.malformed(FormatError("web 1.0.0 manifest", field: "index", rule: "is not an asset"))
         ) {
-            try Self.verify(try Self.sample().setting("index", to: .text("home.html")))
+            try await Self.verify(try Self.sample().setting("index", to: .text("home.html")))
         }
+    }
+}
+
+/// Bytes in pieces of one size.
+private final class Pieces: ByteSource {
+    private var rest: ArraySlice<UInt8>
+    private let size: Int
+
+    init(_ bytes: [UInt8], size: Int) {
+        rest = bytes[...]
+        self.size = size
+    }
+
+    func next() -> [UInt8]? {
+        guard !rest.isEmpty else { return nil }
+        defer { rest = rest.dropFirst(size) }
+        return Array(rest.prefix(size))
     }
 }

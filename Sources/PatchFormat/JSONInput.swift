@@ -1,0 +1,118 @@
+/// Where the bytes of a document come from: memory, a file, the network.
+package protocol ByteSource: AnyObject {
+    /// The next bytes, never none; nil at the end, and from then on.
+    func next() -> [UInt8]?
+}
+
+/// A document that lies in memory as a whole.
+package final class BytesInMemory: ByteSource {
+    private var bytes: [UInt8]?
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes.isEmpty ? nil : bytes
+    }
+
+    package func next() -> [UInt8]? {
+        bytes.take()
+    }
+}
+
+/// What a parser has in hand of a document: one piece, and whether all pieces so far are UTF-8.
+struct JSONInput {
+    private let source: any ByteSource
+    private var piece: [UInt8] = []
+    private var position = 0
+    /// How many bytes came before this piece.
+    private var before = 0
+    private var text = UTF8Check()
+    private(set) var isAtEnd = false
+
+    init(_ source: some ByteSource) {
+        self.source = source
+        refill()
+    }
+
+    /// In bytes from the start of the document.
+    var offset: Int { before + position }
+
+    func peek() -> UInt8? {
+        position < piece.count ? piece[position] : nil
+    }
+
+    /// Past a byte that ``peek()`` saw.
+    mutating func advance() {
+        position += 1
+        if position == piece.count { refill() }
+    }
+
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        advance()
+        return true
+    }
+
+    mutating func skipWhiteSpace() {
+        while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { advance() }
+    }
+
+    /// The bytes up to a quote, a backslash, a control character or the end of this piece; there may be more.
+    mutating func takePlainText() -> ArraySlice<UInt8> {
+        let start = position
+        var end = start
+        while end < piece.count, piece[end] >= 0x20, piece[end] != UInt8(ascii: "\""), piece[end] != UInt8(ascii: "\\")
+        {
+            end += 1
+        }
+        let plain = piece[start..<end]
+        position = end
+        if position == piece.count { refill() }
+        return plain
+    }
+
+    /// Asks for all that is left; false unless the whole document is UTF-8.
+    mutating func restIsText() -> Bool {
+        while !isAtEnd { refill() }
+        return text.holds
+    }
+
+    private mutating func refill() {
+        before += piece.count
+        position = 0
+        if let next = source.next() {
+            text.take(next)
+            piece = next
+        } else {
+            piece = []
+            isAtEnd = true
+        }
+    }
+}
+
+/// Whether bytes that come in pieces are UTF-8.
+struct UTF8Check {
+    /// A character that the last piece ended within: at most three bytes.
+    private var unfinished: [UInt8] = []
+    private var isBroken = false
+
+    /// Of everything taken so far.
+    var holds: Bool { !isBroken && unfinished.isEmpty }
+
+    mutating func take(_ piece: [UInt8]) {
+        guard !isBroken else { return }
+        let bytes = unfinished.isEmpty ? piece : unfinished + piece
+        let end = Self.endOfWholeCharacters(bytes)
+        isBroken = String(validating: bytes[..<end], as: UTF8.self) == nil
+        unfinished = Array(bytes[end...])
+    }
+
+    /// Where a character starts that `bytes` do not hold the whole of; their end when there is none.
+    private static func endOfWholeCharacters(_ bytes: [UInt8]) -> Int {
+        for back in 1...3 where back <= bytes.count {
+            let byte = bytes[bytes.count - back]
+            if byte & 0b1100_0000 == 0b1000_0000 { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > back ? bytes.count - back : bytes.count
+        }
+        return bytes.count
+    }
+}

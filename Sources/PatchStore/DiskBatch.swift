@@ -1,0 +1,20 @@
+import CLinux
+import SystemPackage
+
+/// Changes of one real file system.
+///
+/// It is open from before the first of them: syncfs(2) tells of the medium's errors since then.
+final class DiskBatch: FileBatch {
+    private let file: OwnedDescriptor
+    private let directory: FilePath
+
+    init(on directory: FilePath) throws(FileError) {
+        file = try DiskFiles.openDirectory(directory, during: .sync)
+        self.directory = directory
+    }
+
+    func sync() throws(FileError) {
+        let descriptor = file.descriptor.rawValue
+        try DiskFiles.retrying(.sync, directory) { syncfs(descriptor) }
+    }
+}

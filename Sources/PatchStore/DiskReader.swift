@@ -1,0 +1,31 @@
+import SystemPackage
+
+/// One open file on the real disk that is read to its end.
+final class DiskReader: FileReader {
+    private static let chunkBytes = 262_144
+
+    private let file: OwnedDescriptor
+    private let path: FilePath
+    private let limit: Int
+    private let chunkBytes: Int
+    private var total = 0
+
+    init(_ path: FilePath, limit: Int) throws(FileError) {
+        // Without O_NONBLOCK, opening a pipe would wait for its writer.
+        let file = try DiskFiles.open(path, .readOnly, [.nonBlocking], during: .read)
+        let size = try DiskFiles.regularFile(file, path, during: .read)
+        guard size <= limit else { throw .tooLarge(path, limit: limit) }
+        self.file = consume file
+        self.path = path
+        self.limit = limit
+        // One more than the file has: a short read says that it is over.
+        chunkBytes = min(size + 1, Self.chunkBytes)
+    }
+
+    func next() throws(FileError) -> [UInt8]? {
+        let chunk = try DiskFiles.read(file, upTo: chunkBytes, path)
+        total += chunk.count
+        guard total <= limit else { throw .tooLarge(path, limit: limit) }
+        return chunk.isEmpty ? nil : chunk
+    }
+}

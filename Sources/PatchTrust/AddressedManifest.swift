@@ -1,0 +1,81 @@
+import PatchFormat
+
+/// A manifest whose bytes and names are those of a verified entry; what its rows say is not signed for yet.
+struct AddressedManifest: Sendable {
+    let manifest: AssetManifest
+    let fingerprint: Fingerprint
+    let label: String
+
+    /// Digested while it is read.
+    init(
+        from source: some ByteSource,
+        of entry: PatchEntry,
+        app: AppID,
+        observe: CheckObserver? = nil
+    ) throws(TrustError) {
+        let label = "\(entry.patchID) \(entry.version)"
+        let digested = DigestedBytes(source)
+        let parsed = Result { () throws(FormatError) in
+            try AssetManifest(from: digested, named: "\(label) manifest")
+        }
+        let found = digested.finish()
+        if let field = found.firstDifference(from: entry.fingerprint) {
+            throw .entry(EntryFault(entry: "\(label) manifest", rule: .differs(field)))
+        }
+        observe?(CheckRecord(.fingerprint, of: "\(label) manifest"))
+        do throws(FormatError) { manifest = try parsed.get() } catch { throw .malformed(error) }
+        fingerprint = found
+        self.label = label
+        for (field, found, expected) in [
+            ("app", manifest.app.text, app.text), ("patchId", manifest.patchID.text, entry.patchID.text),
+            ("version", manifest.version.text, entry.version.text),
+        ] where found != expected {
+            throw .foreign(document: "\(label) manifest", field: field, found: found, expected: expected)
+        }
+        observe?(CheckRecord(.addressee, of: "\(label) manifest"))
+    }
+
+    /// The rows beside a column that begins with these bytes.
+    func rows(
+        _ header: some Collection<UInt8>,
+        of columnSize: Int,
+        _ keys: EntryKeys
+    ) throws(TrustError) -> SignedRows {
+        do throws(FormatError) {
+            let header = try SignatureColumn.Header(
+                header,
+                of: columnSize,
+                assets: manifest.assets.count,
+                named: "\(label) manifest.sigs"
+            )
+            return SignedRows(manifest: manifest, label: label, header: header, keys: keys)
+        } catch { throw .malformed(error) }
+    }
+}
+
+/// Assets, each with a signature beside it.
+struct SignedRows: Sendable {
+    let manifest: AssetManifest
+    let label: String
+    let header: SignatureColumn.Header
+    let keys: EntryKeys
+
+    func name(of row: Int) -> String {
+        "\(label) \(manifest.assets[row].path)"
+    }
+
+    func check(_ row: Int, _ signature: ArraySlice<UInt8>) throws(EntryFault) {
+        try keys.check(
+            EntrySignature(keyID: header.keyID, bytes: Array(signature)),
+            over: manifest.assets[row].statement(app: manifest.app, patchID: manifest.patchID),
+            entry: name(of: row)
+        )
+    }
+
+    /// The rows from `first` on whose signatures these bytes are.
+    func check(from first: Int, _ signatures: [UInt8]) throws(EntryFault) {
+        for row in 0..<signatures.count / header.length {
+            try check(first + row, signatures[row * header.length..<(row + 1) * header.length])
+        }
+    }
+}
