@@ -61,7 +61,7 @@ struct Init: AsyncParsableCommand {
         do throws(FileError) {
             bytes = try DiskFiles().read(.init(argument: root), limit: Limits.root)
         } catch { throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk) }
-        let access = try servers.access
+        let access = try servers.changed()
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             try Device.create(
