@@ -78,7 +78,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix, nioConcurrency,
                 systemPackage,
             ]
         ),
@@ -118,8 +119,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline",
-                "CommandSupport", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "AssetServer", "HTTPFiles",
+                "Patchline", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -161,7 +162,8 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage,
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
+                systemPackage,
             ]
         ),
         .testTarget(

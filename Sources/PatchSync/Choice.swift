@@ -68,6 +68,13 @@ package struct Decision: Equatable, Sendable {
         package let why: NotEligible
     }
 
+    /// Nothing changes for this id.
+    init(_ patchID: PatchID, keeping current: InstalledPatch?) {
+        self.patchID = patchID
+        choice = current.map { .keep($0) } ?? .none
+        passedOver = []
+    }
+
     /// Takes the first listed version that the device is eligible for and that stands above the one it has.
     ///
     /// - Parameters:
@@ -103,7 +110,10 @@ package struct Decision: Equatable, Sendable {
         case nil: choice = .none
         case let current? where place != nil || hasRefused: choice = .keep(current)
         case let current?:
-            choice = passedOver.contains(where: \.why.keepsTheOld) ? .keep(current) : .withdraw(current)
+            // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
+            // never listed, and a device has something to run.
+            let stays = current.channel != nil || passedOver.contains(where: \.why.keepsTheOld)
+            choice = stays ? .keep(current) : .withdraw(current)
         }
     }
 }

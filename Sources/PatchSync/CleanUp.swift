@@ -23,6 +23,10 @@ struct CleanUp {
             guard case .some(let manifest) = try? examination.manifest(of: patch) else { return }
             objects.formUnion(manifest.assets.map(\.fingerprint.sha256))
         }
+        // What the app ships intact is used there.
+        for digest in store.embedded?.digests ?? [:].keys where objects.contains(digest) {
+            if try examination.isEmbedded(digest) { objects.remove(digest) }
+        }
         let files = store.files
         let all: [SHA256Digest]
         do throws(FileError) { all = try store.objects.all() } catch { throw .file(error) }

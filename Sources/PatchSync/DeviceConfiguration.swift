@@ -1,4 +1,5 @@
 package import PatchFormat
+package import SystemPackage
 
 /// What a store was told when it was made.
 package struct DeviceConfiguration: Equatable, Sendable {
@@ -10,6 +11,12 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
+    /// The folder that the app ships; absolute.
+    package var embedded: FilePath?
+    /// The build of the app that the selections were made for.
+    package var appBuild: AppBuild?
+    /// Of the `embedded.json` that was settled last.
+    package var embeddedDigest: SHA256Digest?
 
     package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?, port: Int? = nil) {
         self.app = app
@@ -32,13 +39,22 @@ package struct DeviceConfiguration: Equatable, Sendable {
             appVersion = version
         }
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
+        if let text = try fields.optionalString("embedded") {
+            let path = FilePath(text)
+            guard path.isAbsolute else { throw fields.broken("embedded", "must be an absolute path") }
+            embedded = path
+        }
+        appBuild = fields.has("appBuild") ? try fields.name("appBuild") : nil
+        embeddedDigest = fields.has("embeddedDigest") ? try fields.digest("embeddedDigest") : nil
     }
 
     var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
-            ("port", port.map { .integer($0) }),
+            ("port", port.map { .integer($0) }), ("embedded", embedded.map { .text($0.string) }),
+            ("appBuild", appBuild.map { .text($0.text) }),
+            ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
         ])
     }
 }

@@ -29,6 +29,7 @@ package struct DeviceState: Equatable, Sendable {
                 lastSync.map { .fields([("at", .text($0.at.description)), ("roleVersion", .integer($0.roleVersion))]) }
             ),
             ("state", machine.state.json), ("previous", machine.previous?.json), ("blocks", machine.blocks.json),
+            ("embedded", machine.embedded?.json),
         ])
     }
 
@@ -46,7 +47,8 @@ package struct DeviceState: Equatable, Sendable {
         machine = SelectionMachine(
             state: try SelectionState(try fields.fields("state")),
             previous: fields.has("previous") ? try Selection(try fields.fields("previous")) : nil,
-            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document)
+            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document),
+            embedded: fields.has("embedded") ? try Selection(try fields.fields("embedded")) : nil
         )
     }
 }

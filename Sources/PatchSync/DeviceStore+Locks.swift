@@ -19,6 +19,24 @@ extension DeviceStore {
         }
     }
 
+    /// Reads the configuration, changes it and saves it, under the writer lock.
+    package func changingConfiguration<Result>(
+        _ change: (inout DeviceConfiguration) throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        try await changing { () throws(SyncError) in
+            var configuration = try configuration()
+            let before = configuration
+            let result = try change(&configuration)
+            if configuration != before { try save(configuration) }
+            return result
+        }
+    }
+
+    /// Holds the writer lock.
+    func changing<Result>(_ body: () throws(SyncError) -> Result) async throws(SyncError) -> Result {
+        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in try body() }
+    }
+
     /// For the one sync that runs: others are told who runs it.
     package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
         try await holding(syncLock, waitingUpTo: .zero, body)

@@ -97,9 +97,9 @@ struct Download {
             .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault)
         )
         guard state.work == .download else {
-            if try !examination.hasColumn(of: patch) {
+            if try !examination.hasColumn(of: patch), listed(patch) != nil {
                 // Fetches and keeps what is missing, the column that is.
-                _ = try await manifest(of: patch)
+                _ = try await manifest(of: wanted)
                 outcome.healed.append(patch.label)
             }
             return nil
@@ -111,7 +111,7 @@ struct Download {
             let request = ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
             return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
         case .bundle:
-            let manifest = try await manifest(of: patch)
+            let manifest = try await manifest(of: wanted)
             var missing: [ObjectRequest] = []
             for asset in manifest.assets where try !isIntact(asset.fingerprint) {
                 let path = URLLayout.object(asset.fingerprint.sha256)
@@ -169,16 +169,19 @@ struct Download {
         )
     }
 
-    func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(
-                of: fingerprint.sha256,
-                expected: fingerprint,
-                records: unrecorded ? VerifiedRecords() : examination.records
-            )
-        }
+    /// Whether the bytes are here, in the store or in what the app ships.
+    ///
+    /// A damaged object that stands before the app's own file steps aside.
+    mutating func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
+        let (place, condition) = try examination.condition(
+            of: fingerprint.sha256,
+            expected: fingerprint,
+            unrecorded: unrecorded
+        )
         if case .intact = condition { return true }
-        return false
+        guard !place.isEmbedded, try examination.isEmbedded(fingerprint) else { return false }
+        if condition != .missing { try removeDamaged(fingerprint.sha256) }
+        return true
     }
 
     func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {

@@ -11,15 +11,23 @@ package struct SelectionMachine: Equatable, Sendable {
     /// The selection confirmed before the present one; where `rollback` goes.
     package private(set) var previous: Selection?
     package private(set) var blocks: TrialBlocks
+    /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
+    package private(set) var embedded: Selection?
 
-    package init(state: SelectionState = .empty, previous: Selection? = nil, blocks: TrialBlocks = TrialBlocks()) {
+    package init(
+        state: SelectionState = .empty,
+        previous: Selection? = nil,
+        blocks: TrialBlocks = TrialBlocks(),
+        embedded: Selection? = nil
+    ) {
         self.state = state
         self.previous = previous
         self.blocks = blocks
+        self.embedded = embedded
     }
 
     /// Every selection whose files must stay.
-    package var kept: [Selection] { state.kept + [previous].compactMap(\.self) }
+    package var kept: [Selection] { state.kept + [previous, embedded].compactMap(\.self) }
 
     package enum Staging: Equatable, Sendable {
         /// It waits for a switch or the next launch.
@@ -99,6 +107,7 @@ package struct SelectionMachine: Equatable, Sendable {
         // What was withdrawn must not come back, whichever way this activation ends.
         let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
         previous = previous.flatMap { $0.withoutPatchesMissing(from: next) }
+        embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
         if let good, good.contents.isSuperset(of: next.contents) {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
@@ -150,7 +159,7 @@ package struct SelectionMachine: Equatable, Sendable {
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
-    /// A person rolls back: to the last confirmed selection but the present one.
+    /// A person rolls back: to the last confirmed selection but the present one, else to what the app ships.
     ///
     /// Nil when there is none.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
@@ -159,12 +168,32 @@ package struct SelectionMachine: Equatable, Sendable {
         case .trying(_, let trial, _):
             return .rolledBack(to: failTrial(because: .person, at: time), from: trial)
         case .settled(let present), .pending(let present?, _):
-            guard let target = previous else { return nil }
+            guard let target = previous ?? embedded, target.contents != present.contents else { return nil }
             blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
             state = .settled(target)
             previous = nil
             return .rolledBack(to: target, from: present)
         }
+    }
+
+    /// Back to what was confirmed last, whatever waits or is on trial.
+    mutating func settleOnGood() {
+        if let good = state.good ?? embedded { state = .settled(good) }
+    }
+
+    /// What runs, listed now by this channel itself where it came from another: its entries are this channel's.
+    mutating func settleInChannel(_ next: Selection) {
+        guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
+            return
+        }
+        state = .settled(
+            Selection(
+                number: present.number,
+                roleVersion: next.roleVersion,
+                patches: next.patches,
+                entryKeys: next.entryKeys
+            )
+        )
     }
 
     package mutating func clearBlocks() {
@@ -175,7 +204,7 @@ package struct SelectionMachine: Equatable, Sendable {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let known = good?.contents ?? []
         blocks.fail(trial.patches.filter { !known.contains($0.content) }, because: reason, at: time)
-        state = .resting(good)
-        return good
+        state = .resting(good ?? embedded)
+        return state.running
     }
 }

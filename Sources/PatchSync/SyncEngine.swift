@@ -56,7 +56,8 @@ package struct SyncEngine: Sendable {
             bytesReceived: outcome.bytesReceived,
             healed: outcome.healed,
             staging: staging,
-            staleMirror: offer.staleMirror
+            staleMirror: offer.staleMirror,
+            keptEmbedded: plan.keptEmbedded
         )
     }
 
@@ -142,6 +143,7 @@ package struct SyncEngine: Sendable {
             )
             let staging = state.machine.stage(next)
             if staging == .staged { state.lastSelection = next.number }
+            if staging == .unchanged { state.machine.settleInChannel(next) }
             return staging
         }
         atCommitPoint(.afterState)

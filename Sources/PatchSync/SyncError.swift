@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
+package import ReleaseFolder
 package import SystemPackage
 
 /// Why an operation of the device did not happen.
@@ -25,6 +26,12 @@ package enum SyncError: Error, Equatable, Sendable {
     case nothingPending
     case nothingToRollBackTo
     case nothingInstalled
+    /// The folder that the app ships is not what it says, or is not there.
+    case embedded(FilePath, ReleaseError)
+    /// The app says that it is another build than the one it ships versions for.
+    case otherAppBuild(given: AppBuild, embedded: AppBuild)
+    /// Nothing was ever confirmed, and what runs is on trial: another channel would begin with nothing.
+    case trialRunning
 }
 
 extension SyncError: CustomStringConvertible {
@@ -43,6 +50,11 @@ extension SyncError: CustomStringConvertible {
         case .nothingPending: "No pending version to switch to"
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
+        case .embedded(let path, .missing(let name)): "\(path): \(name) is missing from what the app ships"
+        case .embedded(let path, let error): "\(path): \(error)"
+        case .otherAppBuild(let given, let embedded):
+            "this is build \(given), and what it ships is for build \(embedded)"
+        case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }
 }

@@ -22,6 +22,8 @@ package struct SyncPlan: Sendable {
     package let wanted: [Wanted]
     /// Bytes of every signature column that the role names.
     let columnSizes: [SHA256Digest: Int]
+    /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
+    let keptEmbedded: Int?
 
     init(list: VerifiedList, dial: Dial?, machine: SelectionMachine, device: DeviceFacts, role: TargetsRole) {
         let base = machine.state.choiceBase
@@ -30,8 +32,11 @@ package struct SyncPlan: Sendable {
         let refused = Set(list.refused.compactMap(\.patchID))
         let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
         let channel = list.list.channel
+        let keptEmbedded = machine.embeddedThatStays(beside: list)
+        self.keptEmbedded = keptEmbedded
         decisions = ids.map { id in
-            Decision(
+            guard keptEmbedded == nil else { return Decision(id, keeping: base?[id]) }
+            return Decision(
                 id,
                 versions: versions[id] ?? [],
                 hasRefused: refused.contains(id),
@@ -48,18 +53,42 @@ package struct SyncPlan: Sendable {
         columnSizes = Dictionary(sizes) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
+        func installed(_ entry: PatchEntry) -> InstalledPatch {
+            let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
+            return InstalledPatch(
+                entry,
+                column: entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
+            )
+        }
         wanted = decisions.compactMap { decision in
             switch decision.choice {
             case .take(_, let current) where isTrial:
                 return current.map { Wanted(patch: $0, current: $0) }
-            case .take(let entry, let current):
-                let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
-                let column = entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
-                return Wanted(patch: InstalledPatch(entry, column: column), current: current)
-            case .keep(let current): return Wanted(patch: current, current: current)
+            case .take(let entry, let current): return Wanted(patch: installed(entry), current: current)
+            case .keep(let current):
+                // One of another channel that is listed here, with the same bytes, is this channel's from now on.
+                let own =
+                    current.channel == nil
+                    ? nil
+                    : versions[current.patchID]?.first {
+                        $0.fingerprint.sha256 == current.fingerprint.sha256
+                    }
+                return Wanted(patch: own.map(installed) ?? current, current: current)
             case .withdraw(let current) where isTrial: return Wanted(patch: current, current: current)
             case .withdraw, .none: return nil
             }
         }
+    }
+}
+
+extension SelectionMachine {
+    /// The role version of what the app ships, while that runs and `list` is not above it: then the list takes nothing.
+    ///
+    /// Versions of different channels cannot be compared.
+    func embeddedThatStays(beside list: VerifiedList) -> Int? {
+        guard let embedded, embedded.isOfThisChannel, state.choiceBase?.contents == embedded.contents,
+            list.roleVersion <= embedded.roleVersion
+        else { return nil }
+        return embedded.roleVersion
     }
 }

@@ -27,6 +27,8 @@ struct Sync: AsyncParsableCommand {
     @Option(name: .long, help: "From now on this is the version of the app's native part.")
     var appVersion: String?
 
+    @OptionGroup var build: AppBuildOption
+
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
     }
@@ -37,13 +39,14 @@ struct Sync: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
-        let device = try options.device
-        var configuration = device.configuration
-        if let appVersion { configuration.appVersion = AppVersion(appVersion) }
+        let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
-        let report = try await reporting { [configuration] () throws(SyncError) in
+        let report = try await reporting { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
-                if configuration != device.configuration { try device.store.save(configuration) }
+                let configuration = try await device.store.changingConfiguration { configuration in
+                    if let appVersion { configuration.appVersion = AppVersion(appVersion) }
+                    return configuration
+                }
                 return try await HTTPFetcher.with(configuration.server, app: configuration.app) {
                     fetcher throws(SyncError) in
                     var engine = SyncEngine(
