@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix, nioConcurrency,
                 systemPackage,
             ]
         ),
@@ -121,8 +122,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline",
-                "CommandSupport", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "AssetServer", "HTTPFiles",
+                "Patchline", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -164,7 +165,8 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage,
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
+                systemPackage,
             ]
         ),
         .testTarget(

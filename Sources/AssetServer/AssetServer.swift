@@ -86,9 +86,10 @@ package final class AssetServer: FileSource {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
+        let location = table.location(of: asset)
         return ServedFile(
-            path: table.file(of: asset),
-            root: table.folder,
+            path: location.path,
+            root: location.root,
             entityTag: asset.fingerprint.sha256.hex,
             contentType: ContentType.of(path: asset.path.text),
             cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",

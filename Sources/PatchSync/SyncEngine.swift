@@ -57,7 +57,8 @@ package struct SyncEngine: Sendable {
             healed: outcome.healed,
             staging: staging,
             activates: plan.activates,
-            staleMirror: offer.staleMirror
+            staleMirror: offer.staleMirror,
+            keptEmbedded: plan.keptEmbedded
         )
     }
 
@@ -189,6 +190,7 @@ package struct SyncEngine: Sendable {
             )
             let staging = state.machine.stage(next)
             if staging == .staged { state.lastSelection = next.number }
+            if staging == .unchanged { state.machine.settleInChannel(next) }
             return staging
         }
         atCommitPoint(.afterState)

@@ -31,6 +31,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
+    @OptionGroup var build: AppBuildOption
+
     @Option(name: .long, help: "Another port than the app's own; 0 takes any free one.")
     var port: Int?
 
@@ -68,7 +70,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) {
-        var device = try options.device
+        var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
         let own = device.configuration.port ?? StablePort.port(for: device.configuration.app)
         var port = port ?? own
@@ -105,7 +107,8 @@ struct Serve: AsyncParsableCommand {
         ) { text in
             guard let token = LaunchToken(text) else { return .otherLaunch }
             do throws(SyncError) {
-                switch try await device.confirm(token) {
+                // Another process may have changed the channel.
+                switch try await device.reopened().confirm(token) {
                 case .confirmed: return .confirmed
                 case .alreadyConfirmed: return .alreadyConfirmed
                 case .otherLaunch, .nothingToConfirm: return .otherLaunch
@@ -149,9 +152,9 @@ private struct Launch: Service {
         for await bound in listening.cancelOnGracefulShutdown() { port = bound }
         guard let port else { return }
         if recordsPort, device.configuration.port == nil {
-            var configuration = device.configuration
-            configuration.port = port
-            do throws(SyncError) { try device.store.save(configuration) } catch { events.trouble(error.description) }
+            do throws(SyncError) {
+                try await device.store.changingConfiguration { configuration in configuration.port = port }
+            } catch { events.trouble(error.description) }
         }
         try await app.launch()
         events.listening(on: port)

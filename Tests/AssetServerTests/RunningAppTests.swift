@@ -71,6 +71,7 @@ extension RunningApp.Event {
         }
         return switch self {
         case .nothingInstalled: "nothing installed"
+        case .following(let channel): "following \(channel)"
         case .serving(let selection, let trial): "serving \(labels(selection))" + (trial == nil ? "" : " on trial")
         case .withdrawn(let ids): "withdrawn \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
