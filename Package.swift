@@ -81,9 +81,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
-                nioPosix, nioConcurrency,
-                systemPackage,
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix, nioSSL, nioConcurrency, systemPackage,
             ]
         ),
         .target(
@@ -166,7 +165,14 @@ let package = Package(
             name: "PatchSyncTests",
             dependencies: [
                 "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
-                systemPackage,
+                nioHTTP1, systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "TransferTests",
+            dependencies: [
+                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, nioCore, nioPosix, nioSSL,
+                subprocess, systemPackage,
             ]
         ),
         .testTarget(

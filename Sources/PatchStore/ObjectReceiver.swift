@@ -8,16 +8,18 @@ import SystemPackage
 /// entry's remove it, so that nobody resumes from them.
 package struct ObjectReceiver: ~Copyable {
     package let expected: Fingerprint
-    /// How many bytes were there already: ask for the rest, `Range: bytes=<resumeOffset>-`.
+    /// How many bytes were there already.
     package let resumeOffset: Int
     /// How many bytes are there now.
     package private(set) var received: Int
+    /// What the server called the bytes that are there: ask for the rest with it, `Range: bytes=<received>-`.
+    package private(set) var validator: String
     /// Whether every byte is there, so that only ``finish()`` is left to do.
     package var isComplete: Bool { received == expected.size }
 
     private let store: ObjectStore
     private let part: FilePath
-    private let writer: any FileWriter
+    private var writer: any FileWriter
     private var digester: Digester
     /// Set once an append failed: what the part file ends with is unknown from then on.
     private var failure: StoreError?
@@ -41,6 +43,30 @@ package struct ObjectReceiver: ~Copyable {
         self.digester = digester
         resumeOffset = writer.offset
         received = writer.offset
+        validator = store.validator(of: expected) ?? ObjectValidator.tag(of: expected.sha256)
+    }
+
+    /// An answer begins, with the bytes from `offset` on: ``received``, or 0 to start again.
+    ///
+    /// - Parameter validator: what the server calls the object; nil where it has no strong name for it.
+    package mutating func begin(at offset: Int, validator: String?) throws(StoreError) {
+        precondition(offset == received || offset == 0)
+        if let failure { throw failure }
+        if offset == received, received > 0 { return }
+        let name = validator ?? ObjectValidator.tag(of: expected.sha256)
+        do throws(FileError) {
+            if received > 0 {
+                try store.files.removeIfPresent(part)
+                writer = try store.files.create(part, permissions: .privateFile)
+                digester = Digester()
+                received = 0
+            }
+            if name != self.validator { try store.save(name, of: expected) }
+        } catch {
+            failure = .file(error)
+            throw .file(error)
+        }
+        self.validator = name
     }
 
     /// Takes the next bytes.
@@ -76,7 +102,7 @@ package struct ObjectReceiver: ~Copyable {
     @discardableResult
     package consuming func finish() throws(StoreError) -> FileIdentity {
         if let failure { throw failure }
-        let (store, part, writer, expected) = (store, part, writer, expected)
+        let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
         try store.check(digester.finish(), against: expected)
         do throws(FileError) {
             try store.files.makeDirectory(
@@ -85,7 +111,9 @@ package struct ObjectReceiver: ~Copyable {
             )
             try store.files.setPermissions(.sealed, of: part)
             try writer.finish()
-            return try store.commit(part, as: expected.sha256)
+            let identity = try store.commit(part, as: expected.sha256)
+            if validator != ObjectValidator.tag(of: expected.sha256) { store.removeValidator(of: expected) }
+            return identity
         } catch {
             throw .file(error)
         }
@@ -96,11 +124,12 @@ package struct ObjectReceiver: ~Copyable {
     /// Afterwards: nothing is durable; the next receiver would find every byte there.
     package consuming func seal() throws(StoreError) -> SealedPart {
         if let failure { throw failure }
-        let (store, part, writer, expected) = (store, part, writer, expected)
+        let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
         try store.check(digester.finish(), against: expected)
         do throws(FileError) {
             try store.files.setPermissions(.sealed, of: part)
             try writer.close()
+            if validator != ObjectValidator.tag(of: expected.sha256) { store.removeValidator(of: expected) }
         } catch {
             throw .file(error)
         }
@@ -120,10 +149,16 @@ extension ObjectStore {
 
     /// Removes what interrupted downloads left, except of the digests that are still wanted.
     package func removePartialDownloads(except wanted: Set<SHA256Digest> = []) throws(FileError) {
-        let kept = Set(wanted.map { "\($0).part" })
+        let kept = Set(wanted.flatMap { ["\($0).part", "\($0).tag"] })
         for name in try files.list(incoming) where !kept.contains(name) {
             try files.removeTree(incoming.appending(name))
         }
+    }
+
+    /// Forgets what has come of an object.
+    package func removePart(of expected: Fingerprint) throws(StoreError) {
+        do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }
+        removeValidator(of: expected)
     }
 
     fileprivate func part(of digest: SHA256Digest) -> FilePath {
@@ -136,6 +171,7 @@ extension ObjectStore {
 
     fileprivate func refusal(of expected: Fingerprint, _ field: String) -> StoreError {
         try? files.remove(part(of: expected.sha256))
+        removeValidator(of: expected)
         return .mismatch(expected.sha256, field: field)
     }
 

@@ -11,7 +11,8 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:deviceID:machine:embedded:appBuild:)`` made.
+    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:access:deviceID:machine:embedded:appBuild:)``
+    /// made.
     ///
     /// Reads only; ``open(_:now:machine:appBuild:)`` also notices another build or machine.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
@@ -49,6 +50,7 @@ package struct Device: Sendable {
         facts: FactChanges = FactChanges(),
         root: [UInt8],
         allowsTestingKeys: Bool,
+        access: ServerAccess = ServerAccess(),
         deviceID: [UInt8] = SecureRandom.bytes(16),
         machine: MachineIdentity? = nil,
         embedded: EmbeddedFolder? = nil,
@@ -64,7 +66,9 @@ package struct Device: Sendable {
         {
             throw .testingKeys(role: role)
         }
+        do throws(TLSFault) { try access.check(server) } catch { throw .fetch(.tls(error)) }
         var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
+        configuration.access = access
         facts.apply(to: &configuration)
         configuration.appBuild = appBuild
         var shipped: VerifiedEmbedded?

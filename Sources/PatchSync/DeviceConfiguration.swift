@@ -11,6 +11,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
+    package var access = ServerAccess()
     /// Who uses the device, for rules that name users.
     package var user: PatchFormat.UserID?
     /// What conditions are judged by.
@@ -52,6 +53,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             appVersion = version
         }
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
+        access = try ServerAccess(fields)
         try readFacts(fields)
         if let text = try fields.optionalString("embedded") {
             let path = FilePath(text)
@@ -108,7 +110,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),
             ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
         ]
-        return .fields(told + facts + shipped)
+        return .fields(told + access.members + facts + shipped)
     }
 
     package var dataJSON: JSON {

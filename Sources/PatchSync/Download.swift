@@ -6,8 +6,10 @@ import PatchTrust
 ///
 /// One patch that fails stays what it was and stops no other (P10).
 struct Download {
-    /// Connections open at once.
-    static let parallel = 6
+    /// Connections open at once to one server.
+    static let connections = 6
+    /// Objects that travel at once: one connection stays free to ask for a newer list.
+    static let parallel = connections - 1
 
     struct Outcome {
         /// What was looked at and is there, whole.
@@ -60,8 +62,6 @@ struct Download {
     }
 
     mutating func run() async throws(SyncError) -> Outcome {
-        // Nothing resumes inside a file yet, so half files are of no use.
-        try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads() }
         var tasks: [Task] = []
         for wanted in plan.wanted where !outcome.isDone(wanted) {
             let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
@@ -69,6 +69,7 @@ struct Download {
             if let task { tasks.append(task) }
         }
         let requests = tasks.flatMap(\.missing).uniqued()
+        try removeUnwantedParts(requests)
         engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
         let failures: [SHA256Digest: SyncError]
         do throws(SyncError) { failures = tasks.isEmpty ? [:] : try await fetch(requests) } catch {
@@ -87,6 +88,13 @@ struct Download {
         }
         try examination.save()
         return outcome
+    }
+
+    /// Half files of objects that are still wanted stay; those of a patch that could not be looked at may be.
+    private func removeUnwantedParts(_ requests: [ObjectRequest]) throws(SyncError) {
+        guard outcome.failures.isEmpty else { return }
+        let wanted = Set(requests.map(\.fingerprint.sha256))
+        try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
     }
 
     /// One patch that fails stays what it was; what ends the whole sync is passed on.
@@ -253,7 +261,7 @@ struct Download {
         }
     }
 
-    /// Six at a time.
+    /// ``parallel`` at a time.
     ///
     /// One that fails stops no other; what has come stays for the next sync.
     ///

@@ -1,65 +1,94 @@
-import PatchFormat
-
-/// Why bytes did not come.
-package enum FetchError: Error, Equatable, Sendable {
-    case notFound(String)
-    /// Any other answer than 200 (or 206 to a range).
-    case status(String, code: Int)
-    /// More bytes than the caller allows; the rest was not read.
-    case tooLarge(String, limit: Int)
-    /// Fewer bytes than the server announced.
-    case short(String)
-    case timedOut(String)
-    /// No connection, or one that broke.
-    case connection(String, reason: String)
-    /// The receiver of the bytes refused them or could not keep them.
-    case notTaken(String, reason: String)
-    case cancelled
-}
-
-extension FetchError: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .notFound(let path): "\(path): not found on the server (404)"
-        case .status(let path, let code): "\(path): the server answered \(code)"
-        case .tooLarge(let path, let limit): "\(path): more than the \(limit) bytes that are allowed"
-        case .short(let path): "\(path): the answer ended early"
-        case .timedOut(let path): "\(path): no answer within the deadline"
-        case .connection(let path, let reason): "\(path): \(reason)"
-        case .notTaken(let path, let reason): "\(path): \(reason)"
-        case .cancelled: "cancelled"
-        }
-    }
-
-    /// Whether the way to the server is at fault, not what lies there.
-    package var isNetwork: Bool {
-        switch self {
-        case .short, .timedOut, .connection: true
-        case .status(_, let code): code >= 500
-        case .notFound, .tooLarge, .notTaken, .cancelled: false
-        }
-    }
-}
+package import PatchFormat
 
 /// Where bytes come from: a server, a folder, a test's simulator.
 package protocol Fetcher: Sendable {
-    /// Hands over the bytes of `path` (below `/APP/`) as they come, at most `limit` of them.
-    ///
-    /// - Parameters:
-    ///   - path: `metadata/timestamp.json`; made by ``URLLayout`` only.
-    ///   - deadline: for the whole of it.
+    /// Hands over one head, then the bytes as they come; together with `resume.offset` at most `limit` of them.
     func fetch(
-        _ path: String,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ request: FetchRequest,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError)
 
     /// The bytes of `path`, which need not travel where the server says that they still are the `known` ones.
     func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8]
 }
 
+/// One file that is asked for.
+package struct FetchRequest: Equatable, Sendable {
+    /// The part of a file that is here, and what the server called the file then.
+    package struct Resume: Equatable, Sendable {
+        /// Bytes from here on are asked for.
+        package let offset: Int
+        /// A strong validator, verbatim: an entity tag or a date (RFC 9110 §13.1.5).
+        package let validator: String
+
+        package init(offset: Int, validator: String) {
+            self.offset = offset
+            self.validator = validator
+        }
+    }
+
+    /// Below `/APP/`: `metadata/timestamp.json`; made by ``URLLayout`` only.
+    package let path: String
+    /// Bytes of the whole file.
+    package let limit: Int
+    /// For the whole of it.
+    package let deadline: Duration
+    /// Only with `expected`.
+    package var resume: Resume?
+    /// What the whole file must be, where that is known.
+    package var expected: Fingerprint?
+
+    package init(
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        expected: Fingerprint? = nil,
+        resume: Resume? = nil
+    ) {
+        self.path = path
+        self.limit = limit
+        self.deadline = deadline
+        self.expected = expected
+        self.resume = resume
+    }
+}
+
+/// A piece of an answer.
+package enum FetchedPart: Equatable, Sendable {
+    /// Comes first, and once.
+    case head(FetchedHead)
+    case bytes([UInt8])
+}
+
+/// What an answer says of the bytes that follow.
+package struct FetchedHead: Equatable, Sendable {
+    /// Where they begin: at the offset that was asked for, or at 0 because the whole file comes.
+    package let offset: Int
+    /// The file's strong validator, verbatim; nil where the server names none.
+    package let validator: String?
+    /// It says that it is HTML.
+    package let isWebPage: Bool
+
+    package init(offset: Int = 0, validator: String? = nil, isWebPage: Bool = false) {
+        self.offset = offset
+        self.validator = validator
+        self.isWebPage = isWebPage
+    }
+}
+
 extension Fetcher {
+    /// The bytes of a whole file as they come.
+    package func fetch(
+        _ path: String,
+        limit: Int,
+        deadline: Duration,
+        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        try await fetch(FetchRequest(path, limit: limit, deadline: deadline)) { part throws(FetchError) in
+            if case .bytes(let chunk) = part { try await receive(chunk) }
+        }
+    }
+
     package func bytes(_ path: String, limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {
         var bytes: [UInt8] = []
         try await fetch(path, limit: limit, deadline: deadline) { bytes += $0 }
@@ -73,19 +102,5 @@ extension Fetcher {
         deadline: Duration
     ) async throws(FetchError) -> [UInt8] {
         try await bytes(path, limit: limit, deadline: deadline)
-    }
-}
-
-/// How long a device waits, in one place.
-package struct Deadlines: Sendable {
-    /// One metadata role, list or manifest.
-    package var document = Duration.seconds(60)
-    /// One object: at least this, and a second for every 10,000 bytes.
-    package var object = Duration.seconds(120)
-
-    package init() {}
-
-    func object(of size: Int) -> Duration {
-        max(object, .seconds(size / 10_000))
     }
 }

@@ -4,14 +4,23 @@ import NIOHTTP1
 import NIOPosix
 package import PatchFormat
 import PatchTrust
-import SystemPackage
 
-/// Fetches over HTTP.
+/// Fetches over HTTP, once: what is tried again, and where, is the engine's business.
 ///
-/// No redirect is followed, nothing is cached, nothing is asked for twice.
+/// No redirect is followed and nothing is cached.
 package struct HTTPFetcher: Fetcher {
     private let client: HTTPClient
     private let places: Places
+    private let settings: Settings
+
+    package struct Settings: Sendable {
+        package var deadlines = Deadlines()
+        package var trust = ServerTrust()
+        /// Where a body's deadline is looked up.
+        package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+
+        package init() {}
+    }
 
     /// Where the parts of the URL layout stand.
     package struct Places: Sendable {
@@ -38,44 +47,78 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
-    /// Runs `body` with a client that is gone when it returns.
+    /// Runs `body` with all servers of a device, in order, as its configuration says that they are reached.
+    package static func with<Result: Sendable>(
+        serversOf configuration: DeviceConfiguration,
+        _ deadlines: Deadlines,
+        _ body: ([Source]) async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        var settings = Settings()
+        settings.deadlines = deadlines
+        do throws(TLSFault) { settings.trust = try configuration.access.trust() } catch { throw .fetch(.tls(error)) }
+        let servers = [configuration.server] + configuration.access.mirrors
+        return try await with(servers, app: configuration.app, settings, body)
+    }
+
+    /// Runs `body` with a server and its mirrors, whose connections are gone when it returns.
     package static func with<Result: Sendable, Failure: Error>(
-        _ server: ServerURL,
+        _ servers: [ServerURL],
         app: AppID,
-        _ body: (HTTPFetcher) async throws(Failure) -> Result
+        _ settings: Settings = Settings(),
+        _ body: ([Source]) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        try await with(Places(server, app: app), body)
+        try await withClient(settings) { client throws(Failure) in
+            try await body(
+                servers.map { server in
+                    let fetcher = HTTPFetcher(
+                        client: client,
+                        places: Places(server, app: app),
+                        settings: settings
+                    )
+                    return Source(name: server.text, fetcher: fetcher)
+                }
+            )
+        }
     }
 
     /// Runs `body` with a client that is gone when it returns.
     package static func with<Result: Sendable, Failure: Error>(
         _ places: Places,
+        _ settings: Settings = Settings(),
         _ body: (HTTPFetcher) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await withClient(settings) { client throws(Failure) in
+            try await body(HTTPFetcher(client: client, places: places, settings: settings))
+        }
+    }
+
+    private static func withClient<Result: Sendable, Failure: Error>(
+        _ settings: Settings,
+        _ body: (HTTPClient) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(10)
-        configuration.timeout.read = .seconds(30)
+        configuration.timeout.connect = TimeAmount(settings.deadlines.connect)
+        configuration.timeout.read = TimeAmount(settings.deadlines.stall)
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 6
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Download.connections
         configuration.decompression = .disabled
+        configuration.httpVersion = .http1Only
+        settings.trust.apply(to: &configuration)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let fetcher = HTTPFetcher(client: client, places: places)
         let result: Swift.Result<Result, Failure>
         do throws(Failure) {
-            result = .success(try await body(fetcher))
+            result = .success(try await body(client))
         } catch { result = .failure(error) }
         try? await client.shutdown()
         return try result.get()
     }
 
     package func fetch(
-        _ path: String,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ request: FetchRequest,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
-        _ = try await fetch(path, unless: nil, limit: limit, deadline: deadline, receive: receive)
+        _ = try await fetch(request, unless: nil, take: take)
     }
 
     /// Patchline's servers tag a file with its SHA-256; with another's tag the bytes just travel.
@@ -87,79 +130,79 @@ package struct HTTPFetcher: Fetcher {
     ) async throws(FetchError) -> [UInt8] {
         var bytes: [UInt8] = []
         let tag = "\"\(SHA256Digest(of: known).hex)\""
-        let isNew = try await fetch(path, unless: tag, limit: limit, deadline: deadline) { bytes += $0 }
+        let request = FetchRequest(path, limit: limit, deadline: deadline)
+        let isNew = try await fetch(request, unless: tag) { if case .bytes(let chunk) = $0 { bytes += chunk } }
         return isNew ? bytes : known
     }
 
     private func fetch(
-        _ path: String,
+        _ request: FetchRequest,
         unless tag: String?,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) -> Bool {
+        let place = ServerURL(places.url(request.path))
         do {
-            return try await get(path, unless: tag, limit: limit, deadline: deadline, receive: receive)
+            if settings.trust.needsTLS, place?.isSecure != true {
+                throw FetchError.tls(.notEncrypted(host: place?.host ?? ""))
+            }
+            return try await get(request, unless: tag, take: take)
         } catch let error as FetchError {
             throw error
         } catch {
-            throw FetchError(error, path: path)
+            // What a cancelled task's connection ends with is no news.
+            if Task.isCancelled { throw .cancelled }
+            throw await FetchError(error, path: request.path, server: place, within: settings.deadlines.connect)
         }
     }
 
     /// - Returns: false when the server says that the file still has `tag`.
     private func get(
-        _ path: String,
+        _ request: FetchRequest,
         unless tag: String?,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws -> Bool {
-        var request = HTTPClientRequest(url: places.url(path))
-        request.headers.add(name: "accept-encoding", value: "identity")
-        request.headers.add(name: "user-agent", value: "patchsync")
-        if let tag { request.headers.add(name: "if-none-match", value: tag) }
-        let response = try await client.execute(request, deadline: .now() + TimeAmount(deadline))
-        switch response.status.code {
-        case 200: break
-        case 304 where tag != nil: return false
-        case 403, 404: throw FetchError.notFound(path)
-        default: throw FetchError.status(path, code: Int(response.status.code))
+        let end = settings.clock() + request.deadline
+        let response = try await client.execute(
+            HTTPClientRequest(request, at: places.url(request.path), unless: tag),
+            deadline: .now() + TimeAmount(request.deadline)
+        )
+        let status = Int(response.status.code)
+        switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {
+        case .notModified: return false
+        case .noSuchRange:
+            var whole = request
+            whole.resume = nil
+            return try await get(whole, unless: tag, take: take)
+        case .body(let head, let length):
+            try await take(.head(head))
+            var received = head.offset
+            for try await buffer in response.body {
+                received += buffer.readableBytes
+                guard received <= request.limit else { throw FetchError.tooLarge(request.path, limit: request.limit) }
+                let isPage = head.isWebPage && request.expected == nil
+                if isPage, buffer.readableBytesView.first == UInt8(ascii: "<") {
+                    throw FetchError.webPage(request.path)
+                }
+                try await take(.bytes(Array(buffer.readableBytesView)))
+                // The client's own deadline ends with the head.
+                guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
+            }
+            try Task.checkCancellation()
+            if let length, received != head.offset + length { throw FetchError.short(request.path) }
+            return true
         }
-        let announced = response.headers.first(name: "content-length").flatMap { Int($0) }
-        if let announced, announced > limit { throw FetchError.tooLarge(path, limit: limit) }
-        var received = 0
-        for try await buffer in response.body {
-            received += buffer.readableBytes
-            guard received <= limit else { throw FetchError.tooLarge(path, limit: limit) }
-            try await receive(Array(buffer.readableBytesView))
-        }
-        if let announced, received != announced { throw FetchError.short(path) }
-        return true
     }
 }
 
-extension FetchError {
-    /// What the HTTP client throws, in our words.
-    fileprivate init(_ error: any Error, path: String) {
-        switch error as? HTTPClientError {
-        case HTTPClientError.deadlineExceeded?, HTTPClientError.connectTimeout?, HTTPClientError.readTimeout?:
-            self = .timedOut(path)
-        case HTTPClientError.remoteConnectionClosed?: self = .short(path)
-        case HTTPClientError.cancelled?: self = .cancelled
-        case let error?: self = .connection(path, reason: error.shortDescription)
-        case nil:
-            if error is CancellationError {
-                self = .cancelled
-            } else if case HTTPParserError.invalidEOFState? = error as? HTTPParserError {
-                self = .short(path)
-            } else if let error = error as? IOError {
-                self = .connection(path, reason: "no connection to the server: \(Errno(rawValue: error.errnoCode))")
-            } else if let error = error as? NIOConnectionError {
-                self = .connection(path, reason: "cannot connect to \(error.host):\(error.port)")
-            } else {
-                self = .connection(path, reason: "\(error)")
-            }
+extension HTTPClientRequest {
+    fileprivate init(_ request: FetchRequest, at url: String, unless tag: String?) {
+        self.init(url: url)
+        headers.add(name: "accept-encoding", value: "identity")
+        headers.add(name: "user-agent", value: "patchsync")
+        if let tag { headers.add(name: "if-none-match", value: tag) }
+        if let resume = request.resume {
+            headers.add(name: "range", value: "bytes=\(resume.offset)-")
+            headers.add(name: "if-range", value: resume.validator)
         }
     }
 }

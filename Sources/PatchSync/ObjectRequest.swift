@@ -25,49 +25,18 @@ extension [ObjectRequest] {
 }
 
 extension SyncEngine {
-    /// One object from the server into the store, digested as it comes.
+    /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
     ///
     /// Nil when it is there.
     func receive(_ request: ObjectRequest) async -> SyncError? {
-        await receive(request) { (receiver) throws(StoreError) in try receiver.finish() }.error
+        var delivery = ObjectDelivery(request, engine: self)
+        return await delivery.run { (receiver) throws(StoreError) in try receiver.finish() }.error
     }
 
-    /// One object from the server, digested as it comes; for a batch to put into the store.
+    /// One object from the servers, digested as it comes; for a batch to put into the store.
     func receivePart(of request: ObjectRequest) async -> Result<SealedPart, SyncError> {
-        await receive(request) { (receiver) throws(StoreError) in try receiver.seal() }
-    }
-
-    private func receive<Received>(
-        _ request: ObjectRequest,
-        ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
-    ) async -> Result<Received, SyncError> {
-        let (fingerprint, path) = (request.fingerprint, request.path)
-        do throws(StoreError) {
-            var receiver = try store.objects.receive(fingerprint)
-            var fetchError: FetchError?
-            var storeError: StoreError?
-            do throws(FetchError) {
-                try await fetcher.fetch(path, limit: fingerprint.size, deadline: deadlines.object(of: fingerprint.size))
-                {
-                    chunk throws(FetchError) in
-                    do throws(StoreError) { try receiver.append(chunk) } catch {
-                        storeError = error
-                        throw .notTaken(path, reason: error.description)
-                    }
-                    report(.received(bytes: chunk.count))
-                }
-            } catch { fetchError = error }
-            if let storeError { throw storeError }
-            switch fetchError {
-            case nil: break
-            // The answer is not the object: named by its entry, as any other wrong bytes are.
-            case .tooLarge: return .failure(.object(entry: request.entry, field: "size"))
-            case let error?: return .failure(.fetch(error))
-            }
-            let received = try end(receiver)
-            report(.fileDone(request.entry))
-            return .success(received)
-        } catch { return .failure(SyncError(error, entry: request.entry)) }
+        var delivery = ObjectDelivery(request, engine: self)
+        return await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
     }
 }
 
@@ -89,11 +58,23 @@ extension SyncError {
     /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
     var endsSync: Bool {
         switch self {
-        case .file, .lock, .fetch(.cancelled), .fetch(.connection): true
+        case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible,
             .embedded, .otherAppBuild, .trialRunning:
             false
         }
+    }
+
+    /// Whether it has nothing to do with which server was asked.
+    var isOwn: Bool {
+        switch self {
+        case .file, .lock, .fetch(.cancelled), .fetch(.syncDeadline): true
+        default: false
+        }
+    }
+
+    var fetchError: FetchError? {
+        if case .fetch(let error) = self { error } else { nil }
     }
 }

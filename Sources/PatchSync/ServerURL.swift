@@ -25,6 +25,25 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
+    package var isSecure: Bool { text.hasPrefix("https://") }
+
+    /// `updates.example.com`, `127.0.0.1`, `::1`.
+    package var host: String {
+        let authority = authority
+        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    /// The scheme's own where none stands.
+    package var port: Int {
+        let rest = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
+        return rest.split(separator: ":", maxSplits: 1).dropFirst().first.flatMap { Int($0) } ?? (isSecure ? 443 : 80)
+    }
+
+    private var authority: Substring {
+        text.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
+    }
+
     private init(parsed text: String) {
         self.text = text
     }

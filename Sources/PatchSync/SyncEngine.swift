@@ -8,8 +8,9 @@ import PatchTrust
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
-    package let fetcher: any Fetcher
+    let sources: Sources
     package var deadlines = Deadlines()
+    package var pauses = Pauses()
     package var now: @Sendable () -> UTCTime
     /// Time is past this for certain, whatever the clock says.
     package var build = Build.time
@@ -24,17 +25,52 @@ package struct SyncEngine: Sendable {
         fetcher: any Fetcher,
         now: @escaping @Sendable () -> UTCTime
     ) {
+        let source = Source(name: configuration.server.text, fetcher: fetcher)
+        self.init(store: store, configuration: configuration, sources: [source], now: now)
+    }
+
+    /// - Parameter sources: the server and its mirrors in the order in which they are asked; at least one.
+    package init(
+        store: DeviceStore,
+        configuration: DeviceConfiguration,
+        sources: [Source],
+        now: @escaping @Sendable () -> UTCTime
+    ) {
         self.store = store
         self.configuration = configuration
-        self.fetcher = fetcher
+        self.sources = Sources(sources)
         self.now = now
     }
 
     /// One sync.
     ///
-    /// The caller holds the store's sync lock.
+    /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; what came stays.
     package func sync() async throws(SyncError) -> SyncReport {
-        let offer = try await offer(at: ReferenceTime(clock: now(), build: build))
+        _ = sources.takeFaults()
+        guard let deadline = deadlines.sync else { return try await syncToTheEnd() }
+        return try await ending(.syncDeadline(seconds: Int(deadline.components.seconds))) {
+            () async throws(SyncError) in
+            try await syncToTheEnd()
+        } when: {
+            try? await pauses.sleep(deadline)
+        }
+    }
+
+    private func syncToTheEnd() async throws(SyncError) -> SyncReport {
+        let traffic = Traffic()
+        var newerLists = 0
+        while true {
+            let offer = try await offer()
+            do throws(SyncError) {
+                return try await sync(offer, watching: newerLists < deadlines.newerLists, traffic)
+            } catch .fetch(.newerList) {
+                newerLists += 1
+            }
+        }
+    }
+
+    /// - Throws: `fetch(.newerList)` when this offer is no longer the newest.
+    private func sync(_ offer: Offer, watching: Bool, _ traffic: Traffic) async throws(SyncError) -> SyncReport {
         let (list, time) = (offer.list, offer.time)
         let before = try store.state(of: configuration.channel)
         let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
@@ -45,21 +81,49 @@ package struct SyncEngine: Sendable {
             transfers: before.transfers,
             unfit: before.unfit
         )
-        let (plan, outcome) = try await carriedOut(offer, machine: before.machine, under: circumstances)
+        let (plan, outcome) = try await carriedOut(
+            offer,
+            machine: before.machine,
+            under: circumstances,
+            watching: watching,
+            traffic
+        )
         let staging = try await commit(outcome, plan: plan, list: list, at: time)
         return SyncReport(
             roleVersion: list.roleVersion,
             decisions: plan.decisions,
             refused: list.refused,
             failures: outcome.failures,
-            filesReceived: outcome.filesReceived,
-            bytesReceived: outcome.bytesReceived,
+            filesReceived: traffic.files,
+            bytesReceived: traffic.bytes,
             healed: outcome.healed,
             staging: staging,
             activates: plan.activates,
             staleMirror: offer.staleMirror,
-            keptEmbedded: plan.keptEmbedded
+            keptEmbedded: plan.keptEmbedded,
+            mirrors: sources.takeFaults()
         )
+    }
+
+    /// As long as no newer list is there.
+    private func carriedOut(
+        _ offer: Offer,
+        machine: SelectionMachine,
+        under circumstances: Circumstances,
+        watching: Bool,
+        _ traffic: Traffic
+    ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
+        guard watching, let interval = deadlines.newerList else {
+            return try await carriedOut(offer, machine: machine, under: circumstances, traffic)
+        }
+        return try await ending(.newerList) { () async throws(SyncError) in
+            try await carriedOut(offer, machine: machine, under: circumstances, traffic)
+        } when: {
+            while (try? await pauses.sleep(interval)) != nil {
+                guard let newer = await newerList(than: offer.list.roleVersion) else { continue }
+                return report(.newerList(roleVersion: newer))
+            }
+        }
     }
 
     /// Chooses and downloads until every version chosen is there: what turns out not to fit this device, or does not come,
@@ -67,17 +131,22 @@ package struct SyncEngine: Sendable {
     private func carriedOut(
         _ offer: Offer,
         machine: SelectionMachine,
-        under circumstances: Circumstances
+        under circumstances: Circumstances,
+        _ traffic: Traffic
     ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
         var circumstances = circumstances
         var outcome = Download.Outcome()
         while true {
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: circumstances)
-            if outcome.isComplete(for: plan) { return (plan, outcome) }
+            if outcome.isComplete(for: plan) {
+                traffic.add(outcome)
+                return (plan, outcome)
+            }
             var download = Download(engine: self, plan: plan, list: offer.list, outcome: outcome)
             do throws(SyncError) {
                 outcome = try await download.run()
             } catch {
+                traffic.add(download.outcome)
                 try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, offer)
                 throw error
             }
@@ -96,9 +165,48 @@ package struct SyncEngine: Sendable {
         let staleMirror: StaleMirror?
     }
 
-    private func offer(at time: ReferenceTime) async throws(SyncError) -> Offer {
+    /// What the newest of the servers offers: the next one is asked only where one fails or is behind.
+    private func offer() async throws(SyncError) -> Offer {
+        var attempts = Attempts(deadlines)
+        while true {
+            var offer: Offer?
+            var errors: [SyncError] = []
+            for source in sources.inOrder {
+                do throws(SyncError) {
+                    let found = try await self.offer(from: source, at: ReferenceTime(clock: now(), build: build))
+                    // All rest on one store, in which nothing goes back: the last one is the newest.
+                    offer = found
+                    guard let stale = found.staleMirror else { break }
+                    sources.note(MirrorFault(server: source.name, wrong: .stale(stale)))
+                } catch {
+                    if error.isOwn { throw error }
+                    sources.note(MirrorFault(server: source.name, wrong: .failed(error)))
+                    errors.append(error)
+                }
+            }
+            if let offer { return offer }
+            let next = attempts.failed(errors.compactMap(\.fetchError), progress: false, random: pauses.random())
+            guard let first = errors.first, case .again(let wait) = next else {
+                throw errors.first { $0.fetchError?.isNetwork != true } ?? errors[0]
+            }
+            if let error = await pause(wait, because: first) { throw error }
+        }
+    }
+
+    /// The channel's role version where it is higher than `version`; nil too when nobody answers.
+    private func newerList(than version: Int) async -> Int? {
+        guard let source = sources.inOrder.first else { return nil }
+        let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
+        let time = ReferenceTime(clock: now(), build: build)
+        guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
+            let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
+        else { return nil }
+        return role.header.version > version ? role.header.version : nil
+    }
+
+    private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> Offer {
         let channel = configuration.channel
-        var refresh = MetadataRefresh(store: store.trust, fetcher: fetcher, deadlines: deadlines)
+        var refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
         let refreshed = try await refresh.refresh(channel: channel, at: time)
         var trusted = refreshed.trusted
@@ -108,7 +216,7 @@ package struct SyncEngine: Sendable {
         let path = TargetPath.patchList(channel)
         let file: TargetFile
         do throws(TrustError) { file = try trusted.target(path, of: channel.text) } catch { throw .trust(error) }
-        let list = try await verifiedList(path, file, role)
+        let list = try await verifiedList(path, file, role, source.fetcher)
         report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
         for refused in list.refused { report(.refused(refused)) }
         return Offer(
@@ -120,9 +228,12 @@ package struct SyncEngine: Sendable {
         )
     }
 
-    private func verifiedList(_ path: TargetPath, _ file: TargetFile, _ role: TargetsRole) async throws(SyncError)
-        -> VerifiedList
-    {
+    private func verifiedList(
+        _ path: TargetPath,
+        _ file: TargetFile,
+        _ role: TargetsRole,
+        _ fetcher: any Fetcher
+    ) async throws(SyncError) -> VerifiedList {
         let (app, channel) = (configuration.app, configuration.channel)
         func verify(_ bytes: [UInt8]) throws(TrustError) -> VerifiedList {
             try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)

@@ -14,6 +14,11 @@ package enum SyncEvent: Equatable, Sendable {
     case received(bytes: Int)
     case fileDone(String)
     case failed(PatchFailure)
+    /// The network is at fault; the next try comes after this long, or as soon as the network changes.
+    case waiting(Duration, because: SyncError)
+    case networkChanged
+    /// A newer list is there: the download of the older one is stopped, and what came of it stays.
+    case newerList(roleVersion: Int)
 }
 
 /// One patch that stays as it was, and why.
@@ -47,6 +52,8 @@ package struct SyncReport: Equatable, Sendable {
     package let staleMirror: StaleMirror?
     /// The role version of what the app ships and this device runs, where the list is not above it: nothing was taken.
     package let keptEmbedded: Int?
+    /// Servers that were asked in vain, were behind, or lied.
+    package let mirrors: [MirrorFault]
 
     /// Labels that are listed with other bytes than the installed ones: refused.
     package var republished: [Label] {

@@ -15,6 +15,8 @@ extension Failure {
 extension SyncError {
     var exitCode: ExitCode {
         switch self {
+        case .fetch(.cancelled): .interrupted
+        case .fetch(.tls(.noAuthority)): .malformed
         case .fetch(let error): error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp: .malformed
         case .trust, .object, .testingKeys: .refused
@@ -31,8 +33,13 @@ extension SyncError {
 
     fileprivate var hint: String? {
         switch self {
-        case .fetch(.connection), .fetch(.timedOut):
+        case .fetch(.connection), .fetch(.timedOut), .fetch(.stalled), .fetch(.busy):
             "Is the server running, and is --server right? What is installed keeps running."
+        case .fetch(.webPage): "A network that wants a login first answers so. What is installed keeps running."
+        case .fetch(.redirected): "Name the server's real URL; a redirect could lead anywhere."
+        case .fetch(.syncDeadline): "Run it again: it goes on where it stopped. --deadline gives it longer."
+        case .fetch(.cancelled): "Run it again: it goes on where it stopped."
+        case .fetch(.tls(let fault)): fault.hint
         case .fetch(.notFound("metadata/timestamp.json")):
             "The server has nothing for this app: check --server, and that `patchsrv init` ran."
         case .fetch(.notFound):
@@ -71,6 +78,23 @@ extension SyncError {
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
         case .file, .lock, .format: nil
+        }
+    }
+}
+
+extension TLSFault {
+    fileprivate var hint: String {
+        switch self {
+        case .wrongHostName: "Use the name that the certificate is for, or give the server one for its name."
+        case .unknownIssuer:
+            "Name its authority with `init --ca`, or install it in the system; or somebody is in between."
+        case .expired: "The server needs a new certificate; or this device's clock is ahead."
+        case .notYetValid: "Look at this device's clock."
+        case .notTLS: "Use http://, or the port where the server speaks TLS."
+        case .pinMismatch: "Pin the server's new key with `init --pin`; or somebody is in between."
+        case .notEncrypted: "--pin and --ca want https:// for the server and every mirror."
+        case .noAuthority: "--ca wants certificates in PEM."
+        case .handshake: "The server must speak TLS 1.2 or 1.3."
         }
     }
 }

@@ -18,6 +18,13 @@ struct Init: AsyncParsableCommand {
             EXAMPLES
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
               patchsync init --store /var/lib/app --embedded /opt/app/patchline --server https://updates.example.com
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
+                --mirror https://cdn.example.net/updates --ca company-ca.pem
+
+            Mirrors are asked in their order after the server, wherever one fails, is behind or lies. They need no trust: what
+            comes from them is checked like everything. The key for --pin is that of the server's own certificate:
+              openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
+                openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
 
             EXIT CODES: 0 made · 3 what the app ships does not verify · 4 malformed · 6 disk, or a store is there already
             """
@@ -39,6 +46,8 @@ struct Init: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
     var server: String
+
+    @OptionGroup var servers: ServerOptions
 
     @Option(name: .long, help: "Which channel to follow. Default: that of --embedded, else production.")
     var channel: String?
@@ -65,6 +74,7 @@ struct Init: AsyncParsableCommand {
             preconditionFailure("validated before")
         }
         let channel = channel.flatMap { ChannelName($0) } ?? embedded?.document.channel ?? production
+        let access = try servers.access
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             try Device.create(
@@ -74,6 +84,7 @@ struct Init: AsyncParsableCommand {
                 facts: changes,
                 root: root,
                 allowsTestingKeys: Surroundings.allowsTestingKeys,
+                access: access,
                 machine: StoreOptions.machine,
                 embedded: embedded,
                 appBuild: build.appBuild.flatMap { AppBuild($0) }

@@ -16,6 +16,7 @@ struct Patchsync: AsyncParsableCommand {
             EXIT CODES
               0 done · 1 failed · 3 refused (signature, expiry, rollback) · 4 malformed input · 5 network
               6 disk or store · 7 busy (lock or port) · 9 some patches failed, the rest is done · 64 usage
+              130 stopped by SIGINT or SIGTERM
             """,
         version: "0.1.0",
         subcommands: [

@@ -15,8 +15,12 @@ struct Sync: AsyncParsableCommand {
             EXAMPLES
               patchsync sync --store /var/lib/app
               patchsync sync --store /var/lib/app --retry-failed     try again what only waits, after a failed trial or transfers
+              patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
 
-            EXIT CODES: 0 everything is as listed · 3 refused, or the server has been behind for a day · 5 network · 6 disk · 7 another sync runs · 9 some patches failed
+            Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
+
+            EXIT CODES: 0 everything is as listed · 3 refused, or the server has been behind for a day · 5 network · 6 disk
+            7 another sync runs · 9 some patches failed · 130 stopped by SIGINT or SIGTERM
             """
     )
 
@@ -32,6 +36,8 @@ struct Sync: AsyncParsableCommand {
     var appVersion: String?
 
     @OptionGroup var build: AppBuildOption
+
+    @OptionGroup var network: NetworkOptions
 
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
@@ -50,18 +56,19 @@ struct Sync: AsyncParsableCommand {
                 let configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
                 }
-                return try await HTTPFetcher.with(configuration.server, app: configuration.app) {
-                    fetcher throws(SyncError) in
+                return try await HTTPFetcher.with(serversOf: configuration, network.deadlines) {
+                    sources throws(SyncError) in
                     var engine = SyncEngine(
                         store: device.store,
                         configuration: configuration,
-                        fetcher: fetcher,
+                        sources: sources,
                         now: Surroundings.now
                     )
+                    engine.deadlines = network.deadlines
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
                     engine.atCommitPoint = CommitPoint.pullingThePlug
-                    return try await engine.sync()
+                    return try await engine.untilInterrupted()
                 }
             }
         }

@@ -46,6 +46,7 @@ extension SyncReport {
             ),
             ("decisions", .array(decisions.map(\.json))),
             ("keptEmbedded", keptEmbedded.map { .integer($0) }),
+            ("mirrors", mirrors.isEmpty ? nil : .array(mirrors.map(\.json))),
             (
                 "staleMirror",
                 staleMirror.map {
@@ -87,7 +88,27 @@ extension SyncReport {
             Console.standardError.line("warning: \(staleMirror)")
             Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
         }
+        for fault in mirrors where !fault.isQuiet {
+            Console.standardError.line("warning: \(printable(fault.description))")
+        }
         out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence(activates))")
+    }
+}
+
+extension MirrorFault {
+    /// A lag is nobody's business for a day, and the last one's is told of in its own words.
+    fileprivate var isQuiet: Bool {
+        if case .stale = wrong { true } else { false }
+    }
+
+    fileprivate var json: JSON {
+        let (what, why) =
+            switch wrong {
+            case .failed(let error): ("failed", error.description)
+            case .stale(let stale): ("stale", stale.description)
+            case .lied(let error): ("lied", error.description)
+            }
+        return .fields([("server", .text(server)), ("what", .text(what)), ("why", .text(why))])
     }
 }
 

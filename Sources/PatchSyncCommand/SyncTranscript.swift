@@ -16,8 +16,7 @@ final class SyncTranscript: Sendable {
     private struct State {
         var patches: [PatchStates] = []
         var progress: ProgressReport?
-        var received = 0
-        var total = 0
+        var lastSaid = ""
     }
 
     private let console: Console?
@@ -57,6 +56,10 @@ final class SyncTranscript: Sendable {
                     unit: .bytes,
                     on: console
                 )
+            case .waiting(let duration, let error):
+                say("waiting up to \(DurationText(duration)) for the network: \(printable(error.description))", &state)
+            case .networkChanged: say("the network changed: trying again", &state)
+            case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone: break
             case .failed(let failure):
@@ -65,6 +68,13 @@ final class SyncTranscript: Sendable {
                 console?.line("failed: \(failure.patchID) \(failure.version): \(printable(failure.error.description))")
             }
         }
+    }
+
+    /// Not once for each of several downloads.
+    private func say(_ line: String, _ state: inout State) {
+        guard state.lastSaid != line else { return }
+        state.lastSaid = line
+        console?.line(line)
     }
 
     func finish() {

@@ -22,4 +22,6 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case due = 10
     /// The command line was not understood (EX_USAGE of sysexits.h).
     case usage = 64
+    /// SIGINT or SIGTERM ended it in good order (128 + 2, as shells say).
+    case interrupted = 130
 }

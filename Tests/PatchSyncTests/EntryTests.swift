@@ -221,7 +221,7 @@ struct EntryTests {
         case .bitFlipped where isManifest:
             #expect(error == .trust(.entry(EntryFault(entry: "web 2.0.0 manifest", rule: .differs("md5")))))
         case .shortened, .bitFlipped: #expect(error == .trust(.wrongDigest(name: column.text, algorithm: "sha256")))
-        case .connection, .replaced: Issue.record("not in the table")
+        case .connection, .replaced, .busy, .stalls: Issue.record("not in the table")
         }
         try await expectAfterRestart("banner 1, fix-cart-total 2, web 1.0.0", in: world, location: #_sourceLocation)
     }

@@ -1,57 +1,64 @@
+import PatchFormat
 import PatchSync
+import PatchTrust
 
 /// What a simulated server does with one request; it keeps to the promise of ``Fetcher``, as the real one does.
 struct SimulatedAnswer {
-    /// Of every answer; small, so that nothing comes in one piece.
-    private static let chunk = 700
+    /// Small, so that nothing comes in one piece, and not too many of them.
+    private var pieceSize: Int { max(700, (found?.count ?? 0) / 20) }
 
-    let path: String
+    let request: FetchRequest
     let found: [UInt8]?
     let fault: SimulatedRepository.Fault?
+    /// What the server calls a file; nil where it has no strong name.
+    var validator: ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
 
-    func send(
-        limit: Int,
-        _ receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
-    ) async throws(FetchError) {
+    private var path: String { request.path }
+
+    func send(_ take: (FetchedPart) async throws(FetchError) -> Void) async throws(FetchError) {
         var answer = found ?? []
         var isEndless = false
-        var breaksOff = false
+        var end: Int?
         switch fault {
         case .notFound: throw .notFound(path)
         case .status(let code): throw .status(path, code: code)
+        case .busy(let seconds): throw .busy(path, code: 503, retryAfter: seconds)
         case .timesOut: throw .timedOut(path)
+        case .stalls: throw .stalled(path)
         case .connection: throw .connection(path, reason: "unplugged")
         case .replaced(let bytes): answer = bytes
         case .endless: isEndless = true
         case .shortened(let count): answer = Array(answer.prefix(count))
-        case .breaksOff(let count):
-            answer = Array(answer.prefix(count))
-            breaksOff = true
+        case .breaksOff(let count): end = count
         case .bitFlipped(let place):
             let index = min(answer.count - 1, Int(Double(answer.count) * place))
             answer[index] ^= 1
         case nil: break
         }
         if found == nil, fault == nil { throw .notFound(path) }
-        if !isEndless, !breaksOff, answer.count > limit { throw .tooLarge(path, limit: limit) }
-        try await send(answer, isEndless: isEndless, limit: limit, receive)
-        if breaksOff { throw .short(path) }
+        let validator = found.flatMap(validator)
+        let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
+        if !isEndless, end == nil, answer.count > request.limit { throw .tooLarge(path, limit: request.limit) }
+        try await take(.head(FetchedHead(offset: offset, validator: validator)))
+        let body = end.map { answer.prefix(offset + $0) } ?? answer[...]
+        try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)
+        if let end, found == nil || offset + end < answer.count { throw .short(path) }
     }
 
     private func send(
-        _ answer: [UInt8],
+        _ answer: ArraySlice<UInt8>,
         isEndless: Bool,
         limit: Int,
-        _ receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ take: (FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
-        var rest = answer[...]
+        var rest = answer
         var sent = 0
         while isEndless || !rest.isEmpty {
-            let chunk = isEndless ? [UInt8](repeating: 0x20, count: 65_536) : Array(rest.prefix(Self.chunk))
-            rest = rest.dropFirst(Self.chunk)
+            let chunk = isEndless ? [UInt8](repeating: 0x20, count: 65_536) : Array(rest.prefix(pieceSize))
+            rest = rest.dropFirst(pieceSize)
             sent += chunk.count
             guard sent <= limit else { throw .tooLarge(path, limit: limit) }
-            try await receive(chunk)
+            try await take(.bytes(chunk))
         }
     }
 }

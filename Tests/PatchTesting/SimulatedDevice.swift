@@ -20,6 +20,15 @@ package struct SimulatedDevice: Sendable {
     package let clock: ManualClock
     package var device: Device
     package var retryNow = false
+    /// A test that is about neither asks once and waits for nothing.
+    package var deadlines = {
+        var deadlines = Deadlines()
+        (deadlines.retries, deadlines.sync, deadlines.newerList) = (0, nil, nil)
+        return deadlines
+    }()
+    package var pauses = Pauses()
+    /// Asked after the repository.
+    package var mirrors: [Source] = []
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
 
     /// A new store.
@@ -112,9 +121,11 @@ package struct SimulatedDevice: Sendable {
         var engine = SyncEngine(
             store: device.store,
             configuration: device.configuration,
-            fetcher: repository,
+            sources: [Source(name: Self.server.text, fetcher: repository)] + mirrors,
             now: clock.now
         )
+        engine.deadlines = deadlines
+        engine.pauses = pauses
         engine.retryNow = retryNow
         engine.report = report
         engine.atCommitPoint = device.atCommitPoint

@@ -11,9 +11,12 @@ package final class SimulatedRepository: Fetcher, Sendable {
     package enum Fault: Sendable {
         case notFound
         case status(Int)
+        /// 503 and `Retry-After`, in seconds.
+        case busy(Int)
         case timesOut
+        case stalls
         case connection
-        /// The connection ends after this many bytes of the announced ones.
+        /// The connection ends after this many bytes of each answer.
         case breaksOff(after: Int)
         /// The answer is whole for HTTP, and holds only this many bytes.
         case shortened(to: Int)
@@ -31,7 +34,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
         var faults: [String: Fault] = [:]
         var requests: [String] = []
         var bytes = 0
-        var onRequest: (@Sendable (String) -> Void)?
+        var onRequest: (@Sendable (String) async -> Void)?
+        var validator: @Sendable ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
     }
 
     private let state: NIOLockedValueBox<State>
@@ -143,11 +147,18 @@ package final class SimulatedRepository: Fetcher, Sendable {
     }
 
     /// Runs at every request, before it is answered: to look, or to pull the plug.
-    package func onRequest(_ body: (@Sendable (String) -> Void)?) {
+    package func onRequest(_ body: (@Sendable (String) async -> Void)?) {
         state.withLockedValue { $0.onRequest = body }
     }
 
+    /// How the server calls its files from now on: by nil for no strong name, else verbatim as If-Range says it.
+    package func name(by validator: @escaping @Sendable ([UInt8]) -> String?) {
+        state.withLockedValue { $0.validator = validator }
+    }
+
     /// The access log: every path that was asked for, in the order in which they came, and empties it.
+    ///
+    /// `PATH from 700` where only the rest was asked for.
     package func takeRequests() -> [String] {
         state.withLockedValue { state in
             defer { state.requests = [] }
@@ -159,20 +170,25 @@ package final class SimulatedRepository: Fetcher, Sendable {
     package var bytesSent: Int { state.withLockedValue(\.bytes) }
 
     package func fetch(
-        _ path: String,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ request: FetchRequest,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
+        let path = request.path
         let (answer, onRequest) = state.withLockedValue { state in
-            state.requests.append(path)
-            let answer = SimulatedAnswer(path: path, found: state.tree.files[path], fault: state.faults[path])
+            state.requests.append(request.resume.map { "\(path) from \($0.offset)" } ?? path)
+            let answer = SimulatedAnswer(
+                request: request,
+                found: state.tree.files[path],
+                fault: state.faults[path],
+                validator: state.validator
+            )
             return (answer, state.onRequest)
         }
-        onRequest?(path)
-        try await answer.send(limit: limit) { chunk throws(FetchError) in
-            state.withLockedValue { $0.bytes += chunk.count }
-            try await receive(chunk)
+        await onRequest?(path)
+        if Task.isCancelled { throw .cancelled }
+        try await answer.send { part throws(FetchError) in
+            if case .bytes(let chunk) = part { state.withLockedValue { $0.bytes += chunk.count } }
+            try await take(part)
         }
     }
 }

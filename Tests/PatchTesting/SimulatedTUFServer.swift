@@ -42,18 +42,20 @@ package final class SimulatedTUFServer: Fetcher, Sendable {
     package var bytesSent: Int { state.withLockedValue(\.bytes) }
 
     package func fetch(
-        _ path: String,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
+        _ request: FetchRequest,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
         let answer = state.withLockedValue { state in
-            state.requests.append(path)
-            return SimulatedAnswer(path: path, found: state.repository.files[path], fault: state.faults[path])
+            state.requests.append(request.path)
+            return SimulatedAnswer(
+                request: request,
+                found: state.repository.files[request.path],
+                fault: state.faults[request.path]
+            )
         }
-        try await answer.send(limit: limit) { chunk throws(FetchError) in
-            state.withLockedValue { $0.bytes += chunk.count }
-            try await receive(chunk)
+        try await answer.send { part throws(FetchError) in
+            if case .bytes(let chunk) = part { state.withLockedValue { $0.bytes += chunk.count } }
+            try await take(part)
         }
     }
 }

@@ -56,7 +56,7 @@ struct CommandTests {
         (2, ["status", "--store", "STORE"], 0),
         (2, ["switch", "--store", "STORE"], 1),
         (2, ["confirm", "--store", "STORE", "--launch", "x"], 4),
-        (2, ["sync", "--store", "STORE"], 5),
+        (2, ["sync", "--store", "STORE", "--retries", "0"], 5),
         (2, ["status", "--store", "MISSING"], 6),
         (2, ["sync", "--store", "STORE", "--no-such-option"], 64),
     ])

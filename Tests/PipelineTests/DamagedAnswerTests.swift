@@ -25,7 +25,12 @@ struct DamagedAnswerTests {
         Damage("flipped", "timestamp.json", 3, "timestamp: 0 valid signatures of 1 needed"),
         Damage("404", "timestamp.json", 3, "metadata/timestamp.json: not found on the server (404)"),
         Damage("500", "timestamp.json", 5, "metadata/timestamp.json: the server answered 500"),
-        Damage("redirect", "timestamp.json", 3, "metadata/timestamp.json: the server answered 302"),
+        Damage(
+            "redirect",
+            "timestamp.json",
+            3,
+            "metadata/timestamp.json: the server redirects to http://127.0.0.1:9/, which is not followed"
+        ),
         Damage("500", "root.json", 5, "metadata/2.root.json: the server answered 500"),
         Damage("truncated", "snapshot.json", 3, "snapshot: "),
         Damage("short", "snapshot.json", 5, "snapshot.json: the answer ended early"),

@@ -14,6 +14,18 @@ struct HostileServer: Sendable {
     func beHonest() throws {
         try turn("honest", for: "-")
     }
+
+    var lineCount: Int { get async { await program.lineCount } }
+
+    /// The paths that were asked for, from this line of its output on.
+    func requests(from start: Int) async throws -> [String] {
+        await program.text.split(separator: "\n").dropFirst(start).map(String.init)
+    }
+
+    /// Waits for a request of a path with `part` in it.
+    func request(of part: String, from start: Int) async throws -> String {
+        try await program.line(with: part, from: start)
+    }
 }
 
 extension World {

@@ -38,6 +38,12 @@ struct RunningProgram: Sendable {
         try await end()
     }
 
+    /// A signal, and its end.
+    func end(by signal: Signal) async throws {
+        try self.signal(signal)
+        try await end()
+    }
+
     /// SIGTERM, and its end.
     func stop() async throws {
         try signal(.terminate)

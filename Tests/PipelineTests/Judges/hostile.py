@@ -96,6 +96,12 @@ class Hostile(http.server.BaseHTTPRequestHandler):
     def answer_longer(self, path):
         self.whole(self.body(path) + b'\n')
 
+    def answer_silent(self, path):
+        """Takes the request and never answers."""
+        while self.connection.recv(1):
+            pass
+        self.close_connection = True
+
     def answer_oversized(self, path):
         """A length far over any limit, with bytes to match as long as anybody reads."""
         self.head(200, 1 << 40)

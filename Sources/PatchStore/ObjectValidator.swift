@@ -1,0 +1,46 @@
+package import PatchFormat
+import SystemPackage
+
+/// What a server called the bytes of a part, kept beside it in `INCOMING/<sha256>.tag`, so that a later process can go on.
+///
+/// Only a hint, so it is never made durable: with a wrong one the server sends all of it, or the digest tells. Patchline's
+/// servers tag an object with its SHA-256, which needs no file; and a small part is not worth one.
+package enum ObjectValidator {
+    /// Bytes of a validator.
+    package static let limit = 1_024
+    /// Objects below this size begin anew in another process.
+    static let worthKeeping = 262_144
+
+    /// The entity tag of an object on Patchline's own servers.
+    package static func tag(of digest: SHA256Digest) -> String { "\"\(digest)\"" }
+}
+
+extension ObjectStore {
+    func validator(of expected: Fingerprint) -> String? {
+        let file = tagFile(of: expected.sha256)
+        guard expected.size >= ObjectValidator.worthKeeping,
+            let bytes = try? files.read(file, limit: ObjectValidator.limit),
+            !bytes.isEmpty, bytes.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func save(_ validator: String?, of expected: Fingerprint) throws(FileError) {
+        guard expected.size >= ObjectValidator.worthKeeping else { return }
+        let file = tagFile(of: expected.sha256)
+        try files.removeIfPresent(file)
+        guard let validator, validator != ObjectValidator.tag(of: expected.sha256),
+            validator.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return }
+        try files.create(file, permissions: .privateFile).append(Array(validator.utf8))
+    }
+
+    func removeValidator(of expected: Fingerprint) {
+        guard expected.size >= ObjectValidator.worthKeeping else { return }
+        try? files.removeIfPresent(tagFile(of: expected.sha256))
+    }
+
+    func tagFile(of digest: SHA256Digest) -> FilePath {
+        incoming.appending("\(digest).tag")
+    }
+}

@@ -1,0 +1,84 @@
+/// Why bytes did not come.
+package enum FetchError: Error, Equatable, Sendable {
+    case notFound(String)
+    /// Any other answer than 200 (or 206 to a range).
+    case status(String, code: Int)
+    /// 429 or 503, and when the server asks to be asked again, in seconds.
+    case busy(String, code: Int, retryAfter: Int)
+    /// A redirect, which is never followed: the device knows its servers.
+    case redirected(String, to: String)
+    /// More bytes than the caller allows; the rest was not read.
+    case tooLarge(String, limit: Int)
+    /// Fewer bytes than the server announced.
+    case short(String)
+    /// Not done at its deadline, however lively it drips.
+    case timedOut(String)
+    /// Not one byte for as long as a server may stay silent.
+    case stalled(String)
+    /// No connection, or one that broke.
+    case connection(String, reason: String)
+    case tls(TLSFault)
+    /// Another part than the one that was asked for; `field` is the Content-Range.
+    case wrongRange(String, field: String)
+    /// Packed in a way that was not asked for.
+    case encoded(String, as: String)
+    /// The server's tag names a digest, and it is not the wanted one (M7).
+    case contradictingTag(String, tag: String)
+    /// A web page in place of the file: of a captive portal, or an error page that says 200.
+    case webPage(String)
+    /// The receiver of the bytes refused them or could not keep them.
+    case notTaken(String, reason: String)
+    /// The whole sync took longer than it may, in seconds.
+    case syncDeadline(seconds: Int)
+    /// What is downloaded is no longer the newest.
+    case newerList
+    case cancelled
+}
+
+extension FetchError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notFound(let path): "\(path): not found on the server (404)"
+        case .status(let path, let code): "\(path): the server answered \(code)"
+        case .busy(let path, let code, let seconds):
+            "\(path): the server answered \(code) and asks to be left alone for \(seconds) s"
+        case .redirected(let path, let target): "\(path): the server redirects to \(target), which is not followed"
+        case .tooLarge(let path, let limit): "\(path): more than the \(limit) bytes that are allowed"
+        case .short(let path): "\(path): the answer ended early"
+        case .timedOut(let path): "\(path): not complete within the deadline"
+        case .stalled(let path): "\(path): the server fell silent"
+        case .connection(let path, let reason): "\(path): \(reason)"
+        case .tls(let fault): fault.description
+        case .wrongRange(let path, let field): "\(path): the server sent another part than asked for (\(field))"
+        case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for"
+        case .contradictingTag(let path, let tag): "Hash mismatch for asset: /\(path) (the server's tag is \(tag))"
+        case .webPage(let path): "\(path): a web page came in its place"
+        case .notTaken(let path, let reason): "\(path): \(reason)"
+        case .syncDeadline(let seconds): "the sync was not done within \(seconds) s; what came is kept"
+        case .newerList: "a newer list is there"
+        case .cancelled: "cancelled; what came is kept"
+        }
+    }
+
+    /// Whether the way to the server is at fault, not what lies there: then trying again helps (J11).
+    package var isNetwork: Bool {
+        switch self {
+        case .short, .timedOut, .stalled, .connection, .busy, .webPage, .syncDeadline: true
+        case .status(_, let code): code >= 500 || code == 408 || code == 429
+        case .notFound, .redirected, .tooLarge, .tls, .wrongRange, .encoded, .contradictingTag, .notTaken, .newerList,
+            .cancelled:
+            false
+        }
+    }
+
+    /// Whether the server sent, or said that it would send, what nobody signed.
+    package var isLie: Bool {
+        switch self {
+        case .tooLarge, .wrongRange, .encoded, .contradictingTag: true
+        case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .tls, .webPage,
+            .notTaken,
+            .syncDeadline, .newerList, .cancelled:
+            false
+        }
+    }
+}

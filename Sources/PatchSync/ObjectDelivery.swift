@@ -1,0 +1,156 @@
+import PatchFormat
+import PatchStore
+
+/// The way of one object into the store: server after server, try after try, each going on where the last one stopped.
+struct ObjectDelivery {
+    private let request: ObjectRequest
+    private let engine: SyncEngine
+    /// Servers that do not have the object, or lied about it, are not asked for it again.
+    private var passedOver: [String: SyncError] = [:]
+    /// Bytes in the part that no later try asks for.
+    private var progress = 0
+
+    init(_ request: ObjectRequest, engine: SyncEngine) {
+        self.request = request
+        self.engine = engine
+    }
+
+    /// What comes of the object once it is here: that is for `end` to do.
+    mutating func run<Received>(
+        ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async -> Result<Received, SyncError> {
+        var attempts = Attempts(engine.deadlines)
+        var spent: [String: Duration] = [:]
+        while true {
+            let before = progress
+            var errors: [SyncError] = []
+            for source in engine.sources.inOrder where passedOver[source.name] == nil {
+                let left = engine.deadlines.object(of: request.fingerprint.size) - spent[source.name, default: .zero]
+                let begin = engine.pauses.clock()
+                let delivered = await deliver(from: source, within: left, end)
+                guard case .failure(let error) = delivered, !error.isOwn else { return delivered }
+                spent[source.name, default: .zero] += engine.pauses.clock() - begin
+                errors.append(error)
+                judge(source, error)
+            }
+            let next = attempts.failed(
+                errors.compactMap(\.fetchError),
+                progress: progress > before,
+                random: engine.pauses.random()
+            )
+            guard case .again(let wait) = next else { return .failure(worst(of: errors)) }
+            if let error = await engine.pause(wait, because: worst(of: errors)) { return .failure(error) }
+        }
+    }
+
+    /// What it says when all servers have failed: rather what is wrong with the object than with the way to one of them,
+    /// for that way may be the only one that is closed.
+    private func worst(of errors: [SyncError]) -> SyncError {
+        let all = errors + passedOver.values
+        return all.first { !$0.endsSync } ?? all.first ?? .fetch(.notFound(request.path))
+    }
+
+    private mutating func judge(_ source: Source, _ error: SyncError) {
+        switch error {
+        case .fetch(let fetch) where fetch.isWorthRetrying: engine.sources.putLast(source)
+        case .fetch(let fetch) where !fetch.isLie: passedOver[source.name] = error
+        default:
+            passedOver[source.name] = error
+            engine.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
+        }
+    }
+
+    /// One try with one server; one more from the first byte when what was here before did not fit.
+    private mutating func deliver<Received>(
+        from source: Source,
+        within time: Duration,
+        _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async -> Result<Received, SyncError> {
+        if Task.isCancelled { return .failure(.fetch(.cancelled)) }
+        do throws(StoreError) {
+            var hadPart = false
+            let received = try await receive(from: source, within: time, &hadPart, end)
+            guard case .failure(let error) = received, hadPart, error.blamesPart else { return received }
+            try engine.store.objects.removePart(of: request.fingerprint)
+            return try await receive(from: source, within: time, &hadPart, end)
+        } catch { return .failure(SyncError(error, entry: request.entry)) }
+    }
+
+    private mutating func receive<Received>(
+        from source: Source,
+        within time: Duration,
+        _ hadPart: inout Bool,
+        _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
+    ) async throws(StoreError) -> Result<Received, SyncError> {
+        var receiver = try engine.store.objects.receive(request.fingerprint)
+        hadPart = receiver.received > 0
+        progress = max(progress, receiver.received)
+        if !receiver.isComplete || receiver.expected.size == 0 {
+            if let error = try await fetch(into: &receiver, from: source, within: time) { return .failure(error) }
+        }
+        do throws(StoreError) {
+            let received = try end(receiver)
+            engine.report(.fileDone(request.entry))
+            return .success(received)
+        } catch .mismatch(_, let field) {
+            return .failure(.object(entry: request.entry, field: field))
+        }
+    }
+
+    private mutating func fetch(
+        into receiver: inout ObjectReceiver,
+        from source: Source,
+        within time: Duration
+    ) async throws(StoreError) -> SyncError? {
+        let fingerprint = request.fingerprint
+        var fetch = FetchRequest(request.path, limit: fingerprint.size, deadline: time, expected: fingerprint)
+        if receiver.received > 0 {
+            fetch.resume = .init(offset: receiver.received, validator: receiver.validator)
+        }
+        var storeError: StoreError?
+        var isWebPage = false
+        do throws(FetchError) {
+            try await source.fetcher.fetch(fetch) { part throws(FetchError) in
+                do throws(StoreError) {
+                    switch part {
+                    case .head(let head):
+                        isWebPage = head.isWebPage
+                        try receiver.begin(at: head.offset, validator: head.validator)
+                    case .bytes(let chunk):
+                        try receiver.append(chunk)
+                        engine.report(.received(bytes: chunk.count))
+                    }
+                } catch {
+                    storeError = error
+                    throw .notTaken(fetch.path, reason: error.description)
+                }
+            }
+        } catch {
+            if let storeError { throw storeError }
+            progress = max(progress, receiver.received)
+            switch error {
+            case .tooLarge where isWebPage: return try webPage()
+            // The answer is not the object: named by its entry, as any other wrong bytes are.
+            case .tooLarge: return .object(entry: request.entry, field: "size")
+            default: return .fetch(error)
+            }
+        }
+        return !receiver.isComplete && isWebPage ? try webPage() : nil
+    }
+
+    /// Nobody goes on from the bytes of a page.
+    private func webPage() throws(StoreError) -> SyncError {
+        try engine.store.objects.removePart(of: request.fingerprint)
+        return .fetch(.webPage(request.path))
+    }
+}
+
+extension SyncError {
+    /// Whether it may be the fault of bytes that were here before.
+    fileprivate var blamesPart: Bool {
+        switch self {
+        case .object, .fetch(.wrongRange): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import PatchFormat
+import Testing
+
+@testable import PatchSync
+
+@Suite("A server over TLS", .timeLimit(.minutes(2)))
+struct TLSTests {
+    /// What one fetch from it comes to, and how many requests the server saw.
+    private func fetch(
+        from identity: TestAuthority.Identity?,
+        trusting trust: ServerTrust,
+        scheme: String = "https"
+    ) async throws -> (error: FetchError?, requests: Int) {
+        try await RawServer.running(tls: identity?.context) { _ in
+            .bytes(.answer("200 OK", [], "{}"))
+        } _: { server in
+            var settings = HTTPFetcher.Settings.patient
+            settings.trust = trust
+            return try await HTTPFetcher.with([server.url(scheme)], app: RawServer.app, settings) { sources in
+                do throws(FetchError) {
+                    _ = try await sources[0].fetcher.bytes("x", limit: 10, deadline: .seconds(600))
+                    return (nil, server.heads.count)
+                } catch { return (error, server.heads.count) }
+            }
+        }
+    }
+
+    @Test func `whose own authority is named is talked to, and not without it`() async throws {
+        let authority = try await TestAuthority()
+        let identity = try await authority.identity()
+        let trusted = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        #expect(trusted.error == nil && trusted.requests == 1)
+        let unknown = FetchError.tls(.unknownIssuer(host: "127.0.0.1"))
+        let system = try await fetch(from: identity, trusting: ServerTrust())
+        #expect(system.error == unknown && system.requests == 0)
+        let other = try await TestAuthority()
+        let another = try await fetch(from: identity, trusting: ServerTrust(authorities: other.pem, pins: []))
+        #expect(another.error == unknown && another.requests == 0)
+    }
+
+    @Test func `whose certificate is for another name is not talked to`() async throws {
+        let authority = try await TestAuthority()
+        for name in ["DNS:updates.test", "IP:127.0.0.2"] {
+            let identity = try await authority.identity(name)
+            let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+            #expect(found.error == .tls(.wrongHostName(host: "127.0.0.1")) && found.requests == 0, "\(name)")
+        }
+    }
+
+    @Test func `whose certificate has expired is not talked to`() async throws {
+        let authority = try await TestAuthority()
+        let identity = try await authority.identity(days: -1)
+        let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        guard case .tls(.expired("127.0.0.1", let time))? = found.error else {
+            Issue.record("\(String(describing: found.error))")
+            return
+        }
+        #expect(time < PeerChain.now && found.requests == 0)
+    }
+
+    @Test func `that does not speak it is named`() async throws {
+        let found = try await fetch(from: nil, trusting: ServerTrust())
+        #expect(found.error == .tls(.notTLS(host: "127.0.0.1")) && found.requests == 0)
+    }
+
+    @Test func `whose key is pinned is talked to, and with another key it is sent nothing`() async throws {
+        let authority = try await TestAuthority()
+        let (identity, other) = (try await authority.identity(), try await authority.identity())
+        let right = try ServerTrust(authorities: authority.pem, pins: [other.pin, identity.pin])
+        let pinned = try await fetch(from: identity, trusting: right)
+        #expect(pinned.error == nil && pinned.requests == 1)
+        let wrong = try await fetch(
+            from: identity,
+            trusting: ServerTrust(authorities: authority.pem, pins: [other.pin])
+        )
+        #expect(wrong.error == .tls(.pinMismatch(found: identity.pin)) && wrong.requests == 0)
+    }
+
+    @Test func `needs its name, its dates and its authority also where its key is pinned`() async throws {
+        let authority = try await TestAuthority()
+        let named = try await authority.identity("DNS:updates.test")
+        let trust = try ServerTrust(authorities: authority.pem, pins: [named.pin])
+        #expect(try await fetch(from: named, trusting: trust).error == .tls(.wrongHostName(host: "127.0.0.1")))
+        let unknown = try await authority.identity()
+        #expect(
+            try await fetch(from: unknown, trusting: ServerTrust(authorities: nil, pins: [unknown.pin])).error
+                == .tls(.unknownIssuer(host: "127.0.0.1"))
+        )
+    }
+
+    @Test func `is not asked without TLS where a key or an authority is set`() async throws {
+        let authority = try await TestAuthority()
+        let pin = PublicKeyPin(digest: .zero)
+        for trust in [
+            try ServerTrust(authorities: nil, pins: [pin]), try ServerTrust(authorities: authority.pem, pins: []),
+        ] {
+            let found = try await fetch(from: nil, trusting: trust, scheme: "http")
+            #expect(found.error == .tls(.notEncrypted(host: "127.0.0.1")) && found.requests == 0)
+        }
+    }
+
+    @Test func `has a key that is written in one way`() {
+        let text = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        #expect(PublicKeyPin(text)?.description == text)
+        for bad in [
+            "", "sha256/", "sha1/AAAA", "sha256/AAAA", String(text.dropLast()), text + " ", "sha256/====", "AAAA",
+        ] {
+            #expect(PublicKeyPin(bad) == nil, "\(bad)")
+        }
+    }
+
+    @Test(arguments: [[], Array("text".utf8), Array("-----BEGIN CERTIFICATE-----\nAAAA\n".utf8)] as [[UInt8]])
+    func `has authorities that are certificates`(pem: [UInt8]) {
+        #expect(throws: TLSFault.noAuthority) { try ServerTrust(authorities: pem, pins: []) }
+    }
+
+    @Test func `that was refused is told about by the first of its certificates that is out of date`() {
+        let now = UTCTime(seconds: 1_000)
+        let good = PeerChain.Validity(begin: UTCTime(seconds: 0), end: UTCTime(seconds: 2_000))
+        let old = PeerChain.Validity(begin: UTCTime(seconds: 0), end: UTCTime(seconds: 999))
+        let early = PeerChain.Validity(begin: UTCTime(seconds: 1_001), end: UTCTime(seconds: 2_000))
+        #expect(TLSFault(refused: [good, old], host: "h", now: now) == .expired(host: "h", at: old.end))
+        #expect(TLSFault(refused: [early, good], host: "h", now: now) == .notYetValid(host: "h", until: early.begin))
+        #expect(TLSFault(refused: [good], host: "h", now: now) == .unknownIssuer(host: "h"))
+        #expect(TLSFault(refused: [], host: "h", now: now) == .unknownIssuer(host: "h"))
+    }
+}

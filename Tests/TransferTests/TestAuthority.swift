@@ -1,0 +1,118 @@
+import FoundationEssentials
+import NIOSSL
+import PatchFormat
+import PatchTrust
+import Subprocess
+import SystemPackage
+import Testing
+
+@testable import PatchSync
+
+/// An authority and what it vouches for, made by `openssl` in a folder of its own.
+final class TestAuthority: Sendable {
+    private let folder: FilePath
+
+    init() async throws {
+        folder = FilePath(FileManager.default.temporaryDirectory.path).appending("patchline-authority-\(UUID())")
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        try await openssl(
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-subj",
+            "/CN=Authority",
+            "-days",
+            "3",
+            "-keyout",
+            path("ca.key"),
+            "-out",
+            path("ca.pem")
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder.string)
+    }
+
+    var pem: [UInt8] { get throws { try bytes("ca.pem") } }
+
+    /// What a server shows who it is with.
+    struct Identity {
+        let context: NIOSSLContext
+        let pin: PublicKeyPin
+    }
+
+    /// - Parameters:
+    ///   - name: as in subjectAltName: `IP:127.0.0.1`.
+    ///   - days: negative for one that has expired.
+    func identity(_ name: String = "IP:127.0.0.1", days: Int = 3) async throws -> Identity {
+        let file = "server-\(UUID())"
+        try write("subjectAltName=\(name)\n", to: "\(file).ext")
+        try await openssl(
+            "req",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-subj",
+            "/CN=server",
+            "-keyout",
+            path("\(file).key"),
+            "-out",
+            path("\(file).csr")
+        )
+        try await openssl(
+            "x509",
+            "-req",
+            "-in",
+            path("\(file).csr"),
+            "-CA",
+            path("ca.pem"),
+            "-CAkey",
+            path("ca.key"),
+            "-CAcreateserial",
+            "-days",
+            "\(days)",
+            "-extfile",
+            path("\(file).ext"),
+            "-out",
+            path("\(file).pem")
+        )
+        try await openssl("pkey", "-in", path("\(file).key"), "-pubout", "-outform", "der", "-out", path("\(file).der"))
+        let certificate = try NIOSSLCertificate(bytes: try bytes("\(file).pem"), format: .pem)
+        let key = try NIOSSLPrivateKey(bytes: try bytes("\(file).key"), format: .pem)
+        let configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(certificate)],
+            privateKey: .privateKey(key)
+        )
+        return Identity(
+            context: try NIOSSLContext(configuration: configuration),
+            pin: PublicKeyPin(digest: SHA256Digest(of: try bytes("\(file).der")))
+        )
+    }
+
+    private func path(_ name: String) -> String { folder.appending(name).string }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        try text.write(toFile: path(name), atomically: false, encoding: .utf8)
+    }
+
+    private func openssl(_ arguments: String...) async throws {
+        let result = try await Subprocess.run(
+            .name("openssl"),
+            arguments: Arguments(arguments),
+            output: .string(limit: 100_000),
+            error: .string(limit: 100_000)
+        )
+        try #require(result.terminationStatus.isSuccess, "\(arguments): \(result.standardError)")
+    }
+}
