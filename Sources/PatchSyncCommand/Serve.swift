@@ -3,6 +3,7 @@ import CommandSupport
 import AssetServer
 import HTTPFiles
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import PatchFormat
 import PatchSync
@@ -19,7 +20,10 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
             timeout to say that it works: the page by window.patchline.confirm() of /__patchline/launch.js, or a program by
-            `patchsync confirm --launch TOKEN`.
+            `patchsync confirm --launch TOKEN`. Time in which this process is stopped does not count.
+
+            What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
+            the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
             EXAMPLES
               patchsync serve --store /var/lib/app
@@ -101,9 +105,15 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(_ device: Device, port: Int, records: Bool) async throws {
         let events = LaunchEvents(options.json)
+        let running = NIOLockedValueBox<RunningApp?>(nil)
         let source = AssetServer(
             www: www.map { FilePath(argument: $0) },
-            localFiles: localFiles.map { FilePath(argument: $0) }
+            localFiles: localFiles.map { FilePath(argument: $0) },
+            switchToPending: {
+                guard let app = running.withLockedValue(\.self) else { return .refused("the app is still starting") }
+                do throws(SyncError) { try await app.switchToPending() } catch { return .refused(error.description) }
+                return .switched
+            }
         ) { text in
             guard let token = LaunchToken(text) else { return .otherLaunch }
             do throws(SyncError) {
@@ -119,6 +129,7 @@ struct Serve: AsyncParsableCommand {
         settings.startupTimeout = .milliseconds(startupTimeout)
         settings.bundle = bundle.flatMap { PatchID($0) }
         let app = RunningApp(device: device, server: source, settings: settings) { events.take($0) }
+        running.withLockedValue { $0 = app }
         let (listening, whenListening) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
             configuration: .init(host: "127.0.0.1", port: port),

@@ -107,22 +107,11 @@ package actor RunningApp: Service {
         try await device.cameBack(token)
     }
 
-    /// The page reloads: what waits starts, where it may start inside a running app.
+    /// The page is about to reload: what waits starts.
     ///
-    /// - Returns: whether something was activated.
-    @discardableResult
-    package func reload() async throws(SyncError) -> Bool {
-        guard case .pending(_, let next) = try device.state().machine.state, next.activates != .atNextLaunch else {
-            return false
-        }
-        try await activatePending()
-        return true
-    }
-
-    private func activatePending() async throws(SyncError) {
-        do throws(SyncError) { try show(try await device.switchToPending()) } catch .nothingPending {
-            // Another process was faster; what it wrote is followed next.
-        }
+    /// - Throws: `nothingPending`, or `waitsForLaunch` for what must not start inside a running app.
+    package func switchToPending() async throws(SyncError) {
+        try show(try await device.switchToPending())
     }
 
     /// Makes what config.json and state.json say now what is served.
@@ -131,7 +120,9 @@ package actor RunningApp: Service {
         switch try device.state().machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
-        case .pending(let good, let next) where startsByItself(next, over: good): try await activatePending()
+        case .pending(let good, let next) where startsByItself(next, over: good):
+            // Another process may be faster; what it wrote is followed next.
+            do throws(SyncError) { try await switchToPending() } catch .nothingPending {}
         case .pending(nil, _):
             if serving != nil || trial != nil { try show(.nothing) }
         case .settled(let selection), .pending(let selection?, _):
