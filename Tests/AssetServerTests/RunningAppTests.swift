@@ -118,6 +118,27 @@ struct RunningAppTests {
         try await world.expect(["serving web 1 on trial", "confirmed web 1", "serving web 1"], from: app)
     }
 
+    @Test func `follows another channel that somebody chose, and goes on serving what proved itself`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app()
+        try await app.launch()
+        _ = await world.nextEvents(1)
+        let (device, beta) = (world.device.device, SimulatedRepository.beta)
+        try await world.expect(["following beta", "serving web 1"], from: app) {
+            _ = try await device.following(channel: beta)
+        }
+        let production = try await device.following(channel: SimulatedRepository.production)
+        guard case .trying(_, let trial, let launch) = try production.state().machine.state else {
+            Issue.record("the trial did not stay")
+            return
+        }
+        #expect(trial.patches.map(\.version.text) == ["2"])
+        #expect(launch.launches == 0, "that launch does not count")
+    }
+
     @Test func `serves the old version until the switch, and the new one after it`() async throws {
         let world = try Launched()
         try await world.publish("1")
