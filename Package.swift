@@ -81,9 +81,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix,
-                nioSSL,
-                nioConcurrency, systemPackage,
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix, nioSSL, nioConcurrency, systemPackage,
             ]
         ),
         .target(
@@ -122,8 +121,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "AssetServer", "HTTPFiles", "Patchline",
-                "CommandSupport", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "AssetServer", "HTTPFiles",
+                "Patchline", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -165,8 +164,8 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, nioHTTP1,
-                systemPackage,
+                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
+                nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(

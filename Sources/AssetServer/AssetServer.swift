@@ -28,24 +28,35 @@ package final class AssetServer: FileSource {
         case confirmed, alreadyConfirmed, otherLaunch, failed
     }
 
+    /// What became of a page's wish to run what waits.
+    package enum Switching: Sendable {
+        case switched
+        /// In words.
+        case refused(String)
+    }
+
     package let acceptsBodies = true
     private let served = NIOLockedValueBox(ServedSelection.nothing)
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let confirm: @Sendable (String) async -> Readiness
+    private let switchToPending: @Sendable () async -> Switching
 
     /// - Parameters:
     ///   - www: a folder of the app itself, asked after the bundle; its `application/` is never served.
     ///   - localFiles: a folder whose files answer `/local-filesystem/…`; nothing does without it.
+    ///   - switchToPending: called when a page wants to run what waits.
     ///   - confirm: called with the launch token that a page sends back.
     package init(
         www: FilePath? = nil,
         localFiles: FilePath? = nil,
+        switchToPending: @escaping @Sendable () async -> Switching = { .refused("No pending version to switch to") },
         confirm: @escaping @Sendable (String) async -> Readiness
     ) {
         self.www = www.map(FolderFiles.init(root:))
         self.localFiles = localFiles.map(FolderFiles.init(root:))
         self.confirm = confirm
+        self.switchToPending = switchToPending
     }
 
     package func serve(_ selection: ServedSelection) {
@@ -86,9 +97,10 @@ package final class AssetServer: FileSource {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
+        let location = table.location(of: asset)
         return ServedFile(
-            path: table.file(of: asset),
-            root: table.folder,
+            path: location.path,
+            root: location.root,
             entityTag: asset.fingerprint.sha256.hex,
             contentType: ContentType.of(path: asset.path.text),
             cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
@@ -123,6 +135,14 @@ package final class AssetServer: FileSource {
             case .confirmed, .alreadyConfirmed: return PageAPI.json(.ok, "result", readiness.rawValue)
             case .otherLaunch: return PageAPI.json(.conflict, "error", "this page belongs to another launch")
             case .failed: return PageAPI.json(.internalServerError, "error", "the device could not write its state")
+            }
+        case ("switch", .POST):
+            guard request.headers.contains(name: PageAPI.switchHeader) else {
+                return PageAPI.json(.badRequest, "error", "switch needs the header \(PageAPI.switchHeader)")
+            }
+            switch await switchToPending() {
+            case .switched: return PageAPI.json(.ok, "result", "switched")
+            case .refused(let why): return PageAPI.json(.conflict, "error", why)
             }
         default: return .notFound
         }

@@ -15,20 +15,42 @@ package struct AssetTable: Sendable {
         case nothing
     }
 
-    package let folder: FilePath
+    /// Where an asset's bytes lie, and the folder below which no symbolic link is followed.
+    package struct Location: Sendable {
+        package let path: FilePath
+        package let root: FilePath
+
+        package init(path: FilePath, root: FilePath) {
+            self.path = path
+            self.root = root
+        }
+    }
+
+    private let locate: @Sendable (Asset) -> Location
     private let assets: [ExactString: Asset]
     private let urls: [AssetPath: String]
     private let index: Asset
     private let routes: [RoutePattern]?
     private let damaged: Set<AssetPath>
 
-    /// - Parameters:
-    ///   - folder: holds every asset under its path.
-    ///   - damaged: assets that must not be served as they lie there.
-    /// - Returns: nil when the manifest's index is none of its assets, which a checked manifest never has.
+    /// - Parameter folder: holds every asset under its path.
     package init?(manifest: AssetManifest, folder: FilePath, damaged: Set<AssetPath> = []) {
+        self.init(manifest: manifest, damaged: damaged) { asset in
+            Location(path: folder.appending(asset.path.text), root: folder)
+        }
+    }
+
+    /// - Parameters:
+    ///   - damaged: assets that must not be served as they lie there.
+    ///   - locate: where an asset lies now; asked at each request.
+    /// - Returns: nil when the manifest's index is none of its assets, which a checked manifest never has.
+    package init?(
+        manifest: AssetManifest,
+        damaged: Set<AssetPath>,
+        locate: @escaping @Sendable (Asset) -> Location
+    ) {
         guard let index = manifest.assets.first(where: { $0.path == manifest.index }) else { return nil }
-        self.folder = folder
+        self.locate = locate
         self.index = index
         self.damaged = damaged
         routes = manifest.routes
@@ -61,8 +83,8 @@ package struct AssetTable: Sendable {
         asset.sourceMap.flatMap { urls[$0] }
     }
 
-    package func file(of asset: Asset) -> FilePath {
-        folder.appending(asset.path.text)
+    package func location(of asset: Asset) -> Location {
+        locate(asset)
     }
 
     /// A manifest's URL path without its percent-encoding.

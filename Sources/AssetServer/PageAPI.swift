@@ -5,6 +5,8 @@ import PatchFormat
 /// The paths under `/__patchline/`: what a page says to the device that serves it.
 enum PageAPI {
     static let prefix = "__patchline"
+    /// Other origins cannot send it without being asked first, and are never allowed to.
+    static let switchHeader = "X-Patchline-Switch"
 
     /// A script that gives the page its launch token when it loads, so that it can only ever speak for the launch that
     /// served it (X8).
@@ -18,6 +20,14 @@ enum PageAPI {
                 const body = await answer.json();
                 if (!answer.ok) throw new Error(body.error);
                 return body.result;
+              },
+              // Starts the version that waits, if one may start in a running app, and loads the page again.
+              async switchToPending() {
+                const headers = { "\(switchHeader)": "1" };
+                const answer = await fetch("/\(prefix)/switch", { method: "POST", headers });
+                const body = await answer.json();
+                if (!answer.ok) throw new Error(body.error);
+                location.reload();
               },
             };
 

@@ -22,6 +22,8 @@ package enum Limits {
     package static let patchesInList = 10_000
     /// One script or asset.
     package static let object = 4_000_000_000
+    /// A script that a developer tries without a server.
+    package static let testScript = 16_000_000
     package static let stateFile = 16_000_000
     /// The text of one rule's condition.
     package static let condition = 4_096

@@ -67,3 +67,14 @@ package struct ChannelName: ParsedName {
         self.text = text
     }
 }
+
+/// One build of an app's native part, as its makers number them: `1042`, `2.1.0-17`.
+package struct AppBuild: ParsedName {
+    package static let rule = VersionLabel.rule
+    package let text: String
+
+    package init?(_ text: String) {
+        guard let label = VersionLabel(text) else { return nil }
+        self.text = label.text
+    }
+}

@@ -82,7 +82,7 @@ extension EntryProblem {
 }
 
 extension PatchEntry {
-    init(_ fields: Fields, app: AppID, channel: ChannelName) throws(FormatError) {
+    package init(_ fields: Fields, app: AppID, channel: ChannelName) throws(FormatError) {
         let patchID = try fields.name("patchId", as: PatchID.self)
         let version = try fields.name("version", as: VersionLabel.self)
         guard let kind = PatchKind(rawValue: try fields.string("kind")) else {

@@ -83,6 +83,8 @@ package struct PatchEntry: Hashable, Sendable {
         return .fields(members + fingerprint.members + rest)
     }
 
+    package var label: Label { Label(patchID: patchID, version: version) }
+
     package func statement(app: AppID, channel: ChannelName) -> [UInt8] {
         Statement.patch(
             app: app,

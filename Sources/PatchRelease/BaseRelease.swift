@@ -73,10 +73,13 @@ package struct BaseRelease: Sendable {
 
 extension VerifiedRelease {
     /// Reads a release and checks everything in it; how far its quorum has come is in ``quorum``.
+    ///
+    /// - Parameter elsewhere: where an object lies that the release leaves out.
     package init(
         folder: FilePath,
         rootOfTrust: RootOfTrust,
         files: any FileOperations,
+        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
         observe: CheckObserver? = nil
     ) throws(SigningError) {
         do throws(ReleaseError) {
@@ -94,7 +97,13 @@ extension VerifiedRelease {
             guard let delegation = rootOfTrust.targets.delegation(to: release.header.channel.text) else {
                 throw .trust(.notDelegated(role: release.header.channel.text))
             }
-            self = try VerifiedRelease(release, delegation: delegation, files: files, observe: observe)
+            self = try VerifiedRelease(
+                release,
+                delegation: delegation,
+                files: files,
+                elsewhere: elsewhere,
+                observe: observe
+            )
         } catch { throw .release(folder, error) }
     }
 }

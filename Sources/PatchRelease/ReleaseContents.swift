@@ -86,10 +86,6 @@ package struct ReleaseContents: Sendable {
     }
 }
 
-extension PatchEntry {
-    package var label: Label { Label(patchID: patchID, version: version) }
-}
-
 extension PatchList {
     /// Each id once, in list order.
     package var patchIDs: [PatchID] {

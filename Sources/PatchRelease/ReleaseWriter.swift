@@ -29,7 +29,7 @@ package struct ReleaseWriter: Sendable {
     ) throws(SigningError) -> VerifiedRelease {
         let name = output.lastComponent?.string ?? "release"
         let parent = output.removingLastComponent()
-        let (new, old) = (parent.appending(".\(name).new"), parent.appending(".\(name).old"))
+        let new = parent.appending(".\(name).new")
         do throws(SigningError) {
             let linking = base.map { [$0.folder] } ?? []
             try onDisk { () throws(FileError) in
@@ -37,28 +37,11 @@ package struct ReleaseWriter: Sendable {
                 try release.write(to: new, files: files, linking: linking)
             }
             let verified = try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files)
-            try onDisk { () throws(FileError) in try putInPlace(new, old: old, in: parent) }
+            try onDisk { () throws(FileError) in try files.putFolder(new, at: output, replaces: replaces) }
             return verified
         } catch {
             try? files.removeTree(new)
             throw error
         }
-    }
-
-    /// rename(2) puts no directory in the place of a full one, so the old one steps aside first.
-    private func putInPlace(_ new: FilePath, old: FilePath, in parent: FilePath) throws(FileError) {
-        let steppedAside = replaces ? try files.status(of: output) != nil : false
-        if steppedAside {
-            try files.removeTree(old)
-            try files.rename(output, to: old)
-        }
-        do throws(FileError) {
-            try files.rename(new, to: output)
-        } catch {
-            if steppedAside { try? files.rename(old, to: output) }
-            throw error
-        }
-        try files.syncDirectory(parent)
-        try files.removeTree(old)
     }
 }

@@ -36,6 +36,8 @@ package enum SigningError: Error, Equatable, Sendable {
     /// A patch wants another that the release does not list.
     case unmet(Label, requires: PatchID)
     case nothingToWithdraw(PatchID, VersionLabel?)
+    /// What an app is to ship cannot be chosen from this release.
+    case embedding(FilePath, EmbeddingProblem)
     /// Something stands where a result is to be put.
     case exists(FilePath)
     case plan(RootOfTrustPlan.Problem)
@@ -72,6 +74,7 @@ extension SigningError: CustomStringConvertible {
         case .unmet(let label, let other): "\(label) requires a version of \(other) that this release does not list"
         case .nothingToWithdraw(let id, let version):
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
+        case .embedding(let path, let problem): "\(path): \(problem)"
         case .exists(let path): "\(path) exists already"
         case .plan(let problem): problem.description
         case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"

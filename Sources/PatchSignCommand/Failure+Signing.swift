@@ -15,7 +15,7 @@ extension Failure {
     private static func exitCode(_ error: SigningError) -> Terminal.ExitCode {
         switch error {
         case .file, .noKey: .disk
-        case .description, .bundle, .foreign, .unlisted, .unmet, .nothingToWithdraw: .malformed
+        case .description, .bundle, .foreign, .unlisted, .unmet, .nothingToWithdraw, .embedding: .malformed
         case .release(_, .file): .disk
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
@@ -71,6 +71,10 @@ extension Failure {
         case .incomplete: "the other key holders sign with `patchsign release sign`"
         case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
+        case .embedding(_, .nothing): "name the versions to ship with --select id=version"
+        case .embedding(_, .notListed): "`patchsign inspect RELEASE` shows what is listed"
+        case .embedding(_, .unmet): "select the version that it requires too, or another version"
+        case .embedding(_, .sameFolder): "leave one of them out"
         case .bundle(.symbolicLink): "copy the file to its place"
         case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName,
             .token,

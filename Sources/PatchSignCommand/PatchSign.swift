@@ -24,7 +24,8 @@ struct PatchSign: AsyncParsableCommand {
             What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
             """,
         subcommands: [
-            Init.self, Key.self, Release.self, Withdraw.self, Inspect.self, Verify.self, Root.self, Rotate.self,
+            Init.self, Key.self, Release.self, Withdraw.self, Inspect.self, Verify.self, Embed.self, Root.self,
+            Rotate.self,
             Delegate.self, Revoke.self, Status.self, JSPatch.self,
         ]
     )

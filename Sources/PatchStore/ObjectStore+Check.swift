@@ -1,6 +1,6 @@
 package import PatchFormat
 import PatchTrust
-import SystemPackage
+package import SystemPackage
 
 /// What is known of one object on disk.
 package enum ObjectCondition: Equatable, Sendable {
@@ -22,31 +22,8 @@ extension ObjectStore {
         expected: Fingerprint? = nil,
         records: VerifiedRecords
     ) throws(FileError) -> ObjectCondition {
-        precondition(expected == nil || expected?.sha256 == digest, "an entry of another object")
-        // Taken before hashing: what is written meanwhile makes another identity, and is hashed the next time.
-        guard let status = try files.status(of: path(of: digest)) else { return .missing }
-        guard status.kind == .file else { return .damaged(field: "kind") }
-        if let expected, expected.size != status.identity.size { return .damaged(field: "size") }
-        if records[digest] == status.identity { return .intact(status.identity) }
-        return try hashed(digest, expected, status.identity)
+        try files.condition(of: path(of: digest), digest, expected: expected, recorded: records[digest])
     }
-
-    private func hashed(
-        _ digest: SHA256Digest,
-        _ expected: Fingerprint?,
-        _ identity: FileIdentity
-    ) throws(FileError) -> ObjectCondition {
-        var digester = Digester()
-        do throws(FileError) {
-            try files.readChunks(path(of: digest), limit: identity.size) { digester.update($0) }
-        } catch .tooLarge {
-            return .damaged(field: "size")
-        }
-        let found = digester.finish()
-        if let expected, let field = found.firstDifference(from: expected) { return .damaged(field: field) }
-        return found.sha256 == digest ? .intact(identity) : .damaged(field: "sha256")
-    }
-
     /// Does what makes or removes names of objects, hard links that is, and brings their records over it.
     ///
     /// Each link and each removal of one changes the ctime of a file and so its ``FileIdentity``; without this, every
@@ -68,5 +45,41 @@ extension ObjectStore {
             guard let now = try files.identity(of: path(of: digest)), now.hasContent(of: earlier) else { continue }
             records[digest] = now
         }
+    }
+}
+
+extension FileOperations {
+    /// Whether the file at `path` holds the bytes of `digest`.
+    ///
+    /// - Parameters:
+    ///   - expected: the entry of that digest, if there is one, to compare size, md5 and sha1 as well.
+    ///   - recorded: which file it was when it was last hashed.
+    package func condition(
+        of path: FilePath,
+        _ digest: SHA256Digest,
+        expected: Fingerprint? = nil,
+        recorded: FileIdentity?
+    ) throws(FileError) -> ObjectCondition {
+        precondition(expected == nil || expected?.sha256 == digest, "an entry of another object")
+        // Taken before hashing: what is written meanwhile makes another identity, and is hashed the next time.
+        let status: FileStatus
+        do throws(FileError) {
+            guard let found = try self.status(of: path) else { return .missing }
+            status = found
+        } catch .notDirectory {
+            return .missing
+        }
+        guard status.kind == .file else { return .damaged(field: "kind") }
+        if let expected, expected.size != status.identity.size { return .damaged(field: "size") }
+        if let recorded, recorded == status.identity { return .intact(status.identity) }
+        var digester = Digester()
+        do throws(FileError) {
+            try readChunks(path, limit: status.identity.size) { digester.update($0) }
+        } catch .tooLarge {
+            return .damaged(field: "size")
+        }
+        let found = digester.finish()
+        if let expected, let field = found.firstDifference(from: expected) { return .damaged(field: field) }
+        return found.sha256 == digest ? .intact(status.identity) : .damaged(field: "sha256")
     }
 }

@@ -11,14 +11,15 @@ struct BundleStaging {
 
     /// Afterwards: the folder is complete and durable.
     ///
-    /// Every object must be there.
+    /// What the app ships needs no link; every other object must be there.
     func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
         let files = store.files
         let growing = store.downloading.appending(digest.hex)
-        try examination.carrying(manifest.assets.map(\.fingerprint.sha256)) { () throws(FileError) in
+        let linked = try own(manifest.assets, &examination)
+        try examination.carrying(linked.map(\.fingerprint.sha256)) { () throws(FileError) in
             try files.removeTree(growing)
             let batch = try files.beginBatch(on: store.downloading)
-            try addLinks(to: manifest.assets, in: growing)
+            try addLinks(to: linked, in: growing)
             try batch.sync()
             atCommitPoint(.beforeBundleRename)
             // A folder that stands there already is damaged or an interrupted removal; it is not being served.
@@ -41,13 +42,30 @@ struct BundleStaging {
         }
     }
 
+    /// The assets that the app does not ship, or not intact.
+    private func own(_ assets: [Asset], _ examination: inout Examination) throws(SyncError) -> [Asset] {
+        guard store.embedded != nil else { return assets }
+        var own: [Asset] = []
+        for asset in assets where try !examination.isEmbedded(asset.fingerprint) { own.append(asset) }
+        return own
+    }
+
     /// Puts links to intact objects in place of the named assets, each in one step, beside a running server.
+    ///
+    /// What stands in the way of a file that the app ships goes.
     func mend(_ assets: [Asset], of digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
         let files = store.files
+        let linked = try own(assets, &examination)
+        let shipped = Set(assets.map(\.path)).subtracting(linked.map(\.path))
         try examination.carrying(assets.map(\.fingerprint.sha256)) { () throws(FileError) in
             for asset in assets {
                 let path = store.bundle(digest).appending(asset.path.text)
                 let folder = path.removingLastComponent()
+                if shipped.contains(asset.path) {
+                    try files.removeTree(path)
+                    try files.syncDirectory(folder)
+                    continue
+                }
                 let link = store.downloading.appending("\(asset.fingerprint.sha256).link")
                 try files.makeDirectory(folder)
                 try files.removeTree(link)

@@ -52,6 +52,9 @@ package struct Candidates: Sendable {
         if place != nil || hasRefused || verdicts[..<stop].contains(where: { $0?.keepsTheOld == true }) {
             return .keep(current)
         }
+        // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
+        // never listed, and a device has something to run.
+        if current.channel != nil { return .keep(current) }
         return .withdraw(current)
     }
 

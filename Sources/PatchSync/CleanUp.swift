@@ -24,6 +24,11 @@ struct Retention: Equatable {
         }
     }
 
+    /// These bytes are used where the app ships them.
+    mutating func leave(_ object: SHA256Digest) {
+        objects.remove(object)
+    }
+
     func unused(objects found: [SHA256Digest]) -> [SHA256Digest] {
         found.filter { !objects.contains($0) }
     }
@@ -43,8 +48,12 @@ struct CleanUp {
         var kept: [Selection] = []
         for channel in try store.channels() { kept += try store.state(of: channel).machine.kept }
         var examination = Examination(store: store, records: store.records())
-        let retention = Retention(keeping: kept) { patch in (try? examination.manifest(of: patch)) ?? nil }
-        guard let retention else { return }
+        let needed = Retention(keeping: kept) { patch in (try? examination.manifest(of: patch)) ?? nil }
+        guard var retention = needed else { return }
+        // What the app ships intact is used there.
+        for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {
+            if try examination.isEmbedded(digest) { retention.leave(digest) }
+        }
         let files = store.files
         let all: [SHA256Digest]
         do throws(FileError) { all = try store.objects.all() } catch { throw .file(error) }

@@ -1,27 +1,48 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
+package import ReleaseFolder
 
 /// A device's store and everything that happens on it without a network: init, launch, confirm, switch, roll back, look.
 package struct Device: Sendable {
     package let store: DeviceStore
-    package let configuration: DeviceConfiguration
+    package private(set) var configuration: DeviceConfiguration
     package var now: @Sendable () -> UTCTime
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:access:deviceID:)`` made.
+    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:access:deviceID:machine:embedded:appBuild:)``
+    /// made.
+    ///
+    /// Reads only; ``open(_:now:machine:appBuild:)`` also notices another build or machine.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
-        self.store = store
-        self.now = now
         configuration = try store.configuration()
+        self.now = now
+        var store = store
+        // One that cannot be read ships nothing, and a sync heals what is missing then.
+        if let path = configuration.embedded, let folder = try? EmbeddedFolder(path, files: store.files) {
+            store.embedded = EmbeddedFiles(folder, files: store.files)
+        } else {
+            store.embedded = nil
+        }
+        self.store = store
+    }
+
+    /// The same store as it is now: another process may have changed its configuration.
+    package func reopened() throws(SyncError) -> Device {
+        var device = try Device(store, now: now)
+        device.random = random
+        device.atCommitPoint = atCommitPoint
+        return device
     }
 
     /// Makes a store.
     ///
     /// The root of trust comes from a file that the app carries: there is no trust on first use.
     ///
-    /// - Parameter root: must be signed by itself and name its app.
+    /// - Parameters:
+    ///   - root: must be signed by itself and name its app.
+    ///   - embedded: what the app ships; verified, and what the device runs from its first start on.
     package static func create(
         _ store: DeviceStore,
         server: ServerURL,
@@ -30,7 +51,10 @@ package struct Device: Sendable {
         root: [UInt8],
         allowsTestingKeys: Bool,
         access: ServerAccess = ServerAccess(),
-        deviceID: [UInt8] = SecureRandom.bytes(16)
+        deviceID: [UInt8] = SecureRandom.bytes(16),
+        machine: MachineIdentity? = nil,
+        embedded: EmbeddedFolder? = nil,
+        appBuild: AppBuild? = nil
     ) throws(SyncError) {
         let trusted: TrustedMetadata
         // Whether it has expired is looked at when something new is taken.
@@ -46,7 +70,22 @@ package struct Device: Sendable {
         var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
         configuration.access = access
         facts.apply(to: &configuration)
-        try DeviceStore.create(store, configuration: configuration, rootBytes: root, deviceID: deviceID)
+        configuration.appBuild = appBuild
+        var shipped: VerifiedEmbedded?
+        if let embedded {
+            try embedded.document.check(appBuild)
+            shipped = try VerifiedEmbedded(embedded, for: app, files: store.files)
+            configuration.embedded = embedded.path
+            configuration.embeddedDigest = embedded.sha256
+            configuration.appBuild = embedded.document.appBuild ?? appBuild
+        }
+        try DeviceStore.create(
+            store,
+            configuration: configuration,
+            rootBytes: root,
+            identity: DeviceIdentity(deviceID: deviceID, machine: machine),
+            shipped: shipped
+        )
     }
 
     package func state() throws(SyncError) -> DeviceState {

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import SystemPackage
 
 /// What a store was told when it was made.
 package struct DeviceConfiguration: Equatable, Sendable {
@@ -12,12 +13,18 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var port: Int?
     package var access = ServerAccess()
     /// Who uses the device, for rules that name users.
-    package var user: UserID?
+    package var user: PatchFormat.UserID?
     /// What conditions are judged by.
     package var data: [ConditionKey: ConditionValue] = [:]
     package var platform: Platform?
     /// How many selections that were confirmed before the present one stay on disk.
     package var keep = SelectionMachine.defaultKeep
+    /// The folder that the app ships; absolute.
+    package var embedded: FilePath?
+    /// The build of the app that the selections were made for.
+    package var appBuild: AppBuild?
+    /// Of the `embedded.json` that was settled last.
+    package var embeddedDigest: SHA256Digest?
 
     package init(
         app: AppID,
@@ -48,12 +55,19 @@ package struct DeviceConfiguration: Equatable, Sendable {
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
         access = try ServerAccess(fields)
         try readFacts(fields)
+        if let text = try fields.optionalString("embedded") {
+            let path = FilePath(text)
+            guard path.isAbsolute else { throw fields.broken("embedded", "must be an absolute path") }
+            embedded = path
+        }
+        appBuild = fields.has("appBuild") ? try fields.name("appBuild") : nil
+        embeddedDigest = fields.has("embeddedDigest") ? try fields.digest("embeddedDigest") : nil
     }
 
     /// Members that stores have since conditions, users and platforms are judged; absent in older ones.
     private mutating func readFacts(_ fields: Fields) throws(FormatError) {
         if let text = try fields.optionalString("user") {
-            guard let user = UserID(text) else { throw fields.broken("user", UserID.rule) }
+            guard let user = PatchFormat.UserID(text) else { throw fields.broken("user", PatchFormat.UserID.rule) }
             self.user = user
         }
         if fields.has("data") {
@@ -82,17 +96,21 @@ package struct DeviceConfiguration: Equatable, Sendable {
     }
 
     var json: JSON {
-        .fields(members + access.members)
-    }
-
-    private var members: [(String, JSON?)] {
-        [
+        let told: [(String, JSON?)] = [
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
-            ("port", port.map { .integer($0) }), ("user", user.map { .text($0.text) }),
-            ("data", data.isEmpty ? nil : dataJSON), ("platform", platform?.json),
+            ("port", port.map { .integer($0) }),
+        ]
+        let facts: [(String, JSON?)] = [
+            ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),
+            ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
         ]
+        let shipped: [(String, JSON?)] = [
+            ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),
+            ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
+        ]
+        return .fields(told + access.members + facts + shipped)
     }
 
     package var dataJSON: JSON {

@@ -35,6 +35,7 @@ package struct DeviceState: Equatable, Sendable {
             ("state", machine.state.json), ("previous", machine.previous?.json),
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(\.json)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
+            ("embedded", machine.embedded?.json),
         ])
     }
 
@@ -52,7 +53,8 @@ package struct DeviceState: Equatable, Sendable {
         machine = SelectionMachine(
             state: try SelectionState(try fields.fields("state")),
             earlier: try Self.earlier(fields),
-            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document)
+            blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document),
+            embedded: fields.has("embedded") ? try Selection(try fields.fields("embedded")) : nil
         )
         if fields.has("transfers") {
             transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)

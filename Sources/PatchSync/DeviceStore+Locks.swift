@@ -26,7 +26,7 @@ extension DeviceStore {
     package func changingConfiguration(
         _ change: (inout DeviceConfiguration) throws(SyncError) -> Void
     ) async throws(SyncError) -> DeviceConfiguration {
-        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
+        try await changing { () throws(SyncError) in
             let before = try configuration()
             var configuration = before
             try change(&configuration)
@@ -39,6 +39,11 @@ extension DeviceStore {
             if configuration != before { try save(configuration) }
             return configuration
         }
+    }
+
+    /// Holds the writer lock.
+    func changing<Result>(_ body: () throws(SyncError) -> Result) async throws(SyncError) -> Result {
+        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in try body() }
     }
 
     /// For the one sync that runs: others are told who runs it.

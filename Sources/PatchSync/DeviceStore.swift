@@ -15,12 +15,15 @@ package import SystemPackage
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
 ///   Downloading/ PartialDownload/ quarantine/    never served
 ///   verified                   which file each object was when it was last hashed
+///   verified-embedded          the same of the files that the app ships
 ///   lock  sync.lock            held for one change of state; held by the one sync that runs
 /// ```
 package struct DeviceStore: Sendable {
     package let root: FilePath
     package let files: any FileOperations
     package let objects: ObjectStore
+    /// What the app ships; nil without it.
+    package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
     let isShared: Bool
 
@@ -48,6 +51,8 @@ package struct DeviceStore: Sendable {
     package func stateFile(_ channel: ChannelName) -> FilePath {
         directory(of: channel).appending("state.json")
     }
+
+    package var configurationFile: FilePath { root.appending("config.json") }
 
     private func directory(of channel: ChannelName) -> FilePath {
         root.appending("channels").appending(channel.text)
@@ -101,6 +106,20 @@ package struct DeviceStore: Sendable {
         }
     }
 
+    /// Removes what other channels left, what was listed, and what was half downloaded.
+    func forget(allBut channel: ChannelName) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            for name in ["patchlist.json", "dial.json"] {
+                try files.removeIfPresent(directory(of: channel).appending(name))
+            }
+            for name in try files.list(root.appending("channels")) where name != channel.text {
+                try files.removeTree(root.appending("channels").appending(name))
+            }
+            try files.syncDirectory(root.appending("channels"))
+            try objects.removePartialDownloads()
+        }
+    }
+
     package func records() -> VerifiedRecords {
         VerifiedRecords.load(root.appending("verified"), from: files)
     }
@@ -109,38 +128,53 @@ package struct DeviceStore: Sendable {
         try wrapped { () throws(FileError) in try records.save("verified", in: root, of: files) }
     }
 
+    /// The same for the files that the app ships, by their digests.
+    func shippedRecords() -> VerifiedRecords {
+        guard embedded != nil else { return VerifiedRecords() }
+        return VerifiedRecords.load(root.appending("verified-embedded"), from: files)
+    }
+
+    func save(shipped records: VerifiedRecords) throws(SyncError) {
+        try wrapped { () throws(FileError) in try records.save("verified-embedded", in: root, of: files) }
+    }
+
     // MARK: Making and opening
 
     /// Makes a store from a root of trust that came by another way than the network.
+    ///
+    /// - Parameter shipped: what the device runs from its first start on.
     package static func create(
         _ store: DeviceStore,
         configuration: DeviceConfiguration,
         rootBytes: [UInt8],
-        deviceID: [UInt8]
+        identity: DeviceIdentity,
+        shipped: VerifiedEmbedded? = nil
     ) throws(SyncError) {
         let files = store.files
-        let config = store.root.appending("config.json")
-        if try store.optional(config, limit: Limits.stateFile) != nil { throw .storeExists(store.root) }
+        if try store.optional(store.configurationFile, limit: Limits.stateFile) != nil {
+            throw .storeExists(store.root)
+        }
         try store.wrapped { () throws(FileError) in
             for directory in [store.root, store.bundles, store.downloading] { try files.makeDirectory(directory) }
             try store.trust.prepare()
             try store.objects.prepare()
             try files.replace("root.json", in: store.trust.folder, with: rootBytes)
-            let device = JSON.fields([
-                ("format", .text("patchline-device-v1")), ("deviceId", .text(Hex.text(deviceID))),
-            ])
-            try files.replace("device.json", in: store.root, with: device.fileBytes)
-            // Last: a folder with it is a store.
-            try files.replace("config.json", in: store.root, with: configuration.json.fileBytes)
         }
+        try store.save(identity)
+        if let shipped {
+            try store.save(shipped: shipped.records)
+            try store.save(DeviceState(startingFrom: shipped, in: configuration.channel), of: configuration.channel)
+        }
+        // Last: a folder with it is a store.
+        try store.save(configuration)
     }
 
     package func configuration() throws(SyncError) -> DeviceConfiguration {
-        guard let bytes = try optional(root.appending("config.json"), limit: Limits.stateFile) else {
+        guard let bytes = try optional(configurationFile, limit: Limits.stateFile) else {
             throw .noStore(root)
         }
         do throws(FormatError) {
-            return try DeviceConfiguration(bytes, named: root.appending("config.json").string)
+            return try DeviceConfiguration(bytes, named: configurationFile.string)
         } catch { throw .format(error) }
     }
 
@@ -151,18 +185,21 @@ package struct DeviceStore: Sendable {
     }
 
     package func deviceID() throws(SyncError) -> [UInt8] {
+        try identity().deviceID
+    }
+
+    package func identity() throws(SyncError) -> DeviceIdentity {
         let path = root.appending("device.json")
         guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .noStore(root) }
         do throws(FormatError) {
-            let fields = try Fields(
-                try JSON.document(bytes, named: path.string, limit: Limits.stateFile),
-                of: path.string
-            )
-            guard let id = Hex.bytes(try fields.string("deviceId")), id.count == 16 else {
-                throw fields.broken("deviceId", "must be 32 lowercase hex digits")
-            }
-            return id
+            return try DeviceIdentity(bytes, named: path.string)
         } catch { throw .format(error) }
+    }
+
+    func save(_ identity: DeviceIdentity) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.replace("device.json", in: root, with: identity.json.fileBytes)
+        }
     }
 
     // MARK: Small things

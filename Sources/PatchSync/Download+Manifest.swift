@@ -3,17 +3,18 @@ import PatchStore
 import PatchTrust
 
 extension Download {
-    /// A bundle's manifest with every signature checked; from the objects where it lies there, else from the server.
+    /// A bundle's manifest, from where it lies on this device, else from the server.
     ///
-    /// Both documents become objects first and are read from there: neither is ever held as a whole.
-    mutating func manifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
-        guard
-            let entry = list.entries.first(where: {
-                $0.fingerprint.sha256 == patch.fingerprint.sha256 && $0.patchID == patch.patchID
-            }),
-            let column = patch.column
-        else {
-            throw .trust(.noTarget(role: list.list.channel.text, target: "\(patch.label) manifest.sigs"))
+    /// Every signature of a listed one is checked. One that is installed and not listed any more, or by another channel,
+    /// was checked then: it is the same by its digest. Both documents become objects first and are read from there: neither
+    /// is ever held as a whole.
+    mutating func manifest(of wanted: SyncPlan.Wanted) async throws(SyncError) -> AssetManifest {
+        let patch = wanted.patch
+        guard let entry = listed(patch), let column = patch.column else {
+            guard !wanted.isNew else {
+                throw .trust(.noTarget(role: list.list.channel.text, target: "\(patch.label) manifest.sigs"))
+            }
+            return try await installedManifest(of: patch)
         }
         var new: [SHA256Digest] = []
         do throws(SyncError) {
@@ -47,10 +48,7 @@ extension Download {
         _ column: SHA256Digest,
         of patch: InstalledPatch
     ) async throws(SyncError) -> Bool {
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(of: column, records: VerifiedRecords())
-        }
-        if case .intact = condition { return false }
+        guard try !isIntact(column, expected: nil, unrecorded: true) else { return false }
         try removeDamaged(column)
         let target = TargetPath.signatureColumn(
             channel: list.list.channel,
@@ -68,12 +66,11 @@ extension Download {
     }
 
     private func verified(_ entry: PatchEntry, _ column: SHA256Digest) async throws(SyncError) -> VerifiedManifest {
-        let objects = store.objects
         let (manifestBytes, columnBytes, columnSize) = try store.wrapped { () throws(FileError) in
             (
-                try objects.bytes(of: entry.fingerprint.sha256, limit: Limits.manifest),
-                try objects.bytes(of: column, limit: Limits.signatureColumn),
-                try store.files.identity(of: objects.path(of: column))?.size ?? 0
+                try store.bytes(of: entry.fingerprint.sha256, limit: Limits.manifest),
+                try store.bytes(of: column, limit: Limits.signatureColumn),
+                try store.files.identity(of: try store.place(of: column).path)?.size ?? 0
             )
         }
         do throws(TrustError) {
@@ -88,6 +85,23 @@ extension Download {
         } catch {
             if let failure = manifestBytes.failure ?? columnBytes.failure { throw .file(failure) }
             throw .trust(error)
+        }
+    }
+
+    func listed(_ patch: InstalledPatch) -> PatchEntry? {
+        list.entries.first { $0.fingerprint.sha256 == patch.fingerprint.sha256 && $0.patchID == patch.patchID }
+    }
+
+    private mutating func installedManifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
+        _ = try await receiveManifest(of: patch)
+        let bytes = try store.wrapped { () throws(FileError) in
+            try store.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
+        }
+        do throws(FormatError) {
+            return try AssetManifest(from: bytes, named: "\(patch.label) manifest")
+        } catch {
+            if let failure = bytes.failure { throw .file(failure) }
+            throw .format(error)
         }
     }
 }

@@ -130,9 +130,9 @@ struct Download {
             .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault)
         )
         guard state.work == .download else {
-            if try !examination.hasColumn(of: patch) {
+            if try !examination.hasColumn(of: patch), listed(patch) != nil {
                 // Fetches and keeps what is missing, the column that is.
-                _ = try await manifest(of: patch)
+                _ = try await manifest(of: wanted)
                 outcome.healed.append(patch.label)
             }
             if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
@@ -150,7 +150,7 @@ struct Download {
             return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
         case .bundle:
             let before = outcome.filesReceived
-            let manifest = try await manifest(of: patch)
+            let manifest = try await manifest(of: wanted)
             if outcome.filesReceived > before { outcome.transfers.move(patch) }
             try gate(manifest, wanted, isOnDisk: false)
             var missing: [ObjectRequest] = []
@@ -233,16 +233,24 @@ struct Download {
         )
     }
 
-    func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(
-                of: fingerprint.sha256,
-                expected: fingerprint,
-                records: unrecorded ? VerifiedRecords() : examination.records
-            )
-        }
+    /// Whether the bytes are here, in the store or in what the app ships.
+    ///
+    /// A damaged object that stands before the app's own file steps aside.
+    mutating func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
+        try isIntact(fingerprint.sha256, expected: fingerprint, unrecorded: unrecorded)
+    }
+
+    /// Whether these bytes lie on this device, in the store or in what the app ships.
+    mutating func isIntact(
+        _ digest: SHA256Digest,
+        expected: Fingerprint?,
+        unrecorded: Bool
+    ) throws(SyncError) -> Bool {
+        let (place, condition) = try examination.condition(of: digest, expected: expected, unrecorded: unrecorded)
         if case .intact = condition { return true }
-        return false
+        guard !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) else { return false }
+        if condition != .missing { try removeDamaged(digest) }
+        return true
     }
 
     func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {

@@ -27,10 +27,18 @@ package struct FileFault: Equatable, Sendable {
 package struct Examination {
     private let store: DeviceStore
     package private(set) var records: VerifiedRecords
+    /// Of the files that the app ships.
+    private var shipped: VerifiedRecords
 
     package init(store: DeviceStore, records: VerifiedRecords) {
+        self.init(store: store, records: records, shipped: store.shippedRecords())
+    }
+
+    /// - Parameter shipped: of the files that the app ships.
+    init(store: DeviceStore, records: VerifiedRecords, shipped: VerifiedRecords) {
         self.store = store
         self.records = records
+        self.shipped = shipped
     }
 
     /// Everything that is wrong with a patch's files; empty when it is complete and intact.
@@ -45,10 +53,10 @@ package struct Examination {
             guard let manifest = try manifest(of: patch) else {
                 return [FileFault(file: "\(patch.label) manifest", wrong: .unreadable, asset: nil)]
             }
-            let folder = store.bundle(patch.fingerprint.sha256)
+            let bundle = patch.fingerprint.sha256
             var faults: [FileFault] = []
             for asset in manifest.assets {
-                if let wrong = try wrong(with: asset, at: folder.appending(asset.path.text)) {
+                if let wrong = try wrong(with: asset, in: bundle) {
                     faults.append(FileFault(file: "\(patch.label) \(asset.path)", wrong: wrong, asset: asset))
                 }
             }
@@ -59,7 +67,7 @@ package struct Examination {
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
     package func manifest(of patch: InstalledPatch) throws(SyncError) -> AssetManifest? {
         let bytes = try store.wrapped { () throws(FileError) in
-            try store.objects.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
+            try store.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
         }
         let manifest = try? AssetManifest(from: bytes, named: "\(patch.label) manifest")
         if let failure = bytes.failure { throw .file(failure) }
@@ -71,11 +79,9 @@ package struct Examination {
     /// Nothing that runs needs them, so their absence is no fault.
     mutating func hasColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
         guard let column = patch.column else { return true }
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(of: column, records: records)
-        }
+        let (place, condition) = try condition(of: column, expected: nil)
         guard case .intact(let identity) = condition else { return false }
-        records[column] = identity
+        record(identity, of: column, at: place)
         return true
     }
 
@@ -95,42 +101,80 @@ package struct Examination {
         mustBeText: Bool
     ) throws(SyncError) -> FileFault? {
         let digest = fingerprint.sha256
-        let condition = try store.wrapped { () throws(FileError) in
-            try store.objects.condition(of: digest, expected: fingerprint, records: records)
-        }
+        let (place, condition) = try condition(of: digest, expected: fingerprint)
         switch condition {
         case .missing: return FileFault(file: name, wrong: .missing, asset: nil)
         case .damaged(let field): return FileFault(file: name, wrong: .differs(field), asset: nil)
         case .intact(let identity):
-            if records[digest] == identity { return nil }
+            if recorded(digest, at: place) == identity { return nil }
             if mustBeText {
                 let bytes = try store.wrapped { () throws(FileError) in
-                    try store.objects.read(digest, limit: Limits.object)
+                    try store.files.read(place.path, limit: Limits.object)
                 }
                 guard String(validating: bytes, as: UTF8.self) != nil else {
                     return FileFault(file: name, wrong: .unreadable, asset: nil)
                 }
             }
-            records[digest] = identity
+            record(identity, of: digest, at: place)
             return nil
         }
     }
 
-    /// An asset under its path in the bundle's folder: a link to its object, so one record serves both names.
-    private mutating func wrong(with asset: Asset, at path: FilePath) throws(SyncError) -> FileFault.Wrong? {
-        let expected = asset.fingerprint
-        let status = try store.wrapped { () throws(FileError) in try store.files.status(of: path) }
-        guard let status else { return .missing }
-        guard status.kind == .file else { return .differs("kind") }
-        guard status.identity.size == expected.size else { return .differs("size") }
-        if records[expected.sha256] == status.identity { return nil }
-        var digester = Digester()
+    /// What stands where a script, manifest or column lies; what is the same file as when it was recorded is not hashed.
+    func condition(
+        of digest: SHA256Digest,
+        expected: Fingerprint?,
+        unrecorded: Bool = false
+    ) throws(SyncError) -> (Place, ObjectCondition) {
         try store.wrapped { () throws(FileError) in
-            try store.files.readChunks(path, limit: expected.size) { digester.update($0) }
+            let place = try store.place(of: digest)
+            let recorded = unrecorded ? nil : recorded(digest, at: place)
+            return (
+                place, try store.files.condition(of: place.path, digest, expected: expected, recorded: recorded)
+            )
         }
-        if let field = digester.finish().firstDifference(from: expected) { return .differs(field) }
-        records[expected.sha256] = status.identity
-        return nil
+    }
+
+    /// An asset where it lies: a link to its object, so that one record serves both names, or the app's own file.
+    private mutating func wrong(with asset: Asset, in bundle: SHA256Digest) throws(SyncError) -> FileFault.Wrong? {
+        let (expected, digest) = (asset.fingerprint, asset.fingerprint.sha256)
+        let (place, condition) = try store.wrapped { () throws(FileError) in
+            let place = try store.place(of: asset, in: bundle)
+            let recorded = recorded(digest, at: place)
+            return (
+                place, try store.files.condition(of: place.path, digest, expected: expected, recorded: recorded)
+            )
+        }
+        switch condition {
+        case .missing: return .missing
+        case .damaged(let field): return .differs(field)
+        case .intact(let identity):
+            record(identity, of: digest, at: place)
+            return nil
+        }
+    }
+
+    /// Whether the app ships these bytes, intact: they are used where they lie, and neither fetched nor linked.
+    mutating func isEmbedded(_ fingerprint: Fingerprint) throws(SyncError) -> Bool {
+        try isEmbedded(fingerprint.sha256, expected: fingerprint)
+    }
+
+    mutating func isEmbedded(_ digest: SHA256Digest, expected: Fingerprint? = nil) throws(SyncError) -> Bool {
+        guard let path = store.embedded?.file(digest) else { return false }
+        let condition = try store.wrapped { () throws(FileError) in
+            try store.files.condition(of: path, digest, expected: expected, recorded: shipped[digest])
+        }
+        guard case .intact(let identity) = condition else { return false }
+        shipped[digest] = identity
+        return true
+    }
+
+    private func recorded(_ digest: SHA256Digest, at place: Place) -> FileIdentity? {
+        place.isEmbedded ? shipped[digest] : records[digest]
+    }
+
+    private mutating func record(_ identity: FileIdentity, of digest: SHA256Digest, at place: Place) {
+        if place.isEmbedded { shipped[digest] = identity } else { records[digest] = identity }
     }
 
     /// An object that was digested on its way in.
@@ -140,6 +184,7 @@ package struct Examination {
 
     package mutating func forget(_ digest: SHA256Digest) {
         records[digest] = nil
+        shipped[digest] = nil
     }
 
     /// For changes of links, which change what a record says.
@@ -154,6 +199,7 @@ package struct Examination {
 
     package func save() throws(SyncError) {
         try store.save(records)
+        if store.embedded != nil { try store.save(shipped: shipped) }
     }
 }
 

@@ -60,7 +60,8 @@ extension SyncError {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible:
+            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible,
+            .embedded, .otherAppBuild, .trialRunning:
             false
         }
     }

@@ -103,6 +103,19 @@ extension PatchState {
     }
 }
 
+extension PatchState {
+    /// What an installation of a developer's own script comes to, without list, store and network (P11, by P4's rule).
+    ///
+    /// - Parameter bytes: nil when there is no file.
+    package init(testScript bytes: [UInt8]?) {
+        guard let bytes else {
+            self = .fileNotExist
+            return
+        }
+        self = String(validating: bytes, as: UTF8.self) == nil ? .unknownError : .success
+    }
+}
+
 /// What a sync or launch does about a patch.
 package enum PatchWork: Equatable, Sendable {
     case none, install, download

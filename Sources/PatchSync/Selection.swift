@@ -11,6 +11,10 @@ package struct InstalledPatch: Hashable, Sendable {
     package let signature: EntrySignature
     /// A bundle's `manifest.sigs`, kept as an object.
     package let column: SHA256Digest?
+    /// The channel whose list it came from, where that is another than the one it is installed in now.
+    ///
+    /// Its entry's signature names that channel.
+    package private(set) var channel: ChannelName?
 
     package init(_ entry: PatchEntry, column: SHA256Digest?) {
         self.init(
@@ -20,7 +24,8 @@ package struct InstalledPatch: Hashable, Sendable {
             url: entry.url,
             fingerprint: entry.fingerprint,
             signature: entry.signature,
-            column: column
+            column: column,
+            channel: nil
         )
     }
 
@@ -31,7 +36,8 @@ package struct InstalledPatch: Hashable, Sendable {
         url: String,
         fingerprint: Fingerprint,
         signature: EntrySignature,
-        column: SHA256Digest?
+        column: SHA256Digest?,
+        channel: ChannelName?
     ) {
         self.patchID = patchID
         self.kind = kind
@@ -40,6 +46,15 @@ package struct InstalledPatch: Hashable, Sendable {
         self.fingerprint = fingerprint
         self.signature = signature
         self.column = column
+        self.channel = channel
+    }
+
+    /// The same version in the state of `channel`, where it stood in that of `other` so far.
+    func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
+        var patch = self
+        let origin = patch.channel ?? other
+        patch.channel = origin == channel ? nil : origin
+        return patch
     }
 
     package var content: PatchContent { PatchContent(patchID: patchID, sha256: fingerprint.sha256) }
@@ -50,6 +65,7 @@ package struct InstalledPatch: Hashable, Sendable {
         let members: [(String, JSON?)] = [
             ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
             ("url", .text(url)), ("signature", signature.json), ("column", column.map { .text($0.hex) }),
+            ("channel", channel.map { .text($0.text) }),
         ]
         return .fields(members + fingerprint.members)
     }
@@ -65,7 +81,8 @@ package struct InstalledPatch: Hashable, Sendable {
             url: try fields.string("url"),
             fingerprint: try fields.fingerprint(),
             signature: try EntrySignature(try fields.fields("signature")),
-            column: fields.has("column") ? try fields.digest("column") : nil
+            column: fields.has("column") ? try fields.digest("column") : nil,
+            channel: fields.has("channel") ? try fields.name("channel") : nil
         )
     }
 }
@@ -133,6 +150,20 @@ package struct Selection: Hashable, Sendable {
     func activating(_ time: ActivationTime) -> Selection {
         Selection(number: number, roleVersion: roleVersion, patches: patches, entryKeys: entryKeys, activates: time)
     }
+
+    /// The same selection in the state of `channel`, where it stood in that of `other` so far.
+    func told(in channel: ChannelName, from other: ChannelName) -> Selection {
+        Selection(
+            number: number,
+            roleVersion: roleVersion,
+            patches: patches.map { $0.told(in: channel, from: other) },
+            entryKeys: entryKeys,
+            activates: activates
+        )
+    }
+
+    /// Whether a list of this very channel made all of it.
+    var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
 
     var json: JSON {
         .fields([

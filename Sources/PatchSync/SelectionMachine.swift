@@ -15,22 +15,35 @@ package struct SelectionMachine: Equatable, Sendable {
     /// The selections confirmed before the present one, the last of them first; where `rollback` goes.
     package private(set) var earlier: [Selection]
     package private(set) var blocks: TrialBlocks
+    /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
+    package private(set) var embedded: Selection?
 
-    package init(state: SelectionState = .empty, earlier: [Selection], blocks: TrialBlocks = TrialBlocks()) {
+    package init(
+        state: SelectionState = .empty,
+        earlier: [Selection],
+        blocks: TrialBlocks = TrialBlocks(),
+        embedded: Selection? = nil
+    ) {
         self.state = state
         self.earlier = earlier
         self.blocks = blocks
+        self.embedded = embedded
     }
 
-    package init(state: SelectionState = .empty, previous: Selection? = nil, blocks: TrialBlocks = TrialBlocks()) {
-        self.init(state: state, earlier: [previous].compactMap(\.self), blocks: blocks)
+    package init(
+        state: SelectionState = .empty,
+        previous: Selection? = nil,
+        blocks: TrialBlocks = TrialBlocks(),
+        embedded: Selection? = nil
+    ) {
+        self.init(state: state, earlier: [previous].compactMap(\.self), blocks: blocks, embedded: embedded)
     }
 
     /// The one confirmed just before the present one.
     package var previous: Selection? { earlier.first }
 
     /// Every selection whose files must stay.
-    package var kept: [Selection] { state.kept + earlier }
+    package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
 
     package enum Staging: Equatable, Sendable {
         /// It waits for a switch or the next launch.
@@ -113,6 +126,7 @@ package struct SelectionMachine: Equatable, Sendable {
         // What was withdrawn must not come back, whichever way this activation ends.
         let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
+        embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
         if let good, good.contents.isSuperset(of: next.contents) {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
@@ -183,7 +197,7 @@ package struct SelectionMachine: Equatable, Sendable {
         if case .pending(let good, _) = state { state = .resting(good) }
     }
 
-    /// A person rolls back: to the last confirmed selection but the present one.
+    /// A person rolls back: to the last confirmed selection but the present one, else to what the app ships.
     ///
     /// Nil when there is none.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
@@ -192,12 +206,32 @@ package struct SelectionMachine: Equatable, Sendable {
         case .trying(_, let trial, _):
             return .rolledBack(to: failTrial(because: .person, at: time), from: trial)
         case .settled(let present), .pending(let present?, _):
-            guard let target = previous else { return nil }
+            guard let target = previous ?? embedded, target.contents != present.contents else { return nil }
             blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
             state = .settled(target)
-            earlier.removeFirst()
+            earlier = Array(earlier.dropFirst())
             return .rolledBack(to: target, from: present)
         }
+    }
+
+    /// Back to what was confirmed last, whatever waits or is on trial.
+    mutating func settleOnGood() {
+        if let good = state.good ?? embedded { state = .settled(good) }
+    }
+
+    /// What runs, listed now by this channel itself where it came from another: its entries are this channel's.
+    mutating func settleInChannel(_ next: Selection) {
+        guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
+            return
+        }
+        state = .settled(
+            Selection(
+                number: present.number,
+                roleVersion: next.roleVersion,
+                patches: next.patches,
+                entryKeys: next.entryKeys
+            )
+        )
     }
 
     package mutating func clearBlocks() {
@@ -208,7 +242,7 @@ package struct SelectionMachine: Equatable, Sendable {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let known = good?.contents ?? []
         blocks.fail(trial.patches.filter { !known.contains($0.content) }, because: reason, at: time)
-        state = .resting(good)
-        return good
+        state = .resting(good ?? embedded)
+        return state.running
     }
 }

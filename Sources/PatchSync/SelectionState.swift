@@ -50,6 +50,15 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
+    /// What proved itself last.
+    package var good: Selection? {
+        switch self {
+        case .empty: nil
+        case .settled(let selection): selection
+        case .pending(let good, _), .trying(let good, _, _): good
+        }
+    }
+
     /// Every selection whose files must stay.
     package var kept: [Selection] {
         switch self {

@@ -100,6 +100,7 @@ package struct SyncEngine: Sendable {
             staging: staging,
             activates: plan.activates,
             staleMirror: offer.staleMirror,
+            keptEmbedded: plan.keptEmbedded,
             mirrors: sources.takeFaults()
         )
     }
@@ -300,6 +301,7 @@ package struct SyncEngine: Sendable {
             )
             let staging = state.machine.stage(next)
             if staging == .staged { state.lastSelection = next.number }
+            if staging == .unchanged { state.machine.settleInChannel(next) }
             return staging
         }
         atCommitPoint(.afterState)

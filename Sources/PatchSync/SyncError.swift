@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
+package import ReleaseFolder
 package import SystemPackage
 
 /// Why an operation of the device did not happen.
@@ -31,6 +32,12 @@ package enum SyncError: Error, Equatable, Sendable {
     case blacklisted(Label, until: UTCTime)
     /// The bundle is made for another native part than this device's.
     case incompatible(Label, Platform, needs: String?)
+    /// The folder that the app ships is not what it says, or is not there.
+    case embedded(FilePath, ReleaseError)
+    /// The app says that it is another build than the one it ships versions for.
+    case otherAppBuild(given: AppBuild, embedded: AppBuild)
+    /// Nothing was ever confirmed, and what runs is on trial: another channel would begin with nothing.
+    case trialRunning
 }
 
 extension SyncError {
@@ -65,6 +72,11 @@ extension SyncError: CustomStringConvertible {
         case .blacklisted(let label, let until): "\(label): \(NotEligible.blocked(until: until))"
         case .incompatible(let label, let platform, let needs):
             "\(label): \(NotEligible.incompatible(platform))" + (needs.map { ", it needs \($0)" } ?? "")
+        case .embedded(let path, .missing(let name)): "\(path): \(name) is missing from what the app ships"
+        case .embedded(let path, let error): "\(path): \(error)"
+        case .otherAppBuild(let given, let embedded):
+            "this is build \(given), and what it ships is for build \(embedded)"
+        case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }
 }

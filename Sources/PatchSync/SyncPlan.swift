@@ -25,28 +25,41 @@ package struct SyncPlan: Sendable {
     package let activates: ActivationTime
     /// Bytes of every signature column that the role names.
     let columnSizes: [SHA256Digest: Int]
+    /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
+    let keptEmbedded: Int?
 
     init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
         let base = machine.state.choiceBase
         self.base = base
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
         self.circumstances = circumstances
-        decisions = Self.decisions(list, base: base, under: circumstances)
+        keptEmbedded = machine.embeddedThatStays(beside: list)
+        decisions =
+            keptEmbedded == nil
+            ? Self.decisions(list, base: base, under: circumstances)
+            : (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
         let channel = list.list.channel
+        func installed(_ entry: PatchEntry) -> InstalledPatch {
+            let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
+            return InstalledPatch(
+                entry,
+                column: entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
+            )
+        }
         wanted = decisions.compactMap { decision in
             switch decision.choice {
             case .take(_, let current) where isTrial:
                 return current.map { Wanted(patch: $0, current: $0) }
-            case .take(let entry, let current):
-                let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
-                let column = entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
-                return Wanted(patch: InstalledPatch(entry, column: column), current: current)
-            case .keep(let current): return Wanted(patch: current, current: current)
+            case .take(let entry, let current): return Wanted(patch: installed(entry), current: current)
+            case .keep(let current):
+                // One of another channel that is listed here, with the same bytes, is this channel's from now on.
+                let own = current.channel == nil ? nil : list.entries.first { $0.content == current.content }
+                return Wanted(patch: own.map(installed) ?? current, current: current)
             case .withdraw(let current) where isTrial: return Wanted(patch: current, current: current)
             case .withdraw, .none: return nil
             }
@@ -75,5 +88,17 @@ package struct SyncPlan: Sendable {
             )
         }
         return JointChoice(candidates, under: circumstances).decisions
+    }
+}
+
+extension SelectionMachine {
+    /// The role version of what the app ships, while that runs and `list` is not above it: then the list takes nothing.
+    ///
+    /// Versions of different channels cannot be compared.
+    func embeddedThatStays(beside list: VerifiedList) -> Int? {
+        guard let embedded, embedded.isOfThisChannel, state.choiceBase?.contents == embedded.contents,
+            list.roleVersion <= embedded.roleVersion
+        else { return nil }
+        return embedded.roleVersion
     }
 }

@@ -50,6 +50,8 @@ package struct SyncReport: Equatable, Sendable {
     package let activates: ActivationTime
     /// The server's metadata was older than what this device knows.
     package let staleMirror: StaleMirror?
+    /// The role version of what the app ships and this device runs, where the list is not above it: nothing was taken.
+    package let keptEmbedded: Int?
     /// Servers that were asked in vain, were behind, or lied.
     package let mirrors: [MirrorFault]
 

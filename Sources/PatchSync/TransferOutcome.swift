@@ -52,7 +52,8 @@ extension SyncError {
         case .fetch(let error): error.isNetwork ? .network : .content
         case .trust, .format, .object: .content
         case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .testingKeys, .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch:
+            .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .embedded,
+            .otherAppBuild, .trialRunning:
             nil
         }
     }

@@ -35,7 +35,7 @@ extension Device {
 
     /// - Parameter keys: those that signed its entries; nil to leave signatures out.
     private func checks(of patch: InstalledPatch, keys: EntryKeys?) throws(SyncError) -> [CheckRecord] {
-        var examination = Examination(store: store, records: VerifiedRecords())
+        var examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
         let faults = try examination.faults(of: patch)
         let manifest =
             patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil
@@ -45,7 +45,7 @@ extension Device {
             () throws(EntryFault) in
             let statement = Statement.patch(
                 app: configuration.app,
-                channel: configuration.channel,
+                channel: patch.channel ?? configuration.channel,
                 patchID: patch.patchID,
                 kind: patch.kind,
                 version: patch.version,
@@ -66,7 +66,7 @@ extension Device {
         let name = "\(patch.label) manifest.sigs"
         let parsed: SignatureColumn
         do {
-            let bytes = try store.objects.read(column, limit: Limits.signatureColumn)
+            let bytes = try store.files.read(try store.place(of: column).path, limit: Limits.signatureColumn)
             parsed = try SignatureColumn(bytes, assets: manifest.assets.count)
         } catch { return [CheckRecord(.assetSignature, of: name, fault: "\(name): \(error)")] }
         return zip(manifest.assets, parsed.signatures).map { asset, signature in

@@ -4,30 +4,6 @@ import PatchFormat
 import PatchSync
 import Terminal
 
-struct Switch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Activate what waits now, as a page's reload would.",
-        discussion: """
-            A running `patchsync serve` serves it within 100 ms and starts the startup timer.
-
-            EXAMPLE
-              patchsync switch --store /var/lib/app
-            """
-    )
-
-    @OptionGroup var options: StoreOptions
-
-    func run() async throws {
-        try await ending(json: options.json, work)
-    }
-
-    private func work() async throws(Failure) {
-        let device = try options.device
-        let activation = try await reporting { () throws(SyncError) in try await device.switchToPending() }
-        activation.print(options)
-    }
-}
-
 struct Confirm: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
@@ -72,7 +48,7 @@ struct Confirm: AsyncParsableCommand {
 
 struct Rollback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Go back to the selection that was confirmed before this one.",
+        abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
         discussion: """
             What differs is blocked for 14 days, so that the next sync does not bring it back.
 
@@ -88,7 +64,7 @@ struct Rollback: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) {
-        let device = try options.device
+        let device = try await options.opened()
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
         activation.print(options)
     }
@@ -129,7 +105,7 @@ struct Verify: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
-        let device = try options.device
+        let device = try await options.opened()
         let report = try await reporting { () throws(SyncError) in try device.verifyInstalled(signatures: entries) }
         let checks = explain ? CheckReport(report.checks) : nil
         let out = Console.standardOutput

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchStore
 import PatchSync
+import ReleaseFolder
 import PatchTrust
 import Terminal
 
@@ -20,9 +21,12 @@ extension SyncError {
         case .trust(.malformed), .format, .rootNamesNoApp: .malformed
         case .trust, .object, .testingKeys: .refused
         case .file, .noStore, .storeExists: .disk
+        case .embedded(_, .format): .malformed
+        case .embedded(_, .trust), .otherAppBuild: .refused
+        case .embedded(_, .file), .embedded(_, .missing): .disk
         case .lock(.held): .busy
         case .lock(.file): .disk
-        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch: .failed
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .trialRunning: .failed
         case .blacklisted, .incompatible: .refused
         }
     }
@@ -50,7 +54,11 @@ extension SyncError {
         case .trust(.rolledBack):
             "A mirror or server is behind, or someone replays old metadata. What is installed keeps running."
         case .trust(.notInSnapshot(let role)):
-            "Publish a release of channel \(role) first, or choose another with `init --channel`."
+            "Publish a release of channel \(role) first, or follow another with `patchsync switch --channel`. What is "
+                + "installed keeps running."
+        case .trust(.notDelegated(let role)):
+            "This app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
+                + "running."
         case .trust(.threshold):
             "Somebody changed it after it was signed, or it was signed by other keys than this app trusts."
         case .trust, .object, .fetch: "Nothing was installed; what is installed keeps running."
@@ -64,6 +72,9 @@ extension SyncError {
         case .waitsForLaunch: "Its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
         case .blacklisted, .incompatible: "What is installed keeps running."
         case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
+        case .embedded: "Make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
+        case .otherAppBuild: "Leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
+        case .trialRunning: "Confirm it with `patchsync confirm --launch TOKEN`, or let its trial end."
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
         case .file, .lock, .format: nil

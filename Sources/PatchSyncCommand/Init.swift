@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchStore
 import PatchSync
+import ReleaseFolder
 import SystemPackage
 import Terminal
 
@@ -11,10 +12,12 @@ struct Init: AsyncParsableCommand {
         abstract: "Make a device's store from the root of trust that the app ships.",
         discussion: """
             The root comes from a file and never from the server: trust on first use is refused. Which app it is for stands
-            in the root itself.
+            in the root itself. With --embedded, the folder of `patchsign embed`, the device has a complete version from its
+            first start, offline; its files are verified once, used where they lie, and never copied or written.
 
-            EXAMPLE
+            EXAMPLES
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
+              patchsync init --store /var/lib/app --embedded /opt/app/patchline --server https://updates.example.com
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
                 --mirror https://cdn.example.net/updates --ca company-ca.pem
 
@@ -22,6 +25,8 @@ struct Init: AsyncParsableCommand {
             comes from them is checked like everything. The key for --pin is that of the server's own certificate:
               openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
                 openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+
+            EXIT CODES: 0 made · 3 what the app ships does not verify · 4 malformed · 6 disk, or a store is there already
             """
     )
 
@@ -29,23 +34,32 @@ struct Init: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The app's root of trust, root.json of `patchsign init`.", valueName: "file")
+        help: ArgumentHelp(
+            "The app's root of trust, root.json of `patchsign init`. Default: that of --embedded.",
+            valueName: "file"
+        )
     )
-    var root: String
+    var root: String?
+
+    @Option(name: .long, help: ArgumentHelp("What the app ships: the folder of `patchsign embed`.", valueName: "dir"))
+    var embedded: String?
 
     @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
     var server: String
 
     @OptionGroup var servers: ServerOptions
 
-    @Option(name: .long, help: "Which channel to follow.")
-    var channel = "production"
+    @Option(name: .long, help: "Which channel to follow. Default: that of --embedded, else production.")
+    var channel: String?
 
     @OptionGroup var facts: FactOptions
 
+    @OptionGroup var build: AppBuildOption
+
     func validate() throws {
+        guard root != nil || embedded != nil else { throw ValidationError("--root or --embedded is needed") }
         guard ServerURL(server) != nil else { throw ValidationError("--server \(ServerURL.rule)") }
-        guard ChannelName(channel) != nil else { throw ValidationError("--channel \(ChannelName.rule)") }
+        if let channel, ChannelName(channel) == nil { throw ValidationError("--channel \(ChannelName.rule)") }
     }
 
     func run() async throws {
@@ -54,13 +68,12 @@ struct Init: AsyncParsableCommand {
     }
 
     private func work(_ changes: FactChanges) async throws(Failure) {
-        guard let server = ServerURL(server), let channel = ChannelName(channel) else {
+        let embedded = try embeddedFolder()
+        let root = try rootBytes(embedded)
+        guard let server = ServerURL(server), let production = ChannelName("production") else {
             preconditionFailure("validated before")
         }
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try DiskFiles().read(.init(argument: root), limit: Limits.root)
-        } catch { throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk) }
+        let channel = channel.flatMap { ChannelName($0) } ?? embedded?.document.channel ?? production
         let access = try servers.changed()
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
@@ -69,24 +82,57 @@ struct Init: AsyncParsableCommand {
                 server: server,
                 channel: channel,
                 facts: changes,
-                root: bytes,
+                root: root,
                 allowsTestingKeys: Surroundings.allowsTestingKeys,
-                access: access
+                access: access,
+                machine: StoreOptions.machine,
+                embedded: embedded,
+                appBuild: build.appBuild.flatMap { AppBuild($0) }
             )
             return try Device(store, now: Surroundings.now)
         }
-        let app = device.configuration.app
-        if options.json {
-            Console.standardOutput.line(
+        let running = try await reporting { () throws(SyncError) in try device.state().machine.state.running }
+        report(device, running)
+    }
+
+    private func embeddedFolder() throws(Failure) -> EmbeddedFolder? {
+        guard let path = embedded.map({ FilePath(argument: $0) }) else { return nil }
+        do throws(ReleaseError) {
+            return try EmbeddedFolder(path, files: DiskFiles())
+        } catch { throw Failure(.embedded(path, error)) }
+    }
+
+    private func rootBytes(_ embedded: EmbeddedFolder?) throws(Failure) -> [UInt8] {
+        if let root {
+            do throws(FileError) {
+                return try DiskFiles().read(.init(argument: root), limit: Limits.root)
+            } catch {
+                throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+            }
+        }
+        guard let embedded else { preconditionFailure("validated before") }
+        do throws(ReleaseError) {
+            return try embedded.root(files: DiskFiles())
+        } catch { throw Failure(.embedded(embedded.path, error)) }
+    }
+
+    private func report(_ device: Device, _ running: Selection?) {
+        let configuration = device.configuration
+        guard !options.json else {
+            return Console.standardOutput.line(
                 JSON.fields([
-                    ("app", .text(app.text)), ("channel", .text(channel.text)), ("server", .text(server.text)),
-                    ("store", .text(device.store.root.string)),
+                    ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+                    ("server", .text(configuration.server.text)), ("store", .text(device.store.root.string)),
+                    ("embedded", configuration.embedded.map { .text($0.string) }),
+                    ("appBuild", configuration.appBuild.map { .text($0.text) }),
+                    ("running", running.map { .text($0.words) }),
                 ]).line
             )
-        } else {
-            Console.standardOutput.line(
-                "\(app), channel \(channel), from \(server): store made in \(device.store.root)"
-            )
         }
+        Console.standardOutput.line(
+            "\(configuration.app), channel \(configuration.channel), from \(configuration.server): "
+                + "store made in \(device.store.root)"
+        )
+        if let running { Console.standardOutput.line("runs what the app ships: \(running.words)") }
     }
 }

@@ -35,6 +35,8 @@ struct LaunchEvents: Sendable {
                     ("selection", .integer(selection.number)),
                 ]
             )
+        case .following(let channel):
+            say("following", "follows channel \(channel) now", [("channel", .text(channel.text))])
         case .withdrawn(let ids):
             say(
                 "withdrawn",

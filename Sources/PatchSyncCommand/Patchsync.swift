@@ -22,7 +22,7 @@ struct Patchsync: AsyncParsableCommand {
         subcommands: [
             Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self,
             Verify.self,
-            TUF.self,
+            TestScript.self, TUF.self,
         ]
     )
 }

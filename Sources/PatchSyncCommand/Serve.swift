@@ -3,6 +3,7 @@ import CommandSupport
 import AssetServer
 import HTTPFiles
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import PatchFormat
 import PatchSync
@@ -19,7 +20,10 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
             timeout to say that it works: the page by window.patchline.confirm() of /__patchline/launch.js, or a program by
-            `patchsync confirm --launch TOKEN`.
+            `patchsync confirm --launch TOKEN`. Time in which this process is stopped does not count.
+
+            What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
+            the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
             EXAMPLES
               patchsync serve --store /var/lib/app
@@ -30,6 +34,8 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var options: StoreOptions
+
+    @OptionGroup var build: AppBuildOption
 
     @Option(name: .long, help: "Another port than the app's own; 0 takes any free one.")
     var port: Int?
@@ -68,7 +74,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) {
-        var device = try options.device
+        var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
         let own = device.configuration.port ?? StablePort.port(for: device.configuration.app)
         var port = port ?? own
@@ -99,13 +105,20 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(_ device: Device, port: Int, records: Bool) async throws {
         let events = LaunchEvents(options.json)
+        let running = NIOLockedValueBox<RunningApp?>(nil)
         let source = AssetServer(
             www: www.map { FilePath(argument: $0) },
-            localFiles: localFiles.map { FilePath(argument: $0) }
+            localFiles: localFiles.map { FilePath(argument: $0) },
+            switchToPending: {
+                guard let app = running.withLockedValue(\.self) else { return .refused("the app is still starting") }
+                do throws(SyncError) { try await app.switchToPending() } catch { return .refused(error.description) }
+                return .switched
+            }
         ) { text in
             guard let token = LaunchToken(text) else { return .otherLaunch }
             do throws(SyncError) {
-                switch try await device.confirm(token) {
+                // Another process may have changed the channel.
+                switch try await device.reopened().confirm(token) {
                 case .confirmed: return .confirmed
                 case .alreadyConfirmed: return .alreadyConfirmed
                 case .otherLaunch, .nothingToConfirm: return .otherLaunch
@@ -116,6 +129,7 @@ struct Serve: AsyncParsableCommand {
         settings.startupTimeout = .milliseconds(startupTimeout)
         settings.bundle = bundle.flatMap { PatchID($0) }
         let app = RunningApp(device: device, server: source, settings: settings) { events.take($0) }
+        running.withLockedValue { $0 = app }
         let (listening, whenListening) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
             configuration: .init(host: "127.0.0.1", port: port),
@@ -149,9 +163,9 @@ private struct Launch: Service {
         for await bound in listening.cancelOnGracefulShutdown() { port = bound }
         guard let port else { return }
         if recordsPort, device.configuration.port == nil {
-            var configuration = device.configuration
-            configuration.port = port
-            do throws(SyncError) { try device.store.save(configuration) } catch { events.trouble(error.description) }
+            do throws(SyncError) {
+                try await device.store.changingConfiguration { configuration in configuration.port = port }
+            } catch { events.trouble(error.description) }
         }
         try await app.launch()
         events.listening(on: port)

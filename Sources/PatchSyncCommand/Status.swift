@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchSync
+import SystemPackage
 import Terminal
 
 struct Status: AsyncParsableCommand {
@@ -21,7 +22,7 @@ struct Status: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) {
-        let device = try options.device
+        let device = try await options.opened()
         let report = try await reporting { () throws(SyncError) in try device.status() }
         if options.json {
             Console.standardOutput.line(report.json(device.configuration).line)
@@ -38,6 +39,8 @@ extension StatusReport {
             ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
             ("lastSync", lastSync.map { .text($0.at.description) }),
             ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
+            ("appBuild", configuration.appBuild.map { .text($0.text) }),
+            ("embedded", embedded(configuration)),
             (
                 "launch",
                 { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
@@ -71,6 +74,26 @@ extension StatusReport {
         ])
     }
 
+    private func embedded(_ configuration: DeviceConfiguration) -> JSON? {
+        guard let folder = configuration.embedded else { return nil }
+        return .fields([
+            ("folder", .text(folder.string)), ("roleVersion", machine.embedded.map { .integer($0.roleVersion) }),
+            ("running", .bool(runsEmbedded)),
+        ])
+    }
+
+    private var runsEmbedded: Bool {
+        guard let embedded = machine.embedded else { return false }
+        return machine.state.running?.contents == embedded.contents
+    }
+
+    /// Why the list took nothing, where that is so.
+    private var embeddedWords: String {
+        guard runsEmbedded, let shipped = machine.embedded?.roleVersion else { return "" }
+        let isNewer = lastSync.map { $0.roleVersion <= shipped } ?? false
+        return ", runs what the app ships (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
+    }
+
     fileprivate func print(_ configuration: DeviceConfiguration) {
         let out = Console.standardOutput
         out.line("\(configuration.app), channel \(configuration.channel): \(sentence)")
@@ -97,7 +120,7 @@ extension StatusReport {
         let sync = lastSync.map { ", last sync \($0.at) (release \($0.roleVersion))" } ?? ", never synced"
         switch machine.state {
         case .empty: return "nothing installed" + sync
-        case .settled: return "settled" + sync
+        case .settled: return "settled" + embeddedWords + sync
         case .pending: return "a new selection waits" + sync
         case .trying(_, _, let launch):
             return "a trial is running, launch \(launch.launches) (confirm: patchsync confirm --launch \(launch.token))"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchFormat
 import PatchStore
 import PatchSync
 import SystemPackage
@@ -21,6 +22,32 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
+    /// The device at the start of an app or of a look at it: another machine and another build of the app are noticed.
+    func opened(appBuild: String? = nil) async throws(Failure) -> Device {
+        let opening = try await reporting { () throws(SyncError) in
+            try await Device.open(
+                try deviceStore,
+                now: Surroundings.now,
+                machine: Self.machine,
+                appBuild: appBuild.flatMap { AppBuild($0) }
+            )
+        }
+        let errors = Console.standardError
+        if let settled = opening.settled {
+            errors.line("new build of the app: it runs what it ships, \(settled.words)")
+        }
+        if let trouble = opening.trouble {
+            errors.line("warning: \(printable(trouble.description))")
+            errors.line("hint: \(Failure(trouble).hint ?? "What is installed keeps running.")")
+        }
+        return opening.device
+    }
+
+    /// PATCHSYNC_MACHINE, where machines have no id or share one, as containers do; else machine-id(5).
+    static var machine: MachineIdentity? {
+        Surroundings.environment("PATCHSYNC_MACHINE").map { MachineIdentity($0) } ?? MachineIdentity.ofThisMachine()
+    }
+
     var deviceStore: DeviceStore {
         get throws(SyncError) {
             DeviceStore(root: path, files: Self.disk)
@@ -36,5 +63,21 @@ struct StoreOptions: ParsableArguments {
 
     private var path: FilePath {
         FilePath(argument: store ?? Surroundings.environment("PATCHSYNC_STORE") ?? "patchline-store")
+    }
+}
+
+/// Which build of the app runs.
+struct AppBuildOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The build of the app that runs now. Another one than before starts over from what it ships.",
+            valueName: "build"
+        )
+    )
+    var appBuild: String?
+
+    func validate() throws {
+        if let appBuild, AppBuild(appBuild) == nil { throw ValidationError("--app-build \(AppBuild.rule)") }
     }
 }

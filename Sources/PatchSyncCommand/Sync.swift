@@ -35,6 +35,8 @@ struct Sync: AsyncParsableCommand {
     @Option(name: .long, help: "From now on this is the version of the app's native part.")
     var appVersion: String?
 
+    @OptionGroup var build: AppBuildOption
+
     @OptionGroup var network: NetworkOptions
 
     func validate() throws {
@@ -47,7 +49,7 @@ struct Sync: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
-        let device = try options.device
+        let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let report = try await reporting { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in

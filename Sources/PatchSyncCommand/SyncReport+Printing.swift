@@ -45,6 +45,7 @@ extension SyncReport {
                 )
             ),
             ("decisions", .array(decisions.map(\.json))),
+            ("keptEmbedded", keptEmbedded.map { .integer($0) }),
             ("mirrors", mirrors.isEmpty ? nil : .array(mirrors.map(\.json))),
             (
                 "staleMirror",
@@ -79,6 +80,9 @@ extension SyncReport {
             if case .withdraw(let patch) = decision.choice {
                 out.line("\(patch.label): withdrawn; gone at the next launch")
             }
+        }
+        if let keptEmbedded {
+            out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
         }
         if let staleMirror, staleMirror.isOverdue {
             Console.standardError.line("warning: \(staleMirror)")

@@ -2,6 +2,7 @@ import AssetServer
 import PatchFormat
 import PatchStore
 import PatchSync
+import SystemPackage
 
 extension Device {
     /// A selection's bundle, ready to be served.
@@ -23,11 +24,16 @@ extension Device {
         guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch) else {
             return OpenedBundle(table: nil, faults: faults.map(\.file))
         }
-        let table = AssetTable(
-            manifest: manifest,
-            folder: store.bundle(patch.fingerprint.sha256),
-            damaged: Set(faults.compactMap { $0.asset?.path })
-        )
+        let (store, bundle) = (store, patch.fingerprint.sha256)
+        let table = AssetTable(manifest: manifest, damaged: Set(faults.compactMap { $0.asset?.path })) { asset in
+            let own = AssetTable.Location(
+                path: store.bundle(bundle).appending(asset.path.text),
+                root: store.bundle(bundle)
+            )
+            // A disk that cannot be looked at is for the server to report, once it opens the file.
+            guard let place = try? store.place(of: asset, in: bundle) else { return own }
+            return AssetTable.Location(path: place.path, root: place.root)
+        }
         return OpenedBundle(table: table, faults: faults.map(\.file))
     }
 }

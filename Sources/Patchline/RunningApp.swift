@@ -15,6 +15,8 @@ package actor RunningApp: Service {
     package enum Event: Equatable, Sendable {
         case nothingInstalled
         case serving(Selection, trial: LaunchToken?)
+        /// Another process chose another channel.
+        case following(ChannelName)
         /// Gone by this launch: they were withdrawn.
         case withdrawn([PatchID])
         /// Not served until a sync heals them.
@@ -39,7 +41,7 @@ package actor RunningApp: Service {
         package init() {}
     }
 
-    private let device: Device
+    private var device: Device
     private let server: AssetServer
     private let settings: Settings
     private let report: @Sendable (Event) -> Void
@@ -76,9 +78,9 @@ package actor RunningApp: Service {
     /// Follows state and timer until the task is cancelled or the service group stops.
     package func run() async {
         // Looks once at the start: another process may have written since the launch.
-        var seen: FileIdentity?
+        var seen: [FileIdentity?] = []
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let current = fileIdentity()
+            let current = watched()
             if current != seen {
                 seen = current
                 await attempt { [self] () throws(SyncError) in try await follow() }
@@ -105,30 +107,22 @@ package actor RunningApp: Service {
         try await device.cameBack(token)
     }
 
-    /// The page reloads: what waits starts, where it may start inside a running app.
+    /// The page is about to reload: what waits starts.
     ///
-    /// - Returns: whether something was activated.
-    @discardableResult
-    package func reload() async throws(SyncError) -> Bool {
-        guard case .pending(_, let next) = try device.state().machine.state, next.activates != .atNextLaunch else {
-            return false
-        }
-        try await activatePending()
-        return true
+    /// - Throws: `nothingPending`, or `waitsForLaunch` for what must not start inside a running app.
+    package func switchToPending() async throws(SyncError) {
+        try show(try await device.switchToPending())
     }
 
-    private func activatePending() async throws(SyncError) {
-        do throws(SyncError) { try show(try await device.switchToPending()) } catch .nothingPending {
-            // Another process was faster; what it wrote is followed next.
-        }
-    }
-
-    /// Makes what state.json says now what is served.
+    /// Makes what config.json and state.json say now what is served.
     private func follow() async throws(SyncError) {
+        try await followChannel()
         switch try device.state().machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
-        case .pending(let good, let next) where startsByItself(next, over: good): try await activatePending()
+        case .pending(let good, let next) where startsByItself(next, over: good):
+            // Another process may be faster; what it wrote is followed next.
+            do throws(SyncError) { try await switchToPending() } catch .nothingPending {}
         case .pending(nil, _):
             if serving != nil || trial != nil { try show(.nothing) }
         case .settled(let selection), .pending(let selection?, _):
@@ -149,6 +143,20 @@ package actor RunningApp: Service {
         case .atReload: good == nil
         case .atNextLaunch: false
         }
+    }
+
+    /// The launch goes on in another channel; the trial that ran in the old one does not count this launch.
+    private func followChannel() async throws(SyncError) {
+        guard try device.store.configuration() != device.configuration else { return }
+        let current = try device.reopened()
+        let isOther = current.configuration.channel != device.configuration.channel
+        if isOther, let trial {
+            try await device.stoppedCleanly(trial.token)
+            self.trial = nil
+            serving = nil
+        }
+        device = current
+        if isOther { report(.following(current.configuration.channel)) }
     }
 
     private func endTrialIfDue() async throws(SyncError) {
@@ -205,8 +213,11 @@ package actor RunningApp: Service {
         return timer
     }
 
-    private func fileIdentity() -> FileIdentity? {
-        try? device.store.files.identity(of: device.store.stateFile(device.configuration.channel))
+    private func watched() -> [FileIdentity?] {
+        let store = device.store
+        return [store.configurationFile, store.stateFile(device.configuration.channel)].map {
+            (try? store.files.identity(of: $0)) ?? nil
+        }
     }
 
     private func attempt(_ body: () async throws(SyncError) -> Void) async {

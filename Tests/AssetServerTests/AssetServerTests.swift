@@ -287,6 +287,37 @@ struct AssetServerTests {
         #expect(answer.cacheControl == "no-store")
     }
 
+    /// M11: by the page itself; other origins cannot send the header.
+    @Test(
+        arguments: [
+            (true, .switched, 200, "{\"result\":\"switched\"}"),
+            (
+                true, .refused("No pending version to switch to"), 409,
+                "{\"error\":\"No pending version to switch to\"}"
+            ),
+            (false, .switched, 400, "{\"error\":\"switch needs the header X-Patchline-Switch\"}"),
+        ] as [(Bool, AssetServer.Switching, UInt, String)]
+    )
+    func `switches to what waits when its own page asks for it`(
+        hasHeader: Bool,
+        outcome: AssetServer.Switching,
+        status: UInt,
+        body: String
+    ) async throws {
+        let server = AssetServer(switchToPending: { outcome }) { _ in .failed }
+        let request = FileRequest(
+            method: .POST,
+            path: try RequestPath(parsing: "/__patchline/switch"),
+            headers: hasHeader ? ["X-Patchline-Switch": "1"] : [:]
+        )
+        guard case .bytes(let answer) = await server.answer(request) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.status.code == status)
+        #expect(String(decoding: answer.bytes, as: UTF8.self).contains(body))
+    }
+
     @Test(arguments: ["/__patchline/confirm?launch=abc", "/__patchline", "/__patchline/", "/__patchline/other"])
     func `confirms nothing by a GET, and has nothing else under its own paths`(target: String) async throws {
         #expect(try await page("abc").get(target).summary == "404")

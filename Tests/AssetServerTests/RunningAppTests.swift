@@ -26,8 +26,10 @@ private struct Launched {
         server = AssetServer { _ in .failed }
     }
 
-    func publish(_ version: String) async throws {
-        repository.publish([.bundle("web", version, ["index.html": "<p>\(version)</p>", "same.js": "same;"])])
+    func publish(_ version: String, rules: PatchRules = .everyone) async throws {
+        repository.publish([
+            .bundle("web", version, ["index.html": "<p>\(version)</p>", "same.js": "same;"], rules: rules)
+        ])
         try await device.sync()
     }
 
@@ -71,6 +73,7 @@ extension RunningApp.Event {
         }
         return switch self {
         case .nothingInstalled: "nothing installed"
+        case .following(let channel): "following \(channel)"
         case .serving(let selection, let trial): "serving \(labels(selection))" + (trial == nil ? "" : " on trial")
         case .withdrawn(let ids): "withdrawn \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
@@ -115,6 +118,27 @@ struct RunningAppTests {
         try await world.expect(["serving web 1 on trial", "confirmed web 1", "serving web 1"], from: app)
     }
 
+    @Test func `follows another channel that somebody chose, and goes on serving what proved itself`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app()
+        try await app.launch()
+        _ = await world.nextEvents(1)
+        let (device, beta) = (world.device.device, SimulatedRepository.beta)
+        try await world.expect(["following beta", "serving web 1"], from: app) {
+            _ = try await device.following(channel: beta)
+        }
+        let production = try await device.following(channel: SimulatedRepository.production)
+        guard case .trying(_, let trial, let launch) = try production.state().machine.state else {
+            Issue.record("the trial did not stay")
+            return
+        }
+        #expect(trial.patches.map(\.version.text) == ["2"])
+        #expect(launch.launches == 0, "that launch does not count")
+    }
+
     @Test func `serves the old version until the switch, and the new one after it`() async throws {
         let world = try Launched()
         try await world.publish("1")
@@ -125,6 +149,93 @@ struct RunningAppTests {
         try await world.expect(["serving web 1", "serving web 2 on trial"], from: app) {
             _ = try await world.device.device.switchToPending()
         }
+    }
+
+    /// E8.
+    @Test func `switches to a mandatory version at once`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        try await world.expect(["serving web 1", "serving web 2 on trial"], from: app) {
+            try await world.publish("2", rules: PatchRules(mandatory: true))
+        }
+    }
+
+    /// J4.
+    @Test func `starts what waits for the next launch by no reload, and at the next launch`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        try await world.publish("2", rules: PatchRules(runAtNextLaunch: true))
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        try await world.app().launch()
+        #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
+    }
+
+    /// J4, where nothing runs yet: the next launch is the next launch.
+    @Test func `serves a first version that waits for the next launch at the next launch`() async throws {
+        let world = try Launched()
+        let app = world.app()
+        try await app.launch()
+        try await world.publish("1", rules: PatchRules(runAtNextLaunch: true))
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        #expect(try await world.status(of: "/") == "503")
+        try await world.app().launch()
+        #expect(await world.nextEvents(2) == ["nothing installed", "serving web 1 on trial"])
+    }
+
+    /// M11.
+    @Test func `starts what waits when the page reloads`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        await #expect(throws: SyncError.nothingPending) { try await app.switchToPending() }
+        try await world.publish("2")
+        try await app.switchToPending()
+        #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
+    }
+
+    /// M12: the timer stands still, and a process that is killed there has not failed.
+    @Test func `rolls nothing back in the background, and a launch that ends there does not count`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app(timeout: .zero)
+        try await app.launch()
+        try await app.background()
+        let machine = try world.device.device.state().machine
+        guard case .trying(_, _, let launch) = machine.state else {
+            Issue.record("no trial is running")
+            return
+        }
+        #expect(launch.launches == 0)
+        try await world.expect(["serving web 2 on trial", "confirmed web 2", "serving web 2"], from: app) {
+            _ = try await world.device.device.confirm(launch.token)
+        }
+    }
+
+    @Test func `goes on with the timer when it is in front again, and the launch counts`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app(timeout: .zero)
+        try await app.launch()
+        try await app.background()
+        try await app.foreground()
+        guard case .trying(_, _, let launch) = try world.device.device.state().machine.state else {
+            Issue.record("no trial is running")
+            return
+        }
+        #expect(launch.launches == 1 && launch.isCounted)
+        try await world.expect(["serving web 2 on trial", "back to web 1 from web 2", "serving web 1"], from: app)
     }
 
     @Test func `rolls back by itself when the startup timer ends`() async throws {

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchRelease
+import PatchTrust
 import Testing
 
 @Suite("A release description")
@@ -55,6 +56,20 @@ struct DescriptionTests {
         #expect(patch.rules.dial == .required)
         #expect(patch.rules.users == [content])
         #expect(patch.rules.mandatory && patch.rules.runAtNextLaunch)
+    }
+
+    @Test func `may name users by their ids, which a release holds as hashes alone`() throws {
+        let digest = String(repeating: "a1", count: 32)
+        let text =
+            Self.top
+            + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {users: [alice, \(digest)]}}\n"
+        let patch = try #require(try read(text).patches.first)
+        #expect(patch.users.map(\.text) == ["alice"])
+        let content = try #require(SHA256Digest(hex: digest))
+        #expect(patch.rules.users == [content])
+        let fingerprint = Fingerprint(of: Array("a();".utf8))
+        let row = try ReleaseDraft([.init(patch, fingerprint: fingerprint)], base: nil).rows[0]
+        #expect(row.rules.users == [content, SHA256Digest(of: row.salt + Array("alice".utf8))])
     }
 
     private static let one = "- {id: a, kind: script, version: \"1\", file: a.js}\n"
@@ -129,6 +144,17 @@ struct DescriptionTests {
             "a rule nobody knows",
             top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {rolout: 1}}\n", 4,
             "patches[0].rules.rolout", "is not a rule"
+        ),
+        (
+            "a condition that no device can read",
+            top
+                + "patches:\n- id: a\n  kind: script\n  version: \"1\"\n  file: a.js\n  rules:\n    condition: region=eu\n",
+            9, "patches[0].rules.condition", "\(Condition.Problem.malformed("region=eu"))"
+        ),
+        (
+            "a user that is no id",
+            top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {users: [alice, \"\"]}}\n", 4,
+            "patches[0].rules.users[1]", UserID.rule
         ),
         (
             "yes as a boolean",

@@ -5,6 +5,16 @@ import Testing
 
 @Suite("The state of a patch")
 struct PatchStateTests {
+    /// P11, by P4's rule.
+    @Test(
+        arguments: [
+            (Array("a();".utf8), .success), ([], .success), ([0xC3, 0x28], .unknownError), (nil, .fileNotExist),
+        ] as [([UInt8]?, PatchState)]
+    )
+    func `of a test script needs no list and no store`(bytes: [UInt8]?, state: PatchState) {
+        #expect(PatchState(testScript: bytes) == state)
+    }
+
     @Test(arguments: [
         (PatchState.unknownError, 0, "UnKnownError"), (.unInstall, 1, "UnInstall"), (.success, 2, "Success"),
         (.fileNotExist, 3, "FileNotExist"), (.fileNotMatch, 4, "FileNotMatch"), (.update, 5, "Update"),

@@ -55,6 +55,18 @@ struct World {
         device.report = { [events] event in events.withLockedValue { $0.append(event) } }
     }
 
+    /// The same world, whose device was started again on what its disk holds now.
+    func continued(on disk: FaultyFiles) throws -> World {
+        World(clock: clock, repository: repository, disk: disk, device: try device.reopened(on: disk))
+    }
+
+    private init(clock: ManualClock, repository: SimulatedRepository, disk: FaultyFiles, device: SimulatedDevice) {
+        self.clock = clock
+        self.repository = repository
+        self.disk = disk
+        self.device = device
+    }
+
     var store: DeviceStore { device.store }
     var machine: SelectionMachine { get throws { try device.device.state().machine } }
 

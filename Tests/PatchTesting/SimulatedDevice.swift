@@ -3,6 +3,7 @@ package import PatchFormat
 package import PatchStore
 package import PatchSync
 import PatchTrust
+package import ReleaseFolder
 package import SystemPackage
 
 /// A device of a simulated repository's app: its store on any disk, the manual clock, and launch tokens that count up.
@@ -39,7 +40,10 @@ package struct SimulatedDevice: Sendable {
         appVersion: String? = nil,
         facts: FactChanges = FactChanges(),
         channel: ChannelName = SimulatedRepository.production,
-        isShared: Bool = false
+        isShared: Bool = false,
+        embedded: FilePath? = nil,
+        appBuild: String? = nil,
+        machine: MachineIdentity? = nil
     ) throws(SyncError) {
         let store = DeviceStore(root: root, files: files, isShared: isShared)
         var facts = facts
@@ -51,7 +55,10 @@ package struct SimulatedDevice: Sendable {
             facts: facts,
             root: repository.root,
             allowsTestingKeys: true,
-            deviceID: Self.id
+            deviceID: Self.id,
+            machine: machine,
+            embedded: try embedded.map { (path) throws(SyncError) in try Self.embedded(path, on: files) },
+            appBuild: appBuild.flatMap { AppBuild($0) }
         )
         try self.init(opening: store, of: repository, clock: clock)
     }
@@ -87,9 +94,32 @@ package struct SimulatedDevice: Sendable {
         )
     }
 
+    package static func embedded(_ path: FilePath, on files: any FileOperations) throws(SyncError) -> EmbeddedFolder {
+        do throws(ReleaseError) {
+            return try EmbeddedFolder(path, files: files)
+        } catch { throw .embedded(path, error) }
+    }
+
+    /// The same store at a new start of the app, which may be another build on another machine.
+    package func opened(
+        on files: (any FileOperations)? = nil,
+        machine: MachineIdentity? = nil,
+        appBuild: String? = nil
+    ) async throws(SyncError) -> (SimulatedDevice, Opening) {
+        let store = DeviceStore(root: store.root, files: files ?? store.files, isShared: false)
+        let opening = try await Device.open(
+            store,
+            now: clock.now,
+            machine: machine,
+            appBuild: appBuild.flatMap { AppBuild($0) },
+            random: { [UInt8](repeating: 9, count: 16) }
+        )
+        return (try SimulatedDevice(opening: store, of: repository, clock: clock), opening)
+    }
+
     package var engine: SyncEngine {
         var engine = SyncEngine(
-            store: store,
+            store: device.store,
             configuration: device.configuration,
             sources: [Source(name: Self.server.text, fetcher: repository)] + mirrors,
             now: clock.now

@@ -1,0 +1,29 @@
+/// Where everything stands in the folder that ships inside an app; a web view can load a bundle from it.
+///
+/// ```
+/// embedded.json                    which versions these are
+/// root.json                        the app's root of trust
+/// bundles/PATCHID/<asset path>
+/// manifests/PATCHID.json  manifests/PATCHID.sigs
+/// scripts/PATCHID.js
+/// ```
+package enum EmbeddedLayout {
+    package static let document = "embedded.json"
+    package static let root = "root.json"
+
+    package static func asset(_ path: AssetPath, of patchID: PatchID) -> String {
+        "bundles/\(patchID)/\(path)"
+    }
+
+    package static func manifest(_ patchID: PatchID) -> String {
+        "manifests/\(patchID).json"
+    }
+
+    package static func signatureColumn(_ patchID: PatchID) -> String {
+        "manifests/\(patchID).sigs"
+    }
+
+    package static func script(_ patchID: PatchID) -> String {
+        "scripts/\(patchID).js"
+    }
+}

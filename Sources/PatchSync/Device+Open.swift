@@ -1,0 +1,114 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+
+/// What opening a store came to, besides a device.
+package struct Opening: Sendable {
+    package let device: Device
+    /// What another build of the app ships and the device runs now.
+    package var settled: Selection?
+    /// Why the store could not be brought to this build or machine; it is tried again at the next opening.
+    package var trouble: SyncError?
+}
+
+extension Device {
+    /// Opens a store at the start of an app: on another machine the device gets another id, and another build of the app
+    /// starts over from what it ships (M16).
+    ///
+    /// Neither keeps a device from running what it has: what cannot be done is in the answer.
+    ///
+    /// - Parameters:
+    ///   - machine: nil where it has no identity.
+    ///   - appBuild: what the app says of itself; what it ships says so otherwise.
+    /// - Throws: `.otherAppBuild` when the two differ.
+    package static func open(
+        _ store: DeviceStore,
+        now: @escaping @Sendable () -> UTCTime,
+        machine: MachineIdentity?,
+        appBuild: AppBuild? = nil,
+        random: @escaping @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
+    ) async throws(SyncError) -> Opening {
+        let device = try Device(store, now: now)
+        var opening = Opening(device: device)
+        do throws(SyncError) {
+            try await device.renewIdentity(on: machine, random: random)
+            opening.settled = try await device.settleBuild(appBuild)
+            return Opening(device: try device.reopened(), settled: opening.settled)
+        } catch .otherAppBuild(let given, let embedded) {
+            throw .otherAppBuild(given: given, embedded: embedded)
+        } catch {
+            opening.trouble = error
+            return opening
+        }
+    }
+
+    private func renewIdentity(on machine: MachineIdentity?, random: () -> [UInt8]) async throws(SyncError) {
+        let identity = try store.identity()
+        guard identity.on(machine, random: random) != identity else { return }
+        try await store.changing { () throws(SyncError) in
+            let present = try store.identity()
+            try store.save(present.on(machine, random: random))
+        }
+    }
+
+    /// - Returns: what the app ships, when that was settled now.
+    private func settleBuild(_ given: AppBuild?) async throws(SyncError) -> Selection? {
+        let folder = try shippedFolder()
+        switch try AppBuildChange(configuration, embedded: folder, given: given) {
+        case .none: return nil
+        case .named(let build):
+            try await store.changingConfiguration { configuration in configuration.appBuild = build }
+            return nil
+        case .bare(let build):
+            try await keepRunning(for: build)
+            return nil
+        case .embedded(let build):
+            guard let folder else { return nil }
+            return try await settle(folder, appBuild: build)
+        }
+    }
+
+    private func shippedFolder() throws(SyncError) -> EmbeddedFolder? {
+        guard let path = configuration.embedded else { return nil }
+        do throws(ReleaseError) {
+            return try EmbeddedFolder(path, files: store.files)
+        } catch { throw .embedded(path, error) }
+    }
+
+    /// The build is written down last: an interrupted change is made again at the next opening.
+    private func keepRunning(for build: AppBuild) async throws(SyncError) {
+        try await store.changingConfiguration { configuration throws(SyncError) in
+            for channel in try store.channels() {
+                let state = try store.state(of: channel)
+                let next = state.forAnotherBuild()
+                if next != state { try store.save(next, of: channel) }
+            }
+            configuration.appBuild = build
+        }
+    }
+
+    /// Wipes selections, partial downloads, blocks and retries of all channels, in this order: what the app ships is
+    /// verified, then settled in the present channel, then the rest goes, and the build is written down last.
+    ///
+    /// Stopped anywhere, the device has the old selection or the new one, and the next opening does all of it again. Trust,
+    /// device id and reports stay.
+    private func settle(_ folder: EmbeddedFolder, appBuild: AppBuild?) async throws(SyncError) -> Selection? {
+        let shipped = try VerifiedEmbedded(folder, for: configuration.app, files: store.files)
+        var settled: Selection?
+        try await store.changingConfiguration { configuration throws(SyncError) in
+            let channel = configuration.channel
+            // A state that cannot be read is no reason to keep it.
+            let last = (try? store.state(of: channel))?.lastSelection ?? 0
+            let state = DeviceState(startingFrom: shipped, in: channel, after: last)
+            try store.save(shipped: shipped.records)
+            try store.save(state, of: channel)
+            try store.forget(allBut: channel)
+            configuration.embeddedDigest = folder.sha256
+            configuration.appBuild = appBuild
+            settled = state.machine.state.running
+        }
+        try await reopened().removeUnused()
+        return settled
+    }
+}

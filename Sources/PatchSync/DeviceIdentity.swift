@@ -1,0 +1,68 @@
+import PatchFormat
+package import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// Which machine a store is on, as a digest that says nothing of it.
+package struct MachineIdentity: Hashable, Sendable {
+    let digest: SHA256Digest
+
+    /// - Parameter id: what the machine calls itself: its machine-id, a serial number.
+    package init(_ id: String) {
+        digest = SHA256Digest(of: Array("patchline-machine-v1\n\(id)".utf8))
+    }
+
+    fileprivate init(digest: SHA256Digest) {
+        self.digest = digest
+    }
+
+    /// By machine-id(5); nil on a machine that has none.
+    package static func ofThisMachine(_ files: any FileOperations = DiskFiles()) -> MachineIdentity? {
+        for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+            guard let bytes = try? files.read(FilePath(path), limit: 4_096) else { continue }
+            let id = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
+            if Hex.bytes(id)?.count == 16 { return MachineIdentity(id) }
+        }
+        return nil
+    }
+}
+
+/// `device.json`: who this device is when cohorts are drawn, and the machine that it was drawn for.
+package struct DeviceIdentity: Equatable, Sendable {
+    package static let format = "patchline-device-v1"
+
+    /// 16 random bytes, never sent.
+    package let deviceID: [UInt8]
+    /// Nil where the machine has no identity, or the store is older than this member.
+    package let machine: MachineIdentity?
+
+    package init(deviceID: [UInt8], machine: MachineIdentity?) {
+        self.deviceID = deviceID
+        self.machine = machine
+    }
+
+    /// Who the device is on `machine`: itself on the same one or an unknown one, another on a machine that the store was
+    /// copied to, so that the two share no cohorts.
+    ///
+    /// Pure.
+    package func on(_ machine: MachineIdentity?, random: () -> [UInt8]) -> DeviceIdentity {
+        guard let machine, machine != self.machine else { return self }
+        return DeviceIdentity(deviceID: self.machine == nil ? deviceID : random(), machine: machine)
+    }
+
+    var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("deviceId", .text(Hex.text(deviceID))),
+            ("machine", machine.map { .text($0.digest.hex) }),
+        ])
+    }
+
+    init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.stateFile), of: document)
+        guard let id = Hex.bytes(try fields.string("deviceId")), id.count == 16 else {
+            throw fields.broken("deviceId", "must be 32 lowercase hex digits")
+        }
+        deviceID = id
+        machine = fields.has("machine") ? MachineIdentity(digest: try fields.digest("machine")) : nil
+    }
+}

@@ -1,0 +1,63 @@
+package import PatchFormat
+package import PatchStore
+import ReleaseFolder
+package import SystemPackage
+
+/// Where the bytes lie that the app ships, by their digest.
+///
+/// Pure, and never written: what lies here is neither copied nor fetched.
+package struct EmbeddedFiles: Sendable {
+    package let folder: FilePath
+    /// Below ``folder``.
+    private let paths: [SHA256Digest: String]
+
+    package init(folder: FilePath, paths: [SHA256Digest: String]) {
+        self.folder = folder
+        self.paths = paths
+    }
+
+    init(_ embedded: EmbeddedFolder, files: any FileOperations) {
+        self.init(folder: embedded.path, paths: embedded.paths(files: files))
+    }
+
+    package func file(_ digest: SHA256Digest) -> FilePath? {
+        paths[digest].map(folder.appending)
+    }
+
+    var digests: Dictionary<SHA256Digest, String>.Keys { paths.keys }
+}
+
+/// Where bytes are taken from.
+package struct Place: Equatable, Sendable {
+    package let path: FilePath
+    /// Below which no symbolic link is followed.
+    package let root: FilePath
+    /// Whether it is the app's own file.
+    package let isEmbedded: Bool
+}
+
+/// The one answer to where an asset or object lies: the store's own file where there is one, which heals the app's; else
+/// the file with that digest that the app ships.
+extension DeviceStore {
+    package func place(of asset: Asset, in bundle: SHA256Digest) throws(FileError) -> Place {
+        let folder = self.bundle(bundle)
+        return try place(folder.appending(asset.path.text), below: folder, of: asset.fingerprint.sha256)
+    }
+
+    /// A script, manifest or signature column.
+    func place(of digest: SHA256Digest) throws(FileError) -> Place {
+        try place(objects.path(of: digest), below: objects.root, of: digest)
+    }
+
+    private func place(_ own: FilePath, below root: FilePath, of digest: SHA256Digest) throws(FileError) -> Place {
+        guard let embedded, let shipped = embedded.file(digest), try files.status(of: own) == nil else {
+            return Place(path: own, root: root, isEmbedded: false)
+        }
+        return Place(path: shipped, root: embedded.folder, isEmbedded: true)
+    }
+
+    /// The bytes of a script, manifest or column, not compared with their digest again.
+    func bytes(of digest: SHA256Digest, limit: Int) throws(FileError) -> FileBytes {
+        FileBytes(try files.open(try place(of: digest).path, limit: limit))
+    }
+}

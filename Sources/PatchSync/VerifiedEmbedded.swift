@@ -1,0 +1,53 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import ReleaseFolder
+import SystemPackage
+
+/// What an app ships, once every signature and digest in it was checked.
+package struct VerifiedEmbedded: Sendable {
+    package let document: EmbeddedDocument
+    package let sha256: SHA256Digest
+    let records: VerifiedRecords
+
+    /// - Parameter app: whose folder it must be.
+    package init(
+        _ folder: EmbeddedFolder,
+        for app: AppID,
+        files: any FileOperations
+    ) throws(SyncError) {
+        do throws(ReleaseError) {
+            guard folder.document.app == app else {
+                let found = folder.document.app.text
+                throw .trust(
+                    .foreign(document: EmbeddedLayout.document, field: "app", found: found, expected: app.text)
+                )
+            }
+            records = try folder.verify(files: files)
+        } catch { throw .embedded(folder.path, error) }
+        document = folder.document
+        sha256 = folder.sha256
+    }
+
+    /// The selection as the first of a channel's state.
+    func selection(number: Int, in channel: ChannelName) -> Selection {
+        Selection(
+            number: number,
+            roleVersion: document.roleVersion,
+            patches: document.patches.map { patch in
+                InstalledPatch(patch.entry, column: patch.column).told(in: channel, from: document.channel)
+            },
+            entryKeys: document.entryKeys
+        )
+    }
+}
+
+extension DeviceState {
+    /// A channel's state when nothing was ever synced: what the app ships runs, and is what is gone back to.
+    init(startingFrom embedded: VerifiedEmbedded, in channel: ChannelName, after number: Int = 0) {
+        self.init()
+        let selection = embedded.selection(number: number + 1, in: channel)
+        lastSelection = selection.number
+        machine = SelectionMachine(state: .settled(selection), embedded: selection)
+    }
+}

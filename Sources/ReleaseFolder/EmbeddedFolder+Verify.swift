@@ -1,0 +1,128 @@
+import PatchFormat
+package import PatchStore
+import PatchTrust
+import SystemPackage
+
+extension EmbeddedFolder {
+    /// Checks what an install checks: every entry's and asset's RSA signature, every file's size and digests.
+    ///
+    /// - Returns: which file lay where each digest was found, to record.
+    /// - Throws: the first thing that does not hold, by name.
+    package func verify(files: any FileOperations) throws(ReleaseError) -> VerifiedRecords {
+        var check = EmbeddedCheck(folder: self, files: files)
+        for patch in document.patches { try check.patch(patch) }
+        return check.records
+    }
+}
+
+/// One walk through an embedded folder.
+private struct EmbeddedCheck {
+    let folder: EmbeddedFolder
+    let files: any FileOperations
+    var records = VerifiedRecords()
+    private var directories: Set<String> = []
+
+    init(folder: EmbeddedFolder, files: any FileOperations) {
+        self.folder = folder
+        self.files = files
+    }
+
+    mutating func patch(_ patch: EmbeddedDocument.Patch) throws(ReleaseError) {
+        let (entry, document) = (patch.entry, folder.document)
+        do throws(EntryFault) {
+            let statement = entry.statement(app: document.app, channel: document.channel)
+            try document.entryKeys.check(entry.signature, over: statement, entry: entry.label.description)
+        } catch { throw .trust(.entry(error)) }
+        switch entry.kind {
+        case .script: try script(entry)
+        case .bundle: try bundle(entry, column: patch.column)
+        }
+    }
+
+    private mutating func script(_ entry: PatchEntry) throws(ReleaseError) {
+        let (name, label) = (EmbeddedLayout.script(entry.patchID), entry.label.description)
+        try file(name, entry.fingerprint, entry: label)
+        let bytes = try read(name, limit: entry.fingerprint.size)
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw .trust(.entry(EntryFault(entry: label, rule: .unreadable("is not UTF-8 text"))))
+        }
+    }
+
+    private mutating func bundle(_ entry: PatchEntry, column: SHA256Digest?) throws(ReleaseError) {
+        let (id, label) = (entry.patchID, entry.label.description)
+        let manifestBytes = try document(EmbeddedLayout.manifest(id), entry.fingerprint.sha256, entry.fingerprint.size)
+        let columnName = EmbeddedLayout.signatureColumn(id)
+        let columnBytes = try document(columnName, column, Limits.signatureColumn)
+        let manifest: AssetManifest
+        do throws(TrustError) {
+            manifest = try VerifiedManifest(
+                manifestBytes,
+                column: columnBytes,
+                of: entry,
+                app: folder.document.app,
+                keys: folder.document.entryKeys
+            ).manifest
+        } catch { throw .trust(error) }
+        for asset in manifest.assets {
+            try file(EmbeddedLayout.asset(asset.path, of: id), asset.fingerprint, entry: "\(label) \(asset.path)")
+        }
+    }
+
+    /// A manifest or column, recorded under the digest that it must have.
+    private mutating func document(_ name: String, _ digest: SHA256Digest?, _ limit: Int) throws(ReleaseError)
+        -> [UInt8]
+    {
+        let identity = try identity(of: name)
+        let bytes = try read(name, limit: limit)
+        guard let digest, SHA256Digest(of: bytes) == digest else {
+            throw .trust(.wrongDigest(name: name, algorithm: "sha256"))
+        }
+        record(identity, digest)
+        return bytes
+    }
+
+    private mutating func file(_ name: String, _ expected: Fingerprint, entry: String) throws(ReleaseError) {
+        let identity = try identity(of: name)
+        func differs(_ field: String) -> ReleaseError {
+            .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
+        }
+        guard identity.size == expected.size else { throw differs("size") }
+        let found: Fingerprint
+        do throws(FileError) {
+            found = try files.fingerprint(of: folder.path.appending(name), limit: expected.size)
+        } catch { throw .file(error) }
+        if let field = found.firstDifference(from: expected) { throw differs(field) }
+        record(identity, expected.sha256)
+    }
+
+    /// The first file of each content is the one that is used, as ``EmbeddedFolder/paths(files:)`` has it.
+    private mutating func record(_ identity: FileIdentity, _ digest: SHA256Digest) {
+        if records[digest] == nil { records[digest] = identity }
+    }
+
+    private func read(_ name: String, limit: Int) throws(ReleaseError) -> [UInt8] {
+        try EmbeddedFolder.read(name, limit: limit, in: folder.path, files)
+    }
+
+    /// A regular file below folders that are folders: neither is a symbolic link.
+    private mutating func identity(of name: String) throws(ReleaseError) -> FileIdentity {
+        do throws(FileError) {
+            let parts = name.split(separator: "/")
+            for count in 1..<max(1, parts.count) {
+                let directory = parts.prefix(count).joined(separator: "/")
+                guard !directories.contains(directory) else { continue }
+                let path = folder.path.appending(directory)
+                guard let status = try files.status(of: path) else { break }
+                guard status.kind == .directory else { throw FileError.notDirectory(.inspect, path) }
+                directories.insert(directory)
+            }
+            guard let status = try files.status(of: folder.path.appending(name)) else {
+                throw FileError.notFound(.read, folder.path.appending(name))
+            }
+            guard status.kind == .file else { throw FileError.notRegular(.read, folder.path.appending(name)) }
+            return status.identity
+        } catch .notFound {
+            throw .missing(name)
+        } catch { throw .file(error) }
+    }
+}
