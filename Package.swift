@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore, nioHTTP1,
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore,
+                nioHTTP1,
                 nioPosix, nioSSL, nioConcurrency, systemPackage,
             ]
         ),

@@ -87,11 +87,11 @@ extension TLSFault {
         switch self {
         case .wrongHostName: "Use the name that the certificate is for, or give the server one for its name."
         case .unknownIssuer:
-            "Name its authority with `init --ca`, or install it in the system; or somebody is in between."
+            "Name its authority with `set --ca`, or install it in the system; or somebody is in between."
         case .expired: "The server needs a new certificate; or this device's clock is ahead."
         case .notYetValid: "Look at this device's clock."
         case .notTLS: "Use http://, or the port where the server speaks TLS."
-        case .pinMismatch: "Pin the server's new key with `init --pin`; or somebody is in between."
+        case .pinMismatch: "Pin the server's new key with `set --pin`; or somebody is in between."
         case .notEncrypted: "--pin and --ca want https:// for the server and every mirror."
         case .noAuthority: "--ca wants certificates in PEM."
         case .handshake: "The server must speak TLS 1.2 or 1.3."

@@ -74,7 +74,7 @@ struct Init: AsyncParsableCommand {
             preconditionFailure("validated before")
         }
         let channel = channel.flatMap { ChannelName($0) } ?? embedded?.document.channel ?? production
-        let access = try servers.access
+        let access = try servers.changed()
         let device = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             try Device.create(

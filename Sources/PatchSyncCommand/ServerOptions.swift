@@ -27,25 +27,33 @@ struct ServerOptions: ParsableArguments {
     var pins: [String] = []
 
     func validate() throws {
-        for mirror in mirrors where ServerURL(mirror) == nil { throw ValidationError("--mirror \(ServerURL.rule)") }
-        for pin in pins where PublicKeyPin(pin) == nil { throw ValidationError("--pin \(PublicKeyPin.rule)") }
+        for mirror in mirrors where !mirror.isEmpty && ServerURL(mirror) == nil {
+            throw ValidationError("--mirror \(ServerURL.rule)")
+        }
+        for pin in pins where !pin.isEmpty && PublicKeyPin(pin) == nil {
+            throw ValidationError("--pin \(PublicKeyPin.rule)")
+        }
         guard mirrors.count <= ServerAccess.mirrorsLimit, pins.count <= ServerAccess.pinsLimit else {
             throw ValidationError("at most \(ServerAccess.mirrorsLimit) mirrors and \(ServerAccess.pinsLimit) pins")
         }
     }
 
-    var access: ServerAccess {
-        get throws(Failure) {
-            var access = ServerAccess()
-            access.mirrors = mirrors.compactMap { ServerURL($0) }
-            access.pins = pins.compactMap { PublicKeyPin($0) }
-            guard let ca else { return access }
-            do throws(FileError) {
-                let bytes = try DiskFiles().read(FilePath(argument: ca), limit: Limits.certificates)
-                access.authorities = String(validating: bytes, as: UTF8.self)
-            } catch { throw Failure("\(error)", hint: "--ca wants certificates in PEM.", exitCode: .disk) }
-            guard access.authorities != nil else { throw Failure(.fetch(.tls(.noAuthority))) }
-            return access
-        }
+    /// What was set before, changed where an option stands: mirrors, authorities and pins are each replaced as a whole, and
+    /// forgotten for an empty value.
+    func changed(_ before: ServerAccess = ServerAccess()) throws(Failure) -> ServerAccess {
+        var access = before
+        if !mirrors.isEmpty { access.mirrors = mirrors.compactMap { ServerURL($0) } }
+        if !pins.isEmpty { access.pins = pins.compactMap { PublicKeyPin($0) } }
+        if let ca { access.authorities = ca.isEmpty ? nil : try authorities(in: ca) }
+        return access
+    }
+
+    private func authorities(in file: String) throws(Failure) -> String {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try DiskFiles().read(FilePath(argument: file), limit: Limits.certificates)
+        } catch { throw Failure("\(error)", hint: "--ca wants certificates in PEM.", exitCode: .disk) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(.fetch(.tls(.noAuthority))) }
+        return text
     }
 }

@@ -7,11 +7,14 @@ import Terminal
 struct SetFacts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Tell the device what rules are judged by: user, data, app version, native part. Prints what is set.",
+        abstract: "Tell the device what rules are judged by, and how its servers are reached. Prints what is set.",
         discussion: """
             The next sync goes by it. Rules gate what is new: nothing that is installed is taken away by a change here,
             except what is not listed for another app version. A new app version or native part drops what waits for the
             next launch; the next sync chooses again. An empty value ('') forgets what was set.
+
+            --mirror, --ca and --pin each replace what was set, as a whole. Set the new key beside the old one before a server
+            changes its key.
 
             Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets them.
 
@@ -19,6 +22,7 @@ struct SetFacts: AsyncParsableCommand {
               patchsync set --store /var/lib/app --user alice --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
+              patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
 
             EXIT CODES: 0 done · 6 disk or store · 7 busy · 64 usage
             """
@@ -26,6 +30,7 @@ struct SetFacts: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var facts: FactOptions
+    @OptionGroup var servers: ServerOptions
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
     var unset: [String] = []
@@ -42,9 +47,12 @@ struct SetFacts: AsyncParsableCommand {
 
     private func work(_ changes: FactChanges) async throws(Failure) {
         let device = try options.device
+        let access = try servers.changed(device.configuration.access)
         let configuration = try await reporting { () throws(SyncError) in
             try await device.store.changingConfiguration { configuration throws(SyncError) in
                 changes.apply(to: &configuration)
+                configuration.access = access
+                do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
         }
         if options.json {
@@ -62,6 +70,9 @@ extension DeviceConfiguration {
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
             ("data", dataJSON),
             ("platform", platform?.json), ("keep", .integer(keep)),
+            ("mirrors", .array(access.mirrors.map { .text($0.text) })),
+            ("pins", .array(access.pins.map { .text($0.description) })),
+            ("ca", .bool(access.authorities != nil)),
         ])
     }
 
@@ -72,5 +83,8 @@ extension DeviceConfiguration {
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
+        for mirror in access.mirrors { out.line("mirror: \(mirror)") }
+        for pin in access.pins { out.line("pinned key: \(pin)") }
+        if access.authorities != nil { out.line("authorities: own, not the system's") }
     }
 }

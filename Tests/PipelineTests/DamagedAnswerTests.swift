@@ -67,8 +67,8 @@ struct DamagedAnswerTests {
             "web 2.0.0: web 2.0.0 manifest: size of the bytes is not the one its entry says"
         ),
         Damage("short", "manifest.json", 9, "manifest.json: the answer ended early"),
-        Damage("oversized", "manifest.json", 3, "manifest.json: more than the "),
-        Damage("endless", "manifest.json", 3, "manifest.json: more than the "),
+        Damage("oversized", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
+        Damage("endless", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
         Damage(
             "flipped",
             "manifest.json",

@@ -95,6 +95,13 @@ struct DownloadTests {
                 let outcome = try await device.sync().done()
                 #expect(outcome.errors.contains("warning: \(refused): "), "\(outcome)")
                 try await device.expectWhole(nil)
+                let set = try await device("set", "--mirror", "https://a.test", "--mirror", "http://b.test").done()
+                #expect(set.output.contains("mirror: https://a.test\nmirror: http://b.test\n"), "\(set)")
+                #expect(try await device("set", "--mirror", "").done().output.contains("mirror") == false)
+                let alone = try await device.sync()
+                #expect(alone.code == 5, "\(alone)")
+                let plain = try await device("set", "--pin", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+                #expect(plain.code == 3 && plain.text.contains("is asked without TLS"), "\(plain)")
             }
         }
     }
