@@ -129,7 +129,7 @@ struct TransferTests {
     @Test(
         arguments: [
             (.notFound, 3), (.bitFlipped(at: 0.5), 3), (.status(500), 5), (.timesOut, 5), (.connection, 5),
-            (.breaksOff(after: 3), 5),
+            (.breaksOff(after: 0), 5),
         ] as [(SimulatedRepository.Fault, Int)]
     )
     func `is not asked for after 3 failures, 5 where the network is at fault, until its wait ends`(
