@@ -234,6 +234,10 @@ package struct SelectionMachine: Equatable, Sendable {
         )
     }
 
+    package mutating func shortenBlocks(at time: UTCTime) {
+        blocks.shorten(at: time)
+    }
+
     package mutating func clearBlocks() {
         blocks.clearAll()
     }

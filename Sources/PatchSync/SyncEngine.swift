@@ -72,7 +72,11 @@ package struct SyncEngine: Sendable {
     /// - Throws: `fetch(.newerList)` when this offer is no longer the newest.
     private func sync(_ offer: Offer, watching: Bool, _ traffic: Traffic) async throws(SyncError) -> SyncReport {
         let (list, time) = (offer.list, offer.time)
-        let before = try store.state(of: configuration.channel)
+        let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            state.machine.shortenBlocks(at: time)
+            state.transfers.shorten(at: time)
+            return state
+        }
         let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
         let circumstances = Circumstances(
             device: device,

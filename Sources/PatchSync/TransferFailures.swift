@@ -72,6 +72,15 @@ package struct TransferFailures: Equatable, Sendable {
         counts[content] = nil
     }
 
+    /// No wait lasts longer than the longest from now: one that would was written by a clock that ran ahead.
+    package mutating func shorten(at time: UTCTime) {
+        counts = counts.mapValues { count in
+            var count = count
+            count.until = count.until.map { min($0, time.adding(Self.longestWait)) }
+            return count
+        }
+    }
+
     /// What is not listed any more needs no count.
     package mutating func keep(only listed: Set<PatchContent>) {
         counts = counts.filter { listed.contains($0.key) }

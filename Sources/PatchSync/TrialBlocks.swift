@@ -44,12 +44,28 @@ package struct TrialBlocks: Equatable, Sendable {
     package mutating func fail(_ patches: [InstalledPatch], because reason: Reason, at time: UTCTime) {
         for patch in patches {
             let failures = reason == .person ? 2 : (blocks[patch.content]?.failures ?? 0) + 1
-            let wait = failures == 1 ? Self.firstWait : Self.blockTime
+            let wait = Self.wait(after: failures)
             blocks[patch.content] = Block(
                 version: patch.version,
                 failures: failures,
                 until: time.adding(wait),
                 reason: reason
+            )
+        }
+    }
+
+    private static func wait(after failures: Int) -> Duration {
+        failures == 1 ? firstWait : blockTime
+    }
+
+    /// No block lasts longer than its whole length from now: one that would was written by a clock that ran ahead.
+    package mutating func shorten(at time: UTCTime) {
+        blocks = blocks.mapValues { block in
+            Block(
+                version: block.version,
+                failures: block.failures,
+                until: min(block.until, time.adding(Self.wait(after: block.failures))),
+                reason: block.reason
             )
         }
     }
