@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchSync
+import SystemPackage
 import Terminal
 
 struct SetFacts: AsyncParsableCommand {
@@ -23,6 +24,10 @@ struct SetFacts: AsyncParsableCommand {
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
+              patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
+
+            --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
+            it is the same: then the device starts over from it.
 
             EXIT CODES: 0 done · 6 disk or store · 7 busy · 64 usage
             """
@@ -34,6 +39,9 @@ struct SetFacts: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
     var unset: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Where the app's folder of `patchsign embed` lies.", valueName: "dir"))
+    var embedded: String?
 
     func validate() throws {
         for key in unset where ConditionKey(key) == nil { throw ValidationError("--unset \(ConditionKey.rule)") }
@@ -52,9 +60,11 @@ struct SetFacts: AsyncParsableCommand {
             try await device.store.changingConfiguration { configuration throws(SyncError) in
                 changes.apply(to: &configuration)
                 configuration.access = access
+                if let embedded { configuration.embedded = FilePath(argument: embedded) }
                 do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
         }
+        if embedded != nil { _ = try await options.opened() }
         if options.json {
             Console.standardOutput.line(configuration.facts.line)
         } else {
@@ -72,7 +82,7 @@ extension DeviceConfiguration {
             ("platform", platform?.json), ("keep", .integer(keep)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
-            ("ca", .bool(access.authorities != nil)),
+            ("ca", .bool(access.authorities != nil)), ("embedded", embedded.map { .text($0.string) }),
         ])
     }
 
@@ -83,6 +93,7 @@ extension DeviceConfiguration {
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
+        if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }
         if access.authorities != nil { out.line("authorities: own, not the system's") }

@@ -43,6 +43,20 @@ struct EmbeddedTests {
         try read(world.path("access.log")).split(separator: "\n").map(String.init)
     }
 
+    @Test func `may move: set tells where it lies now, and without it nothing is served`() async throws {
+        try await World.with { world in
+            let app = try await embed(world, release: 1, build: "1")
+            let device = try await device(world, app: app, server: "http://127.0.0.1:9")
+            let moved = world.path("moved")
+            try FileManager.default.moveItem(atPath: app.string, toPath: moved.string)
+            #expect(try await device("verify", "--entries").code == 3)
+            let set = try await device("set", "--embedded", moved.string, "--json").done()
+            #expect(set.output.contains("\"embedded\":\"\(moved)\""), "\(set)")
+            try await device.serving { page in try await page.expect(release: 1) }
+            try await device.expectWhole(1)
+        }
+    }
+
     @Test func `serves it offline, takes only what changed, and nothing on the way back`() async throws {
         try await World.with { world in
             let app = try await embed(world, release: 1, build: "1")

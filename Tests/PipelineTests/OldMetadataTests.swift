@@ -119,7 +119,7 @@ struct OldMetadataTests {
                 ["init", "--store", store.string, "--server", "http://127.0.0.1:9"]
             )
             #expect(
-                without.code == 64 && without.errors.contains("Missing expected argument '--root <file>'"),
+                without.code == 64 && without.errors.contains("--root or --embedded is needed"),
                 "\(without)"
             )
             let cases = [

@@ -26,7 +26,7 @@ struct StoreDigest: Equatable, CustomStringConvertible {
 
     /// state.json but for the time of the last sync, and what was counted in vain.
     private static func selections(in state: String) -> String {
-        state.replacing(#/"lastSync":\{[^}]*\},/#, with: "").replacing(#/"transfers":\[[^\]]*\],?/#, with: "")
+        state.replacing(#/"lastSync":\{[^}]*\},/#, with: "").replacing(#/,?"transfers":\[[^\]]*\]/#, with: "")
     }
 
     /// What is installed: selections, bundles, and who the device is.
