@@ -41,7 +41,7 @@ struct Download {
     var examination: Examination
     var outcome: Outcome
     /// Objects of which bytes came in this run and stay.
-    private var moved: Set<SHA256Digest> = []
+    var moved: Set<SHA256Digest> = []
 
     /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
     init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
@@ -54,7 +54,7 @@ struct Download {
     }
 
     /// A patch that needs something, and what.
-    private struct Task {
+    struct Task {
         let wanted: SyncPlan.Wanted
         /// A bundle's, verified with every signature.
         let manifest: AssetManifest?
@@ -89,14 +89,6 @@ struct Download {
         }
         try examination.save()
         return outcome
-    }
-
-    /// Half files of objects that are still wanted stay; those of a patch that could not be looked at, or that only waits, may
-    /// be.
-    private func removeUnwantedParts(_ requests: [ObjectRequest]) throws(SyncError) {
-        guard outcome.failures.isEmpty, !plan.hasPostponed else { return }
-        let wanted = Set(requests.map(\.fingerprint.sha256))
-        try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
     }
 
     /// One patch that fails stays what it was; what ends the whole sync is passed on.
@@ -245,88 +237,6 @@ struct Download {
             onDisk: onDisk,
             launch: wanted.isNew ? .notRunning : .running
         )
-    }
-
-    /// Whether the bytes are here, in the store or in what the app ships.
-    ///
-    /// A damaged object that stands before the app's own file steps aside.
-    mutating func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
-        try isIntact(fingerprint.sha256, expected: fingerprint, unrecorded: unrecorded)
-    }
-
-    /// Whether these bytes lie on this device, in the store or in what the app ships.
-    mutating func isIntact(
-        _ digest: SHA256Digest,
-        expected: Fingerprint?,
-        unrecorded: Bool
-    ) throws(SyncError) -> Bool {
-        let (place, condition) = try examination.condition(of: digest, expected: expected, unrecorded: unrecorded)
-        if case .intact = condition { return true }
-        guard !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) else { return false }
-        if condition != .missing { try removeDamaged(digest) }
-        return true
-    }
-
-    func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {
-        try store.wrapped { () throws(FileError) in
-            if try store.files.status(of: store.objects.path(of: digest)) != nil {
-                try store.objects.quarantine(digest)
-            }
-        }
-    }
-
-    /// ``parallel`` at a time.
-    ///
-    /// One that fails stops no other; what has come stays for the next sync.
-    ///
-    /// - Returns: by digest, why an object did not come.
-    private mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {
-        for request in requests { try removeDamaged(request.fingerprint.sha256) }
-        let engine = engine
-        var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
-        var made: [SHA256Digest: FileIdentity] = [:]
-        var failures: [SHA256Digest: SyncError] = [:]
-        var end: SyncError?
-        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>, hasMoved: Bool).self) { group in
-            var waiting = requests[...]
-            var results = 0
-            func start() {
-                guard let request = waiting.popFirst() else { return }
-                group.addTask {
-                    let (result, hasMoved) = await engine.receivePart(of: request)
-                    return (request, result, hasMoved)
-                }
-            }
-            for _ in 0..<Self.parallel { start() }
-            while let (request, result, hasMoved) = await group.next() {
-                if hasMoved { moved.insert(request.fingerprint.sha256) }
-                results += 1
-                do throws(SyncError) {
-                    let part = try result.get()
-                    try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
-                    moved.insert(request.fingerprint.sha256)
-                    outcome.filesReceived += 1
-                    outcome.bytesReceived += part.size
-                } catch {
-                    failures[request.fingerprint.sha256] = error
-                    if error.endsSync { (end, waiting) = (end ?? error, []) }
-                }
-                if results < requests.count { engine.atCommitPoint(.duringObjects) }
-                start()
-            }
-        }
-        // Also when the sync ends here: what has come stays for the next one.
-        try store.wrapped { () throws(FileError) in made.merge(try batch.finish()) { _, new in new } }
-        for (digest, identity) in made { examination.record(digest, as: identity) }
-        if let end { throw end }
-        return failures
-    }
-
-    /// Which versions came closer: some bytes of theirs came and stay.
-    private mutating func noteMoved(_ tasks: [Task]) {
-        for task in tasks where task.missing.contains(where: { moved.contains($0.fingerprint.sha256) }) {
-            outcome.transfers.move(task.wanted.patch)
-        }
     }
 }
 

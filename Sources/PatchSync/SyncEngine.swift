@@ -159,108 +159,6 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// What the channel offers now, verified.
-    private struct Offer {
-        let list: VerifiedList
-        let role: TargetsRole
-        let dial: Dial?
-        /// By which expiry was judged.
-        let time: UTCTime
-        let staleMirror: StaleMirror?
-    }
-
-    /// What the newest of the servers offers: the next one is asked only where one fails or is behind.
-    private func offer() async throws(SyncError) -> Offer {
-        var attempts = Attempts(deadlines)
-        while true {
-            var offer: Offer?
-            var errors: [SyncError] = []
-            for source in sources.inOrder {
-                do throws(SyncError) {
-                    let found = try await self.offer(from: source, at: ReferenceTime(clock: now(), build: build))
-                    // All rest on one store, in which nothing goes back: the last one is the newest.
-                    offer = found
-                    guard let stale = found.staleMirror else { break }
-                    sources.note(MirrorFault(server: source.name, wrong: .stale(stale)))
-                } catch {
-                    if error.isOwn { throw error }
-                    sources.note(MirrorFault(server: source.name, wrong: .failed(error)))
-                    errors.append(error)
-                }
-            }
-            if let offer { return offer }
-            let next = attempts.failed(errors.compactMap(\.fetchError), progress: false, random: pauses.random())
-            guard let first = errors.first, case .again(let wait) = next else {
-                throw errors.first { $0.fetchError?.isNetwork != true } ?? errors[0]
-            }
-            if let error = await pause(wait, because: first) { throw error }
-        }
-    }
-
-    /// The channel's role version where it is higher than `version`; nil too when nobody answers.
-    private func newerList(than version: Int) async -> Int? {
-        guard let source = sources.inOrder.first else { return nil }
-        let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
-        let time = ReferenceTime(clock: now(), build: build)
-        guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
-            let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
-        else { return nil }
-        return role.header.version > version ? role.header.version : nil
-    }
-
-    private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> Offer {
-        let channel = configuration.channel
-        var refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
-        refresh.atCommitPoint = atCommitPoint
-        let refreshed = try await refresh.refresh(channel: channel, at: time)
-        var trusted = refreshed.trusted
-        guard let role = trusted.targets[ExactString(channel.text)] else {
-            preconditionFailure("refreshed without its role")
-        }
-        let path = TargetPath.patchList(channel)
-        let file: TargetFile
-        do throws(TrustError) { file = try trusted.target(path, of: channel.text) } catch { throw .trust(error) }
-        let list = try await verifiedList(path, file, role, source.fetcher)
-        report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
-        for refused in list.refused { report(.refused(refused)) }
-        return Offer(
-            list: list,
-            role: role,
-            dial: await refresh.dial(app: configuration.app, in: store, of: channel, &trusted),
-            time: trusted.time.value,
-            staleMirror: refreshed.staleMirror
-        )
-    }
-
-    private func verifiedList(
-        _ path: TargetPath,
-        _ file: TargetFile,
-        _ role: TargetsRole,
-        _ fetcher: any Fetcher
-    ) async throws(SyncError) -> VerifiedList {
-        let (app, channel) = (configuration.app, configuration.channel)
-        func verify(_ bytes: [UInt8]) throws(TrustError) -> VerifiedList {
-            try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
-        }
-        if let known = try store.patchList(of: channel), file.matches(known), let list = try? verify(known) {
-            return list
-        }
-        let sha256: SHA256Digest
-        do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .trust(error) }
-        let bytes: [UInt8]
-        do throws(FetchError) {
-            bytes = try await fetcher.bytes(
-                URLLayout.target(path, sha256: sha256),
-                limit: min(file.length, Limits.patchList),
-                deadline: deadlines.document
-            )
-        } catch { throw .fetch(error) }
-        let list: VerifiedList
-        do throws(TrustError) { list = try verify(bytes) } catch { throw .trust(error) }
-        try store.savePatchList(bytes, of: channel)
-        return list
-    }
-
     /// The way to the server broke: what was under way has failed once more, unless some of it came.
     private func recordTransfers(
         of outcome: Download.Outcome,
@@ -313,12 +211,6 @@ package struct SyncEngine: Sendable {
         }
         atCommitPoint(.afterState)
         return staging
-    }
-}
-
-extension TargetFile {
-    func matches(_ bytes: [UInt8]) -> Bool {
-        (try? check(bytes, name: "")) != nil
     }
 }
 
