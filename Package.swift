@@ -180,7 +180,9 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
-            dependencies: ["PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", subprocess, systemPackage],
+            dependencies: [
+                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting", subprocess, systemPackage,
+            ],
             exclude: ["Judges"]
         ),
     ]

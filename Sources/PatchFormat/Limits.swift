@@ -23,6 +23,10 @@ package enum Limits {
     /// One script or asset.
     package static let object = 4_000_000_000
     package static let stateFile = 16_000_000
+    /// The text of one rule's condition.
+    package static let condition = 4_096
+    package static let comparisonsInCondition = 64
+    package static let usersOfEntry = 100_000
     package static let releaseDescription = 1_000_000
     package static let keyFile = 65_536
     /// What an external signer prints.

@@ -12,9 +12,9 @@ package struct PatchRules: Hashable, Sendable {
     package var rollout: Int
     package var appVersion: AppVersionRange?
     package var dial: DialUse
-    /// `region==eu&&ismale==1`; read by devices that know conditions.
+    /// `region==eu&&ismale==1`, as it was written: a device that cannot read it as a ``Condition`` does not take the entry.
     package var condition: String?
-    /// SHA-256(salt ‖ user id), lowercase hex.
+    /// SHA-256(the entry's salt ‖ user id) of each user whom it is for; empty for nobody.
     package var users: [SHA256Digest]?
     package var mandatory: Bool
     package var runAtNextLaunch: Bool
@@ -71,7 +71,7 @@ package struct PatchRules: Hashable, Sendable {
         users = nil
         if fields.has("users") {
             var hashes: [SHA256Digest] = []
-            for text in try fields.strings("users", limit: 100_000) {
+            for text in try fields.strings("users", limit: Limits.usersOfEntry) {
                 guard let hash = SHA256Digest(hex: text) else {
                     throw fields.broken("users", "must hold 64 lowercase hex digits each")
                 }

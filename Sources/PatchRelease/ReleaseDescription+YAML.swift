@@ -49,17 +49,13 @@ extension DescribedPatch {
             content = .bundle(try DescribedBundle(fields))
         case nil: throw fields.broken("kind", "must be script or bundle")
         }
-        var rules = PatchRules.everyone
-        if fields.has("rules") {
-            let part = try fields.fields("rules")
-            rules = try PatchRules(part)
-            if let unknown = rules.unknown.first { throw part.broken(unknown, "is not a rule") }
-        }
+        let described = fields.has("rules") ? try DescribedRules(try fields.fields("rules")) : DescribedRules()
         self.init(
             patchID: try fields.parsed("id"),
             version: try fields.parsed("version"),
             content: content,
-            rules: rules,
+            rules: described.rules,
+            users: described.users,
             requires: fields.has("requires") ? try Self.requirements(try fields.fields("requires")) : [:],
             keep: fields.has("keep") ? try fields.integer("keep", in: 0...100) : Self.keepByDefault
         )

@@ -27,6 +27,8 @@ package struct DescribedPatch: Equatable, Sendable {
     package let version: VersionLabel
     package let content: Content
     package let rules: PatchRules
+    /// Users of its rules who are named by their ids; the salt that their hashes need is known when the list is drafted.
+    package let users: [UserID]
     package let requires: [PatchID: [Requirement]]
     /// How many of the base's other versions of this id stay listed behind this one.
     ///
@@ -40,6 +42,7 @@ package struct DescribedPatch: Equatable, Sendable {
         version: VersionLabel,
         content: Content,
         rules: PatchRules,
+        users: [UserID] = [],
         requires: [PatchID: [Requirement]],
         keep: Int
     ) {
@@ -47,6 +50,7 @@ package struct DescribedPatch: Equatable, Sendable {
         self.version = version
         self.content = content
         self.rules = rules
+        self.users = users
         self.requires = requires
         self.keep = keep
     }

@@ -88,13 +88,16 @@ package struct ReleaseDraft: Equatable, Sendable {
             throw .republished(patch.label, difference: difference(described, from: known, in: base))
         }
         let listed = base?.versions(of: patch.patchID).first { $0.fingerprint.sha256 == fingerprint.sha256 }
+        let salt = listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256)
+        var rules = patch.rules
+        if !patch.users.isEmpty { rules.users = (rules.users ?? []) + patch.users.map { $0.hash(salt: salt) } }
         return Row(
             label: patch.label,
             kind: patch.kind,
             fingerprint: fingerprint,
-            salt: listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256),
+            salt: salt,
             requires: [:],
-            rules: patch.rules,
+            rules: rules,
             known: known?.signature,
             knownJSPatch: known?.jspatch
         )

@@ -2,9 +2,40 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Removes what no kept selection needs.
+/// What stays in a store and what goes, decided from the kept selections and from what lies there (M15).
 ///
-/// Nothing that a selection names is ever touched.
+/// Nothing that a kept selection names ever goes.
+struct Retention: Equatable {
+    private(set) var objects: Set<SHA256Digest> = []
+    private(set) var bundles: Set<SHA256Digest> = []
+
+    /// - Parameter manifest: of a kept bundle; nil when it cannot be read.
+    /// - Returns: nil when a manifest cannot be read: nothing is known of its objects, so nothing goes.
+    init?<Failure>(
+        keeping selections: [Selection],
+        manifest: (InstalledPatch) throws(Failure) -> AssetManifest?
+    ) throws(Failure) {
+        for patch in selections.flatMap(\.patches) {
+            objects.insert(patch.fingerprint.sha256)
+            if let column = patch.column { objects.insert(column) }
+            guard patch.kind == .bundle, bundles.insert(patch.fingerprint.sha256).inserted else { continue }
+            guard let manifest = try manifest(patch) else { return nil }
+            objects.formUnion(manifest.assets.map(\.fingerprint.sha256))
+        }
+    }
+
+    func unused(objects found: [SHA256Digest]) -> [SHA256Digest] {
+        found.filter { !objects.contains($0) }
+    }
+
+    /// - Parameter found: names of folders; one that is no digest is nobody's.
+    func unused(bundles found: [String]) -> [String] {
+        let names = Set(bundles.map(\.hex))
+        return found.filter { !names.contains($0) }
+    }
+}
+
+/// Removes what no kept selection needs.
 struct CleanUp {
     let store: DeviceStore
 
@@ -12,31 +43,22 @@ struct CleanUp {
         var kept: [Selection] = []
         for channel in try store.channels() { kept += try store.state(of: channel).machine.kept }
         var examination = Examination(store: store, records: store.records())
-        var objects: Set<SHA256Digest> = []
-        var bundles: Set<String> = []
-        for patch in kept.flatMap(\.patches) {
-            objects.insert(patch.fingerprint.sha256)
-            if let column = patch.column { objects.insert(column) }
-            guard patch.kind == .bundle else { continue }
-            bundles.insert(patch.fingerprint.sha256.hex)
-            // A manifest that cannot be read tells nothing of its objects: leave everything as it is.
-            guard case .some(let manifest) = try? examination.manifest(of: patch) else { return }
-            objects.formUnion(manifest.assets.map(\.fingerprint.sha256))
-        }
+        let retention = Retention(keeping: kept) { patch in (try? examination.manifest(of: patch)) ?? nil }
+        guard let retention else { return }
         let files = store.files
         let all: [SHA256Digest]
         do throws(FileError) { all = try store.objects.all() } catch { throw .file(error) }
-        let survivors = all.filter(objects.contains)
-        try examination.carrying(survivors) { () throws(FileError) in
-            for name in try files.list(store.bundles) where !bundles.contains(name) {
+        let unused = retention.unused(objects: all)
+        try examination.carrying(all.filter(retention.objects.contains)) { () throws(FileError) in
+            for name in retention.unused(bundles: try files.list(store.bundles)) {
                 try files.removeTree(store.bundles.appending(name))
             }
             for name in try files.list(store.downloading) { try files.removeTree(store.downloading.appending(name)) }
         }
         do throws(FileError) {
-            for digest in all where !objects.contains(digest) { try store.objects.remove(digest) }
+            for digest in unused { try store.objects.remove(digest) }
         } catch { throw .file(error) }
-        examination.keep(only: objects)
+        examination.keep(only: retention.objects)
         try examination.save()
     }
 }

@@ -10,7 +10,7 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:appVersion:root:allowsTestingKeys:deviceID:)`` made.
+    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:deviceID:)`` made.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
         self.store = store
         self.now = now
@@ -26,7 +26,7 @@ package struct Device: Sendable {
         _ store: DeviceStore,
         server: ServerURL,
         channel: ChannelName,
-        appVersion: AppVersion?,
+        facts: FactChanges = FactChanges(),
         root: [UInt8],
         allowsTestingKeys: Bool,
         deviceID: [UInt8] = SecureRandom.bytes(16)
@@ -41,7 +41,8 @@ package struct Device: Sendable {
         {
             throw .testingKeys(role: role)
         }
-        let configuration = DeviceConfiguration(app: app, server: server, channel: channel, appVersion: appVersion)
+        var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
+        facts.apply(to: &configuration)
         try DeviceStore.create(store, configuration: configuration, rootBytes: root, deviceID: deviceID)
     }
 
@@ -52,11 +53,19 @@ package struct Device: Sendable {
     // MARK: Launch, confirm, roll back
 
     /// The app starts: decides what runs, and saves that before anything is served.
+    ///
+    /// Where nothing can be saved, what was confirmed runs.
     package func launch(limit: Int = SelectionMachine.defaultLaunchLimit) async throws(SyncError)
         -> SelectionMachine.Activation
     {
-        let activation = try await changing { state throws(SyncError) in
-            state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+        let activation: SelectionMachine.Activation
+        do throws(SyncError) {
+            activation = try await changing { state throws(SyncError) in
+                state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+            }
+        } catch {
+            guard error.isDiskThatTakesNothing else { throw error }
+            return try state().machine.unsavedLaunch
         }
         atCommitPoint(.afterLaunch)
         try await cleanUp(after: activation)
@@ -65,6 +74,9 @@ package struct Device: Sendable {
 
     package func switchToPending() async throws(SyncError) -> SelectionMachine.Activation {
         let activation = try await changing { state throws(SyncError) in
+            if case .pending(_, let next) = state.machine.state, next.activates == .atNextLaunch {
+                throw .waitsForLaunch
+            }
             guard let activation = state.machine.switchToPending(token: LaunchToken(random: random())) else {
                 throw .nothingPending
             }
@@ -75,7 +87,9 @@ package struct Device: Sendable {
     }
 
     package func confirm(_ token: LaunchToken) async throws(SyncError) -> SelectionMachine.Confirmation {
-        let confirmation = try await changing { state throws(SyncError) in state.machine.confirm(token) }
+        let confirmation = try await changing { state throws(SyncError) in
+            state.machine.confirm(token, keep: configuration.keep)
+        }
         if case .confirmed = confirmation { try await removeUnused() }
         return confirmation
     }
@@ -86,6 +100,11 @@ package struct Device: Sendable {
 
     package func stoppedCleanly(_ token: LaunchToken) async throws(SyncError) {
         try await changing { state throws(SyncError) in state.machine.stoppedCleanly(token) }
+    }
+
+    /// The app is in front again: what becomes of this launch counts.
+    package func cameBack(_ token: LaunchToken) async throws(SyncError) {
+        try await changing { state throws(SyncError) in state.machine.cameBack(token) }
     }
 
     package func rollBack() async throws(SyncError) -> SelectionMachine.Activation {

@@ -10,8 +10,21 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
+    /// Who uses the device, for rules that name users.
+    package var user: UserID?
+    /// What conditions are judged by.
+    package var data: [ConditionKey: ConditionValue] = [:]
+    package var platform: Platform?
+    /// How many selections that were confirmed before the present one stay on disk.
+    package var keep = SelectionMachine.defaultKeep
 
-    package init(app: AppID, server: ServerURL, channel: ChannelName, appVersion: AppVersion?, port: Int? = nil) {
+    package init(
+        app: AppID,
+        server: ServerURL,
+        channel: ChannelName,
+        appVersion: AppVersion? = nil,
+        port: Int? = nil
+    ) {
         self.app = app
         self.server = server
         self.channel = channel
@@ -32,13 +45,51 @@ package struct DeviceConfiguration: Equatable, Sendable {
             appVersion = version
         }
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
+        try readFacts(fields)
+    }
+
+    /// Members that stores have since conditions, users and platforms are judged; absent in older ones.
+    private mutating func readFacts(_ fields: Fields) throws(FormatError) {
+        if let text = try fields.optionalString("user") {
+            guard let user = UserID(text) else { throw fields.broken("user", UserID.rule) }
+            self.user = user
+        }
+        if fields.has("data") {
+            let data = try fields.fields("data")
+            for member in data.object.members {
+                guard let key = ConditionKey(member.key.text) else {
+                    throw data.broken(member.key.text, ConditionKey.rule)
+                }
+                guard let value = ConditionValue(try data.string(member.key.text)) else {
+                    throw data.broken(member.key.text, ConditionValue.rule)
+                }
+                self.data[key] = value
+            }
+        }
+        if fields.has("platform") {
+            let part = try fields.fields("platform")
+            guard
+                let platform = Platform(
+                    name: try part.string("name"),
+                    compatibility: try part.string("compatibility")
+                )
+            else { throw fields.broken("platform", Platform.rule) }
+            self.platform = platform
+        }
+        if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
     var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
-            ("port", port.map { .integer($0) }),
+            ("port", port.map { .integer($0) }), ("user", user.map { .text($0.text) }),
+            ("data", data.isEmpty ? nil : dataJSON), ("platform", platform?.json),
+            ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
         ])
+    }
+
+    package var dataJSON: JSON {
+        .fields(data.sorted { $0.key < $1.key }.map { ($0.key.text, .text($0.value.text)) })
     }
 }

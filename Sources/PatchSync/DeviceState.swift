@@ -7,6 +7,10 @@ package struct DeviceState: Equatable, Sendable {
     package var machine = SelectionMachine()
     package var lastSelection = 0
     package var lastSync: LastSync?
+    /// What could not be fetched.
+    package var transfers = TransferFailures()
+    /// What does not fit this device's native part.
+    package var unfit = UnfitVersions()
 
     /// What the last complete refresh saw.
     package struct LastSync: Equatable, Sendable {
@@ -28,7 +32,9 @@ package struct DeviceState: Equatable, Sendable {
                 "lastSync",
                 lastSync.map { .fields([("at", .text($0.at.description)), ("roleVersion", .integer($0.roleVersion))]) }
             ),
-            ("state", machine.state.json), ("previous", machine.previous?.json), ("blocks", machine.blocks.json),
+            ("state", machine.state.json), ("previous", machine.previous?.json),
+            ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(\.json)) : nil),
+            ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
         ])
     }
 
@@ -45,9 +51,27 @@ package struct DeviceState: Equatable, Sendable {
         }
         machine = SelectionMachine(
             state: try SelectionState(try fields.fields("state")),
-            previous: fields.has("previous") ? try Selection(try fields.fields("previous")) : nil,
+            earlier: try Self.earlier(fields),
             blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document)
         )
+        if fields.has("transfers") {
+            transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
+        }
+        if fields.has("unfit") {
+            unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: document)
+        }
+    }
+
+    /// The last one stands by itself, as it did when it was the only one.
+    private static func earlier(_ fields: Fields) throws(FormatError) -> [Selection] {
+        guard fields.has("previous") else { return [] }
+        var earlier = [try Selection(try fields.fields("previous"))]
+        guard fields.has("earlier") else { return earlier }
+        for (index, value) in try fields.array("earlier", limit: 100).enumerated() {
+            let place = "\(fields.at("earlier"))[\(index)]"
+            earlier.append(try Selection(try Fields(value, of: fields.document, at: place)))
+        }
+        return earlier
     }
 }
 
@@ -62,6 +86,7 @@ extension SelectionState {
             .fields([
                 ("is", .text("trying")), ("good", good?.json), ("trial", trial.json),
                 ("launch", .text(launch.token.text)), ("launches", .integer(launch.launches)),
+                ("counted", launch.isCounted ? nil : .bool(false)),
             ])
         }
     }
@@ -80,7 +105,11 @@ extension SelectionState {
             self = .trying(
                 good: good,
                 trial: try selection("trial"),
-                launch: .init(token: token, launches: try fields.integer("launches", in: 0...1_000))
+                launch: .init(
+                    token: token,
+                    launches: try fields.integer("launches", in: 0...1_000),
+                    isCounted: try fields.bool("counted", default: true)
+                )
             )
         default: throw fields.broken("is", "must be empty, settled, pending or trying")
         }

@@ -19,6 +19,28 @@ extension DeviceStore {
         }
     }
 
+    /// Reads the configuration, changes it and saves it, under the writer lock.
+    ///
+    /// What waits was chosen for the app as it was: when its version or platform changes, the next sync chooses again.
+    @discardableResult
+    package func changingConfiguration(
+        _ change: (inout DeviceConfiguration) throws(SyncError) -> Void
+    ) async throws(SyncError) -> DeviceConfiguration {
+        try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
+            let before = try configuration()
+            var configuration = before
+            try change(&configuration)
+            if configuration.appVersion != before.appVersion || configuration.platform != before.platform {
+                var state = try state(of: configuration.channel)
+                let stateBefore = state
+                state.machine.forgetPending()
+                if state != stateBefore { try save(state, of: configuration.channel) }
+            }
+            if configuration != before { try save(configuration) }
+            return configuration
+        }
+    }
+
     /// For the one sync that runs: others are told who runs it.
     package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
         try await holding(syncLock, waitingUpTo: .zero, body)

@@ -10,12 +10,25 @@ struct Download {
     static let parallel = 6
 
     struct Outcome {
-        /// Of the selection to be: what was wanted and came, and what stays because it did not.
-        var patches: [InstalledPatch] = []
+        /// What was looked at and is there, whole.
+        var ready: Set<PatchContent> = []
         var failures: [PatchFailure] = []
         var healed: [Label] = []
         var filesReceived = 0
         var bytesReceived = 0
+        /// Bundles that turned out to be made for another native part.
+        var unfit = UnfitVersions()
+        var transfers = TransferOutcome()
+
+        /// Whether everything that is planned is there, or was tried in vain and stays as it is.
+        func isComplete(for plan: SyncPlan) -> Bool {
+            plan.wanted.allSatisfy(isDone)
+        }
+
+        func isDone(_ wanted: SyncPlan.Wanted) -> Bool {
+            ready.contains(wanted.patch.content)
+                || !wanted.isNew && failures.contains { $0.patchID == wanted.patch.patchID }
+        }
     }
 
     let engine: SyncEngine
@@ -23,12 +36,16 @@ struct Download {
     let list: VerifiedList
     let store: DeviceStore
     var examination: Examination
-    var outcome = Outcome()
+    var outcome: Outcome
+    /// Objects that came in this run.
+    private var received: Set<SHA256Digest> = []
 
-    init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList) {
+    /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
+    init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
         self.engine = engine
         self.plan = plan
         self.list = list
+        self.outcome = outcome
         store = engine.store
         examination = Examination(store: engine.store, records: engine.store.records())
     }
@@ -46,14 +63,19 @@ struct Download {
         // Nothing resumes inside a file yet, so half files are of no use.
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads() }
         var tasks: [Task] = []
-        for wanted in plan.wanted {
+        for wanted in plan.wanted where !outcome.isDone(wanted) {
             let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
             }
             if let task { tasks.append(task) }
         }
         let requests = tasks.flatMap(\.missing).uniqued()
         engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
-        let failures = tasks.isEmpty ? [:] : try await fetch(requests)
+        let failures: [SHA256Digest: SyncError]
+        do throws(SyncError) { failures = tasks.isEmpty ? [:] : try await fetch(requests) } catch {
+            noteMoved(tasks)
+            throw error
+        }
+        noteMoved(tasks)
         engine.atCommitPoint(.afterObjects)
         for task in tasks {
             _ = try await isolating(task.wanted) { (download) throws(SyncError) in
@@ -62,9 +84,6 @@ struct Download {
                 }
                 try download.install(task)
             }
-        }
-        outcome.patches = plan.wanted.compactMap { wanted in
-            outcome.failures.contains { $0.patchID == wanted.patch.patchID } ? wanted.current : wanted.patch
         }
         try examination.save()
         return outcome
@@ -79,6 +98,12 @@ struct Download {
             return try await body(&self)
         } catch {
             guard !error.endsSync else { throw error }
+            if case .incompatible(_, let platform, let needs) = error {
+                let row = UnfitVersions.Row(version: wanted.patch.version, platform: platform, needs: needs)
+                outcome.unfit.add(wanted.patch.content, row)
+                return nil
+            }
+            if wanted.isNew { outcome.transfers.fail(wanted.patch, because: error.transferCause) }
             let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
             outcome.failures.append(failure)
             engine.report(.failed(failure))
@@ -102,6 +127,11 @@ struct Download {
                 _ = try await manifest(of: patch)
                 outcome.healed.append(patch.label)
             }
+            if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
+                try gate(manifest, wanted, isOnDisk: true)
+            }
+            outcome.ready.insert(patch.content)
+            outcome.transfers.arrive(patch)
             return nil
         }
         for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
@@ -111,7 +141,10 @@ struct Download {
             let request = ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
             return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
         case .bundle:
+            let before = outcome.filesReceived
             let manifest = try await manifest(of: patch)
+            if outcome.filesReceived > before { outcome.transfers.move(patch) }
+            try gate(manifest, wanted, isOnDisk: false)
             var missing: [ObjectRequest] = []
             for asset in manifest.assets where try !isIntact(asset.fingerprint) {
                 let path = URLLayout.object(asset.fingerprint.sha256)
@@ -151,10 +184,30 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
+        outcome.ready.insert(patch.content)
+        outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
         let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
         let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)
         engine.report(.state(patch.patchID, patch.version, result, fault: nil))
+    }
+
+    /// Lets a bundle pass that this device may have: before any asset of it is fetched.
+    private func gate(_ manifest: AssetManifest, _ wanted: SyncPlan.Wanted, isOnDisk: Bool) throws(SyncError) {
+        let content = wanted.patch.content
+        let device = plan.circumstances.device
+        var facts = BundleDecision.Facts()
+        facts.current = wanted.current?.content
+        facts.pending = plan.pending?[content.patchID]?.content
+        facts.standing = plan.circumstances.blocks.standing(of: content, at: device.time, retryNow: device.retryNow)
+        facts.platform = device.platform
+        facts.isOnDisk = isOnDisk
+        switch BundleDecision(content, compatibility: manifest.compatibility, facts: facts) {
+        case .ignore, .ready, .download: return
+        case .refuse(.blacklisted(let until)): throw .blacklisted(wanted.patch.label, until: until)
+        case .refuse(.incompatible(let platform, let needs)):
+            throw .incompatible(wanted.patch.label, platform, needs: needs)
+        }
     }
 
     private func state(of wanted: SyncPlan.Wanted, _ faults: [FileFault]) -> PatchState {
@@ -217,6 +270,7 @@ struct Download {
                 do throws(SyncError) {
                     let part = try result.get()
                     try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
+                    received.insert(part.digest)
                     outcome.filesReceived += 1
                     outcome.bytesReceived += part.size
                 } catch {
@@ -232,6 +286,13 @@ struct Download {
         for (digest, identity) in made { examination.record(digest, as: identity) }
         if let end { throw end }
         return failures
+    }
+
+    /// Which versions came closer: some object of theirs came and stays.
+    private mutating func noteMoved(_ tasks: [Task]) {
+        for task in tasks where task.missing.contains(where: { received.contains($0.fingerprint.sha256) }) {
+            outcome.transfers.move(task.wanted.patch)
+        }
     }
 }
 

@@ -91,7 +91,7 @@ extension SyncError {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp, .testingKeys,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled:
+            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible:
             false
         }
     }

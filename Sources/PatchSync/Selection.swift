@@ -96,8 +96,17 @@ package struct Selection: Hashable, Sendable {
     package let patches: [InstalledPatch]
     /// The keys that its entries were verified with.
     package let entryKeys: EntryKeys
+    /// From when on it may run, while it waits.
+    package let activates: ActivationTime
 
-    package init(number: Int, roleVersion: Int, patches: [InstalledPatch], entryKeys: EntryKeys) {
+    package init(
+        number: Int,
+        roleVersion: Int,
+        patches: [InstalledPatch],
+        entryKeys: EntryKeys,
+        activates: ActivationTime = .atReload
+    ) {
+        self.activates = activates
         self.number = number
         self.roleVersion = roleVersion
         self.patches = patches.sorted { $0.patchID < $1.patchID }
@@ -120,10 +129,16 @@ package struct Selection: Hashable, Sendable {
             ? self : Selection(number: number, roleVersion: roleVersion, patches: kept, entryKeys: entryKeys)
     }
 
+    /// The same, to become active at another moment.
+    func activating(_ time: ActivationTime) -> Selection {
+        Selection(number: number, roleVersion: roleVersion, patches: patches, entryKeys: entryKeys, activates: time)
+    }
+
     var json: JSON {
         .fields([
             ("number", .integer(number)), ("roleVersion", .integer(roleVersion)),
             ("patches", .array(patches.map(\.json))), (EntryKeys.member, entryKeys.json),
+            ("activates", activates == .atReload ? nil : .text(activates.rawValue)),
         ])
     }
 
@@ -138,7 +153,8 @@ package struct Selection: Hashable, Sendable {
             number: try fields.integer("number", in: 1...(1 << 53 - 1)),
             roleVersion: try fields.integer("roleVersion", in: 1...(1 << 53 - 1)),
             patches: patches,
-            entryKeys: try EntryKeys(fields)
+            entryKeys: try EntryKeys(fields),
+            activates: try fields.optionalString("activates").flatMap(ActivationTime.init(rawValue:)) ?? .atReload
         )
     }
 }

@@ -7,19 +7,30 @@ package struct SelectionMachine: Equatable, Sendable {
     /// How many launches a trial has before it counts as failed: a power cut during the first is no false rollback.
     package static let defaultLaunchLimit = 2
 
+    /// How many selections that were confirmed before the present one stay.
+    package static let defaultKeep = 1
+    package static let keepRange = 0...10
+
     package private(set) var state: SelectionState
-    /// The selection confirmed before the present one; where `rollback` goes.
-    package private(set) var previous: Selection?
+    /// The selections confirmed before the present one, the last of them first; where `rollback` goes.
+    package private(set) var earlier: [Selection]
     package private(set) var blocks: TrialBlocks
 
-    package init(state: SelectionState = .empty, previous: Selection? = nil, blocks: TrialBlocks = TrialBlocks()) {
+    package init(state: SelectionState = .empty, earlier: [Selection], blocks: TrialBlocks = TrialBlocks()) {
         self.state = state
-        self.previous = previous
+        self.earlier = earlier
         self.blocks = blocks
     }
 
+    package init(state: SelectionState = .empty, previous: Selection? = nil, blocks: TrialBlocks = TrialBlocks()) {
+        self.init(state: state, earlier: [previous].compactMap(\.self), blocks: blocks)
+    }
+
+    /// The one confirmed just before the present one.
+    package var previous: Selection? { earlier.first }
+
     /// Every selection whose files must stay.
-    package var kept: [Selection] { state.kept + [previous].compactMap(\.self) }
+    package var kept: [Selection] { state.kept + earlier }
 
     package enum Staging: Equatable, Sendable {
         /// It waits for a switch or the next launch.
@@ -46,7 +57,11 @@ package struct SelectionMachine: Equatable, Sendable {
             state = .pending(good: good, next: next)
             return .staged
         case .pending(let good, let waiting):
-            if waiting.contents == next.contents { return .unchanged }
+            if waiting.contents == next.contents {
+                // Its rules may have changed: made mandatory meanwhile, say.
+                state = .pending(good: good, next: waiting.activating(next.activates))
+                return .unchanged
+            }
             if (good?.contents ?? []) == next.contents {
                 state = .resting(good)
                 return .unstaged
@@ -81,16 +96,15 @@ package struct SelectionMachine: Equatable, Sendable {
             guard launch.launches < launchLimit else {
                 return .rolledBack(to: failTrial(because: .launches, at: time), from: trial)
             }
-            launch.launches += 1
-            launch.token = token
+            launch = .init(token: token, launches: launch.launches + 1)
             state = .trying(good: good, trial: trial, launch: launch)
             return .tryOut(trial, token)
         }
     }
 
-    /// A page's reload or a person's `switch`; nil when nothing is pending.
+    /// A page's reload or a person's `switch`; nil when nothing is pending that may start now.
     package mutating func switchToPending(token: LaunchToken) -> Activation? {
-        guard case .pending(let good, let next) = state else { return nil }
+        guard case .pending(let good, let next) = state, next.activates != .atNextLaunch else { return nil }
         return activate(next, over: good, token: token)
     }
 
@@ -98,11 +112,11 @@ package struct SelectionMachine: Equatable, Sendable {
         let removed = (good?.patches ?? []).map(\.patchID).filter { next[$0] == nil }
         // What was withdrawn must not come back, whichever way this activation ends.
         let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
-        previous = previous.flatMap { $0.withoutPatchesMissing(from: next) }
+        earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
         if let good, good.contents.isSuperset(of: next.contents) {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
-            if previous?.contents == next.contents { previous = nil }
+            earlier.removeAll { $0.contents == next.contents }
             return .run(next, removed: removed)
         }
         state = .trying(good: rest, trial: next, launch: .init(token: token, launches: 1))
@@ -120,14 +134,17 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// The launch that goes by `token` says that it works.
-    package mutating func confirm(_ token: LaunchToken) -> Confirmation {
+    ///
+    /// - Parameter keep: how many of the selections confirmed before stay.
+    package mutating func confirm(_ token: LaunchToken, keep: Int = defaultKeep) -> Confirmation {
         switch state {
         case .empty: return .nothingToConfirm
         case .settled(let selection), .pending(let selection?, _): return .alreadyConfirmed(selection)
         case .pending(nil, _): return .nothingToConfirm
         case .trying(let good, let trial, let launch):
             guard launch.token == token else { return .otherLaunch }
-            previous = good ?? previous
+            let before = [good].compactMap(\.self) + earlier.filter { $0.contents != trial.contents }
+            earlier = Array(before.prefix(keep))
             blocks.clear(trial.contents)
             state = .settled(trial)
             return .confirmed(trial)
@@ -144,10 +161,26 @@ package struct SelectionMachine: Equatable, Sendable {
 
     /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
     package mutating func stoppedCleanly(_ token: LaunchToken) {
-        guard case .trying(let good, let trial, var launch) = state, launch.token == token else { return }
-        // It may say so several times.
-        launch.launches = max(0, launch.launches - 1)
+        count(token, isCounted: false)
+    }
+
+    /// The app is in front again: what becomes of this launch counts from now on.
+    package mutating func cameBack(_ token: LaunchToken) {
+        count(token, isCounted: true)
+    }
+
+    private mutating func count(_ token: LaunchToken, isCounted: Bool) {
+        guard case .trying(let good, let trial, var launch) = state, launch.token == token,
+            launch.isCounted != isCounted
+        else { return }
+        launch.isCounted = isCounted
+        launch.launches = max(0, launch.launches + (isCounted ? 1 : -1))
         state = .trying(good: good, trial: trial, launch: launch)
+    }
+
+    /// What waits was chosen for an app that has changed since: the next sync chooses again.
+    package mutating func forgetPending() {
+        if case .pending(let good, _) = state { state = .resting(good) }
     }
 
     /// A person rolls back: to the last confirmed selection but the present one.
@@ -162,7 +195,7 @@ package struct SelectionMachine: Equatable, Sendable {
             guard let target = previous else { return nil }
             blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
             state = .settled(target)
-            previous = nil
+            earlier.removeFirst()
             return .rolledBack(to: target, from: present)
         }
     }

@@ -36,6 +36,8 @@ package enum SelectionState: Equatable, Sendable {
     package struct TrialLaunch: Equatable, Sendable {
         package var token: LaunchToken
         package var launches: Int
+        /// Whether the last start is among them: not after it stopped in good order, or while it is in the background.
+        package var isCounted = true
     }
 
     /// What runs, or would run at a launch that changes nothing.

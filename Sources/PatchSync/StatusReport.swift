@@ -22,6 +22,8 @@ package struct StatusReport: Equatable, Sendable {
     package let rows: [Row]
     package let machine: SelectionMachine
     package let lastSync: DeviceState.LastSync?
+    package let transfers: TransferFailures
+    package let unfit: UnfitVersions
 }
 
 extension Device {
@@ -62,7 +64,9 @@ extension Device {
             phase: state.machine.state.phase,
             rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
             machine: state.machine,
-            lastSync: state.lastSync
+            lastSync: state.lastSync,
+            transfers: state.transfers,
+            unfit: state.unfit
         )
     }
 }

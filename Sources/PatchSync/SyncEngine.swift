@@ -35,17 +35,17 @@ package struct SyncEngine: Sendable {
     /// The caller holds the store's sync lock.
     package func sync() async throws(SyncError) -> SyncReport {
         let offer = try await offer(at: ReferenceTime(clock: now(), build: build))
-        let (list, role, dial, time) = (offer.list, offer.role, offer.dial, offer.time)
+        let (list, time) = (offer.list, offer.time)
         let before = try store.state(of: configuration.channel)
-        let device = DeviceFacts(
-            deviceID: try store.deviceID(),
-            appVersion: configuration.appVersion,
-            time: time,
-            retryNow: retryNow
+        let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
+        let circumstances = Circumstances(
+            device: device,
+            dial: offer.dial,
+            blocks: before.machine.blocks,
+            transfers: before.transfers,
+            unfit: before.unfit
         )
-        let plan = SyncPlan(list: list, dial: dial, machine: before.machine, device: device, role: role)
-        var download = Download(engine: self, plan: plan, list: list)
-        let outcome = try await download.run()
+        let (plan, outcome) = try await carriedOut(offer, machine: before.machine, under: circumstances)
         let staging = try await commit(outcome, plan: plan, list: list, at: time)
         return SyncReport(
             roleVersion: list.roleVersion,
@@ -56,8 +56,33 @@ package struct SyncEngine: Sendable {
             bytesReceived: outcome.bytesReceived,
             healed: outcome.healed,
             staging: staging,
+            activates: plan.activates,
             staleMirror: offer.staleMirror
         )
+    }
+
+    /// Chooses and downloads until every version chosen is there: what turns out not to fit this device, or does not come,
+    /// is chosen no more in this sync, and what requires it neither.
+    private func carriedOut(
+        _ offer: Offer,
+        machine: SelectionMachine,
+        under circumstances: Circumstances
+    ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
+        var circumstances = circumstances
+        var outcome = Download.Outcome()
+        while true {
+            let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: circumstances)
+            if outcome.isComplete(for: plan) { return (plan, outcome) }
+            var download = Download(engine: self, plan: plan, list: offer.list, outcome: outcome)
+            do throws(SyncError) {
+                outcome = try await download.run()
+            } catch {
+                try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, offer)
+                throw error
+            }
+            circumstances.unfit.merge(outcome.unfit)
+            circumstances.notReceived.formUnion(outcome.transfers.notReceived)
+        }
     }
 
     /// What the channel offers now, verified.
@@ -120,6 +145,21 @@ package struct SyncEngine: Sendable {
         return list
     }
 
+    /// The way to the server broke: what was under way has failed once more, unless some of it came.
+    private func recordTransfers(
+        of outcome: Download.Outcome,
+        endedBy error: SyncError,
+        plan: SyncPlan,
+        _ offer: Offer
+    ) async throws(SyncError) {
+        guard error.transferCause == .network else { return }
+        var transfers = outcome.transfers
+        transfers.breakOff(plan.wanted.filter(\.isNew).map(\.patch))
+        try await store.changingState(of: configuration.channel) { [transfers] state throws(SyncError) in
+            transfers.record(in: &state.transfers, at: offer.time)
+        }
+    }
+
     /// Writes down what was staged, against the state as it is now.
     private func commit(
         _ outcome: Download.Outcome,
@@ -130,15 +170,22 @@ package struct SyncEngine: Sendable {
         atCommitPoint(.beforeState)
         let staging = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.lastSync = .init(at: time, roleVersion: list.roleVersion)
+            outcome.transfers.record(in: &state.transfers, at: time)
+            let listed = Set(list.entries.map(\.content))
+            state.transfers.keep(only: listed)
+            state.unfit.merge(outcome.unfit)
+            state.unfit.keep(only: listed, for: configuration.platform)
             // Something was confirmed, switched or rolled back meanwhile, or failed its trial: the next sync chooses again.
-            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.blocks else {
+            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.circumstances.blocks
+            else {
                 return SelectionMachine.Staging.superseded
             }
             let next = Selection(
                 number: state.lastSelection + 1,
                 roleVersion: list.roleVersion,
-                patches: outcome.patches,
-                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys)
+                patches: plan.wanted.map(\.patch),
+                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys),
+                activates: plan.activates
             )
             let staging = state.machine.stage(next)
             if staging == .staged { state.lastSelection = next.number }

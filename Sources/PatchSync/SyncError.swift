@@ -25,6 +25,24 @@ package enum SyncError: Error, Equatable, Sendable {
     case nothingPending
     case nothingToRollBackTo
     case nothingInstalled
+    /// What waits must not start inside a running app (J4).
+    case waitsForLaunch
+    /// The bundle failed its trials here.
+    case blacklisted(Label, until: UTCTime)
+    /// The bundle is made for another native part than this device's.
+    case incompatible(Label, Platform, needs: String?)
+}
+
+extension SyncError {
+    /// Whether the disk can be read and not written.
+    var isDiskThatTakesNothing: Bool {
+        switch self {
+        case .file(.noSpace), .file(.readOnly), .file(.permission), .lock(.file(.noSpace)), .lock(.file(.readOnly)),
+            .lock(.file(.permission)):
+            true
+        default: false
+        }
+    }
 }
 
 extension SyncError: CustomStringConvertible {
@@ -43,6 +61,10 @@ extension SyncError: CustomStringConvertible {
         case .nothingPending: "No pending version to switch to"
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
+        case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
+        case .blacklisted(let label, let until): "\(label): \(NotEligible.blocked(until: until))"
+        case .incompatible(let label, let platform, let needs):
+            "\(label): \(NotEligible.incompatible(platform))" + (needs.map { ", it needs \($0)" } ?? "")
         }
     }
 }

@@ -16,38 +16,28 @@ package struct SyncPlan: Sendable {
 
     /// The selection that was the base of every choice.
     package let base: Selection?
-    /// What had failed here when the choices were made.
-    package let blocks: TrialBlocks
+    /// What waits already.
+    let pending: Selection?
+    let circumstances: Circumstances
     package let decisions: [Decision]
     package let wanted: [Wanted]
+    /// From when on the selection to be may run.
+    package let activates: ActivationTime
     /// Bytes of every signature column that the role names.
     let columnSizes: [SHA256Digest: Int]
 
-    init(list: VerifiedList, dial: Dial?, machine: SelectionMachine, device: DeviceFacts, role: TargetsRole) {
+    init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
         let base = machine.state.choiceBase
-        var versions: [PatchID: [PatchEntry]] = [:]
-        for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
-        let refused = Set(list.refused.compactMap(\.patchID))
-        let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
-        let channel = list.list.channel
-        decisions = ids.map { id in
-            Decision(
-                id,
-                versions: versions[id] ?? [],
-                hasRefused: refused.contains(id),
-                current: base?[id],
-                dial: dial,
-                blocks: machine.blocks,
-                device: device
-            )
-        }
         self.base = base
-        blocks = machine.blocks
+        pending = if case .pending(_, let next) = machine.state { next } else { nil }
+        self.circumstances = circumstances
+        decisions = Self.decisions(list, base: base, under: circumstances)
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
+        let channel = list.list.channel
         wanted = decisions.compactMap { decision in
             switch decision.choice {
             case .take(_, let current) where isTrial:
@@ -61,5 +51,29 @@ package struct SyncPlan: Sendable {
             case .withdraw, .none: return nil
             }
         }
+        activates = ActivationTime(
+            taken: decisions.compactMap { if case .take(let entry, over: _) = $0.choice { entry } else { nil } }
+        )
+    }
+
+    private static func decisions(
+        _ list: VerifiedList,
+        base: Selection?,
+        under circumstances: Circumstances
+    ) -> [Decision] {
+        var versions: [PatchID: [PatchEntry]] = [:]
+        for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
+        let refused = Set(list.refused.compactMap(\.patchID))
+        let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
+        let candidates = ids.map { id in
+            Candidates(
+                id,
+                versions: versions[id] ?? [],
+                hasRefused: refused.contains(id),
+                current: base?[id],
+                under: circumstances
+            )
+        }
+        return JointChoice(candidates, under: circumstances).decisions
     }
 }

@@ -41,6 +41,8 @@ package struct SyncReport: Equatable, Sendable {
     /// Patches whose files were made whole again.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging
+    /// From when on what was staged may run.
+    package let activates: ActivationTime
     /// The server's metadata was older than what this device knows.
     package let staleMirror: StaleMirror?
 

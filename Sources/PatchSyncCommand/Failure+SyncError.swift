@@ -20,7 +20,8 @@ extension SyncError {
         case .file, .noStore, .storeExists: .disk
         case .lock(.held): .busy
         case .lock(.file): .disk
-        case .nothingPending, .nothingToRollBackTo, .nothingInstalled: .failed
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch: .failed
+        case .blacklisted, .incompatible: .refused
         }
     }
 
@@ -53,6 +54,8 @@ extension SyncError {
         case .rootNamesNoApp: "Use the root.json that `patchsign init` wrote."
         case .nothingPending: "Run `patchsync sync` first."
         case .nothingToRollBackTo: "Only a version that was confirmed before can be gone back to."
+        case .waitsForLaunch: "Its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
+        case .blacklisted, .incompatible: "What is installed keeps running."
         case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."

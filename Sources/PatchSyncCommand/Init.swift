@@ -32,20 +32,19 @@ struct Init: AsyncParsableCommand {
     @Option(name: .long, help: "Which channel to follow.")
     var channel = "production"
 
-    @Option(name: .long, help: "The version of the app's native part, for rules such as '>=2.1 <3'.")
-    var appVersion: String?
+    @OptionGroup var facts: FactOptions
 
     func validate() throws {
         guard ServerURL(server) != nil else { throw ValidationError("--server \(ServerURL.rule)") }
         guard ChannelName(channel) != nil else { throw ValidationError("--channel \(ChannelName.rule)") }
-        if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
     }
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        let changes = try facts.changes()
+        try await ending(json: options.json) { () throws(Failure) in try await work(changes) }
     }
 
-    private func work() async throws(Failure) {
+    private func work(_ changes: FactChanges) async throws(Failure) {
         guard let server = ServerURL(server), let channel = ChannelName(channel) else {
             preconditionFailure("validated before")
         }
@@ -59,7 +58,7 @@ struct Init: AsyncParsableCommand {
                 store,
                 server: server,
                 channel: channel,
-                appVersion: appVersion.flatMap { AppVersion($0) },
+                facts: changes,
                 root: bytes,
                 allowsTestingKeys: Surroundings.allowsTestingKeys
             )

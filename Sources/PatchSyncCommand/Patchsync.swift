@@ -19,7 +19,8 @@ struct Patchsync: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Init.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self, Verify.self,
+            Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self,
+            Verify.self,
             TUF.self,
         ]
     )

@@ -151,7 +151,7 @@ private struct Launch: Service {
         if recordsPort, device.configuration.port == nil {
             var configuration = device.configuration
             configuration.port = port
-            try device.store.save(configuration)
+            do throws(SyncError) { try device.store.save(configuration) } catch { events.trouble(error.description) }
         }
         try await app.launch()
         events.listening(on: port)

@@ -66,6 +66,8 @@ extension StatusReport {
                     }
                 )
             ),
+            ("transfers", transfersJSON), ("unfit", unfitJSON),
+            ("activates", pendingActivation.map { .text($0.rawValue) }),
         ])
     }
 
@@ -79,7 +81,7 @@ extension StatusReport {
                     [
                         .init(row.patchID.text), .init(row.kind.rawValue), .init(row.version.text),
                         .init(row.state.name, row.state.style),
-                        .init(row.fault ?? (row.isPending ? "waits for the next launch or `patchsync switch`" : "")),
+                        .init(row.fault ?? (row.isPending ? pendingActivation?.sentence ?? "" : "")),
                     ]
                 }
             ).write(to: out)
@@ -88,6 +90,7 @@ extension StatusReport {
             let when = block.failures >= 2 ? "blocked until" : "next try after"
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
         }
+        printTransfers(to: out)
     }
 
     private var sentence: String {

@@ -23,8 +23,15 @@ struct StoreOptions: ParsableArguments {
 
     var deviceStore: DeviceStore {
         get throws(SyncError) {
-            DeviceStore(root: path, files: DiskFiles())
+            DeviceStore(root: path, files: Self.disk)
         }
+    }
+
+    private static var disk: any FileOperations {
+        #if DEBUG
+        if let faulty = FaultPoint() { return faulty }
+        #endif
+        return DiskFiles()
     }
 
     private var path: FilePath {

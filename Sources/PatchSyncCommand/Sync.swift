@@ -8,12 +8,13 @@ struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch, verify and stage what the channel offers. What runs is not touched.",
         discussion: """
-            A new version waits for the next launch or for `patchsync switch`. Files that are missing or altered in the store
+            A new version waits for the next launch or for `patchsync switch`, unless its rules say otherwise: a mandatory
+            one is switched to by a running `patchsync serve`, one that runs at the next launch waits for that alone. Files that are missing or altered in the store
             are fetched again.
 
             EXAMPLES
               patchsync sync --store /var/lib/app
-              patchsync sync --store /var/lib/app --retry-failed     try again what only waits after its first failed trial
+              patchsync sync --store /var/lib/app --retry-failed     try again what only waits, after a failed trial or transfers
 
             EXIT CODES: 0 everything is as listed · 3 refused, or the server has been behind for a day · 5 network · 6 disk · 7 another sync runs · 9 some patches failed
             """
@@ -21,7 +22,10 @@ struct Sync: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Flag(name: .long, help: "Take versions again that wait after a first failed trial; blocked ones stay blocked.")
+    @Flag(
+        name: .long,
+        help: "Take versions again that wait after a failed trial or failed transfers; blocked ones stay blocked."
+    )
     var retryFailed = false
 
     @Option(name: .long, help: "From now on this is the version of the app's native part.")
@@ -38,12 +42,12 @@ struct Sync: AsyncParsableCommand {
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
         let device = try options.device
-        var configuration = device.configuration
-        if let appVersion { configuration.appVersion = AppVersion(appVersion) }
         let transcript = SyncTranscript(options.json ? nil : .standardError)
-        let report = try await reporting { [configuration] () throws(SyncError) in
+        let report = try await reporting { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
-                if configuration != device.configuration { try device.store.save(configuration) }
+                let configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
+                    if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
+                }
                 return try await HTTPFetcher.with(configuration.server, app: configuration.app) {
                     fetcher throws(SyncError) in
                     var engine = SyncEngine(

@@ -17,6 +17,7 @@ extension SyncReport {
     func json(_ patches: [SyncTranscript.PatchStates]) -> JSON {
         .fields([
             ("roleVersion", .integer(roleVersion)), ("staging", .text("\(staging)")),
+            ("activates", staging == .staged ? .text(activates.rawValue) : nil),
             ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
             (
                 "patches",
@@ -82,18 +83,29 @@ extension SyncReport {
             Console.standardError.line("warning: \(staleMirror)")
             Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
         }
-        out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence)")
+        out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence(activates))")
     }
 }
 
 extension SelectionMachine.Staging {
-    fileprivate var sentence: String {
+    fileprivate func sentence(_ time: ActivationTime) -> String {
         switch self {
-        case .staged: "staged: it waits for the next launch or `patchsync switch`"
+        case .staged: "staged: \(time.sentence)"
         case .unchanged: "nothing new"
         case .unstaged: "what was staged is no longer offered"
         case .trialRunning: "a trial is running; nothing is staged before it ends"
         case .superseded: "what runs changed meanwhile; sync again"
+        }
+    }
+}
+
+extension ActivationTime {
+    /// `it waits for …`.
+    var sentence: String {
+        switch self {
+        case .atOnce: "it is mandatory; a running `patchsync serve` switches at once, else the next launch does"
+        case .anyTime, .atReload: "it waits for the next launch or `patchsync switch`"
+        case .atNextLaunch: "it waits for the next launch"
         }
     }
 }

@@ -31,6 +31,8 @@ package actor RunningApp: Service {
         package var launchLimit = SelectionMachine.defaultLaunchLimit
         /// Which bundle is served, where a selection holds several.
         package var bundle: PatchID?
+        /// Whether this host evaluates script patches: then a selection with new scripts alone starts at once.
+        package var runsScripts = false
         /// How often `state.json` is looked at.
         package var watchInterval = Duration.milliseconds(50)
 
@@ -46,7 +48,11 @@ package actor RunningApp: Service {
     private var serving: Selection?
     /// Files of it that a sync has to heal before they are served.
     private var damaged: [String] = []
-    private var trial: (token: LaunchToken, deadline: ContinuousClock.Instant)?
+    private var trial: (token: LaunchToken, timer: StartupTimer)?
+    private var isInBackground = false
+    private let start = ContinuousClock.now
+    /// What the steady clock shows.
+    private var time: Duration { start.duration(to: clock.now) }
 
     package init(
         device: Device,
@@ -83,14 +89,48 @@ package actor RunningApp: Service {
         if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
     }
 
+    /// The app went to the background: the startup timer stands still, and a launch that ends now does not count.
+    package func background() async throws(SyncError) {
+        isInBackground = true
+        guard let token = trial?.token else { return }
+        trial?.timer.pause(at: time)
+        try await device.stoppedCleanly(token)
+    }
+
+    /// The app is in front again.
+    package func foreground() async throws(SyncError) {
+        isInBackground = false
+        guard let token = trial?.token else { return }
+        trial?.timer.resume(at: time)
+        try await device.cameBack(token)
+    }
+
+    /// The page reloads: what waits starts, where it may start inside a running app.
+    ///
+    /// - Returns: whether something was activated.
+    @discardableResult
+    package func reload() async throws(SyncError) -> Bool {
+        guard case .pending(_, let next) = try device.state().machine.state, next.activates != .atNextLaunch else {
+            return false
+        }
+        try await activatePending()
+        return true
+    }
+
+    private func activatePending() async throws(SyncError) {
+        do throws(SyncError) { try show(try await device.switchToPending()) } catch .nothingPending {
+            // Another process was faster; what it wrote is followed next.
+        }
+    }
+
     /// Makes what state.json says now what is served.
     private func follow() async throws(SyncError) {
         switch try device.state().machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
+        case .pending(let good, let next) where startsByItself(next, over: good): try await activatePending()
         case .pending(nil, _):
-            // Nothing runs that could be disturbed.
-            try show(try await device.switchToPending())
+            if serving != nil || trial != nil { try show(.nothing) }
         case .settled(let selection), .pending(let selection?, _):
             if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || !damaged.isEmpty {
@@ -101,9 +141,19 @@ package actor RunningApp: Service {
         }
     }
 
+    private func startsByItself(_ next: Selection, over good: Selection?) -> Bool {
+        switch next.activates {
+        case .atOnce: true
+        case .anyTime: settings.runsScripts || good == nil
+        // Nothing runs that could be disturbed.
+        case .atReload: good == nil
+        case .atNextLaunch: false
+        }
+    }
+
     private func endTrialIfDue() async throws(SyncError) {
-        guard let due = trial, clock.now >= due.deadline else { return }
-        if let activation = try await device.timerEnded(due.token) {
+        guard let token = trial?.token, trial?.timer.hasEnded(at: time) == true else { return }
+        if let activation = try await device.timerEnded(token) {
             try show(activation)
         } else {
             // It was confirmed a moment ago, by another process.
@@ -139,7 +189,7 @@ package actor RunningApp: Service {
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.
-        if trial?.token != token { trial = token.map { ($0, clock.now.advanced(by: settings.startupTimeout)) } }
+        if trial?.token != token { trial = token.map { ($0, startupTimer) } }
         server.serve(ServedSelection(table: opened?.table, launch: token?.text))
         if let event { report(event) }
         let faults = opened?.faults ?? []
@@ -147,6 +197,12 @@ package actor RunningApp: Service {
         let isHealed = faults.isEmpty && !damaged.isEmpty
         damaged = faults
         if !isSame || isHealed { report(.serving(selection, trial: token)) }
+    }
+
+    private var startupTimer: StartupTimer {
+        var timer = StartupTimer(limit: settings.startupTimeout)
+        if isInBackground { timer.pause(at: time) }
+        return timer
     }
 
     private func fileIdentity() -> FileIdentity? {

@@ -15,24 +15,39 @@ struct ChoiceTests {
         hasRefused: Bool = false,
         dial: [Dial.Row]? = nil,
         blocks: TrialBlocks = TrialBlocks(),
+        transfers: TransferFailures = TransferFailures(),
+        unfit: UnfitVersions = UnfitVersions(),
+        notReceived: Set<PatchContent> = [],
         appVersion: String? = nil,
+        user: String? = nil,
+        data: [String: String] = [:],
+        platform: Platform? = nil,
         at time: UTCTime = now,
         retryNow: Bool = false
     ) -> Decision {
-        Decision(
+        var circumstances = Circumstances(
+            device: DeviceFacts(
+                deviceID: SimulatedDevice.id,
+                appVersion: appVersion.flatMap { AppVersion($0) },
+                user: user.flatMap { UserID($0) },
+                data: facts(data),
+                platform: platform,
+                time: time,
+                retryNow: retryNow
+            ),
+            dial: dial.map { Dial(app: name("app"), channel: name("production"), rows: $0) },
+            blocks: blocks,
+            transfers: transfers,
+            unfit: unfit
+        )
+        circumstances.notReceived = notReceived
+        return Candidates(
             id,
             versions: versions,
             hasRefused: hasRefused,
             current: current.map { installed("fix \($0)") },
-            dial: dial.map { Dial(app: name("app"), channel: name("production"), rows: $0) },
-            blocks: blocks,
-            device: DeviceFacts(
-                deviceID: SimulatedDevice.id,
-                appVersion: appVersion.flatMap { AppVersion($0) },
-                time: time,
-                retryNow: retryNow
-            )
-        )
+            under: circumstances
+        ).decision
     }
 
     private func row(_ entry: PatchEntry, rollout: Int = 10_000, paused: Bool = false, reason: String? = nil)
@@ -126,8 +141,11 @@ struct ChoiceTests {
             (PatchRules(rollout: 4_275), nil),
             (PatchRules(appVersion: AppVersionRange(">=2.1 <3")), .appVersion(needs: ">=2.1 <3", has: "3.0")),
             (PatchRules(appVersion: AppVersionRange(">=2.1 <=3")), nil),
-            (PatchRules(condition: "region==eu"), .unknownRule("condition")),
-            (PatchRules(users: []), .unknownRule("users")),
+            (PatchRules(condition: "region==eu"), .condition("region==eu")),
+            (PatchRules(condition: "region!=eu"), .condition("region!=eu")),
+            (PatchRules(condition: "ispad==0"), nil),
+            (PatchRules(condition: "region=eu"), .malformedCondition(.malformed("region=eu"))),
+            (PatchRules(users: []), .users(isKnown: false)),
             (PatchRules(unknown: ["moonPhase"]), .unknownRule("moonPhase")),
             (PatchRules(dial: .required), .dialMissing),
             (PatchRules(mandatory: true, runAtNextLaunch: true), nil),
@@ -139,9 +157,38 @@ struct ChoiceTests {
         #expect(decision.choice == (why == nil ? .take(entry("fix", "1", rules: rules), over: nil) : .none))
     }
 
-    @Test func `is not what must move together with another patch`() {
-        let bound = entry("fix", "1", requires: [name("web"): [SHA256Digest(of: [1])]])
-        #expect(decide([bound]).passedOver.map(\.why) == [.unknownRule("requires")])
+    /// J7: a rule that a user's data meets.
+    @Test func `is made for devices with the right data, whatever the letters' case of a key`() {
+        let version = entry("fix", "1", rules: PatchRules(condition: "region==eu&amp;&amp;isMale==1"))
+        #expect(decide([version], data: ["Region": "eu", "ismale": "1"]).choice == .take(version, over: nil))
+        #expect(decide([version], data: ["Region": "eu"]).choice == .none)
+    }
+
+    /// J8: rollout and condition are both read.
+    @Test(arguments: [(0, "eu", false), (10_000, "us", false), (10_000, "eu", true)])
+    func `is refused by the rollout and by the condition, each by itself`(rollout: Int, region: String, isTaken: Bool) {
+        let version = entry("fix", "1", rules: PatchRules(rollout: rollout, condition: "region==eu"))
+        #expect(decide([version], data: ["region": region]).choice == (isTaken ? .take(version, over: nil) : .none))
+    }
+
+    /// J8: what the original calls `cv`.
+    @Test func `falls to the next listed version when a condition is missed, or stays`() {
+        let versions = [entry("fix", "3", rules: PatchRules(condition: "region==eu")), entry("fix", "2")]
+        #expect(decide(versions).choice == .take(versions[1], over: nil))
+        #expect(decide(versions, current: "2").choice == .keep(installed("fix 2")))
+    }
+
+    /// Computed with Python's hashlib over sixteen bytes 7 and "alice".
+    @Test func `is for the users whose salted hash is listed, and for nobody else`() throws {
+        let alice = try #require(
+            SHA256Digest(hex: "7d565507bd4c9662056b44ba917d1ecce992d1871a86b97f7e3a512f250633e8")
+        )
+        let version = entry("fix", "1", rules: PatchRules(users: [alice]))
+        #expect(decide([version], user: "alice").choice == .take(version, over: nil))
+        #expect(decide([version], user: "bob").passedOver.map(\.why) == [.users(isKnown: true)])
+        #expect(decide([version]).passedOver.map(\.why) == [.users(isKnown: false)])
+        let salted = entry("fix", "1", rules: PatchRules(users: [alice]), salt: 8)
+        #expect(decide([salted], user: "alice").passedOver.map(\.why) == [.users(isKnown: true)])
     }
 
     @Test func `of an app version rule asks for an app version`() {
@@ -200,7 +247,8 @@ struct ChoiceTests {
     }
 
     @Test(arguments: [
-        PatchRules(rollout: 0), PatchRules(condition: "x==1"), PatchRules(unknown: ["x"]), PatchRules(dial: .required),
+        PatchRules(rollout: 0), PatchRules(condition: "x==1"), PatchRules(condition: "x="), PatchRules(users: []),
+        PatchRules(unknown: ["x"]), PatchRules(dial: .required),
     ])
     func `never moves a device down by a rule`(rules: PatchRules) {
         let listed = [entry("fix", "2", rules: rules), entry("fix", "1")]
@@ -259,10 +307,85 @@ struct ChoiceTests {
         #expect(decide([entry("fix", "2")], current: "1", blocks: failed(failures)).choice == .keep(installed("fix 1")))
     }
 
+    // MARK: What could not be fetched, and what does not fit
+
+    private func lost(_ times: Int, because cause: TransferFailures.Cause = .content) -> TransferFailures {
+        var transfers = TransferFailures()
+        for _ in 0..<times {
+            transfers.fail(
+                installed("fix 2").content,
+                version: name("2"),
+                because: cause,
+                movedForward: false,
+                at: Self.now
+            )
+        }
+        return transfers
+    }
+
+    @Test(
+        arguments: [
+            (2, 0, false, nil), (3, 0, false, .transferWaiting(failures: 3, until: now.adding(.hours(1)))),
+            (3, 0, true, nil), (3, 3_600, false, nil),
+        ] as [(Int, Int, Bool, NotEligible?)]
+    )
+    func `waits after three failed transfers, and keeps what runs`(
+        failures: Int,
+        secondsLater: Int,
+        retryNow: Bool,
+        why: NotEligible?
+    ) {
+        let version = entry("fix", "2")
+        let decision = decide(
+            [version],
+            current: "1",
+            transfers: lost(failures),
+            at: Self.now.adding(.seconds(secondsLater)),
+            retryNow: retryNow
+        )
+        #expect(decision.passedOver.first?.why == why)
+        #expect(decision.choice == (why == nil ? .take(version, over: installed("fix 1")) : .keep(installed("fix 1"))))
+    }
+
+    /// P7: a patch that fails keeps its version, also where a listed one lies between.
+    @Test func `stays what it was when the version chosen did not come`() {
+        let versions = [entry("fix", "4", rules: closed), entry("fix", "3"), entry("fix", "2"), entry("fix", "1")]
+        let decision = decide(versions, current: "1", notReceived: [versions[1].content])
+        #expect(decision.choice == .keep(installed("fix 1")))
+        #expect(decision.passedOver.map(\.why) == [.rollout(cohort: 4_274, effective: 0), .notReceived])
+        #expect(decide([versions[1]], notReceived: [versions[1].content]).choice == .none)
+    }
+
+    @Test func `falls to the next version when a manifest showed another native part, for that native part`() throws {
+        let old = try #require(Platform(name: "ios", compatibility: "old"))
+        let new = try #require(Platform(name: "ios", compatibility: "new"))
+        let versions = [entry("fix", "3"), entry("fix", "2")]
+        var unfit = UnfitVersions()
+        unfit.add(versions[0].content, .init(version: name("3"), platform: old, needs: "new"))
+        let decision = decide(versions, current: "1", unfit: unfit, platform: old)
+        #expect(decision.choice == .take(versions[1], over: installed("fix 1")))
+        #expect(decision.passedOver.map(\.why) == [.incompatible(old)])
+        #expect(decide(versions, current: "1", unfit: unfit, platform: new).choice.content == versions[0].content)
+        #expect(decide(versions, current: "1", unfit: unfit).choice.content == versions[0].content)
+        #expect(decide([versions[0]], current: "1", unfit: unfit, platform: old).choice == .keep(installed("fix 1")))
+    }
+
     @Test func `blocks what a person rolled back at once`() {
         let decision = decide([entry("fix", "2")], blocks: failed(1, because: .person), retryNow: true)
         #expect(decision.passedOver.map(\.why) == [.blocked(until: Self.now.adding(.days(14)))])
     }
+}
+
+/// Data of a device, as a test writes it.
+func facts(_ data: [String: String]) -> [ConditionKey: ConditionValue] {
+    Dictionary(
+        uniqueKeysWithValues: data.map { key, value in
+            guard let key = ConditionKey(key), let value = ConditionValue(value) else {
+                preconditionFailure("\(key)=\(value)")
+            }
+            return (key, value)
+        }
+    )
 }
 
 @Suite("The cohorts of 10,000 devices")
@@ -295,17 +418,9 @@ struct CohortTests {
     @Test func `lose nobody when a rollout is raised`() {
         let versions = [0, 500, 2_500, 6_000, 10_000].map { entry("fix", "1", rules: PatchRules(rollout: $0)) }
         for device in Self.devices.prefix(300) {
-            let facts = DeviceFacts(deviceID: device, appVersion: nil, time: ManualClock.start)
+            let circumstances = Circumstances(device: DeviceFacts(deviceID: device, time: ManualClock.start))
             let taken = versions.map { version in
-                Decision(
-                    name("fix"),
-                    versions: [version],
-                    hasRefused: false,
-                    current: nil,
-                    dial: nil,
-                    blocks: TrialBlocks(),
-                    device: facts
-                ).choice != .none
+                Candidates(name("fix"), versions: [version], current: nil, under: circumstances).choice != .none
             }
             #expect(taken == taken.sorted { !$0 && $1 }, "was in and fell out")
         }

@@ -59,19 +59,6 @@ extension Selection {
     var labels: String { patches.map(\.label.description).joined(separator: ", ") }
 }
 
-/// The same numbers on every run: Steele's SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-}
-
 enum SampleApp {
     static let fix1 = SimulatedPatch.script("fix-cart-total", "1", "cart.total = 1;")
     static let fix2 = SimulatedPatch.script("fix-cart-total", "2", "cart.total = 2;")

@@ -13,10 +13,18 @@ struct SelectionMachineTests {
 
     private func token(_ number: UInt8) -> LaunchToken { SimulatedDevice.token(number) }
 
-    private func trying(_ good: Selection?, _ trial: Selection, launches: Int = 1, token number: UInt8 = 1)
-        -> SelectionState
-    {
-        .trying(good: good, trial: trial, launch: .init(token: token(number), launches: launches))
+    private func trying(
+        _ good: Selection?,
+        _ trial: Selection,
+        launches: Int = 1,
+        token number: UInt8 = 1,
+        isCounted: Bool = true
+    ) -> SelectionState {
+        .trying(
+            good: good,
+            trial: trial,
+            launch: .init(token: token(number), launches: launches, isCounted: isCounted)
+        )
     }
 
     private func wait(_ patch: String) -> [PatchContent: TrialBlocks.Block] {
@@ -160,7 +168,7 @@ struct SelectionMachineTests {
             #expect(machine.launch(token: token(number), at: now) == .tryOut(b, token(number)))
             machine.stoppedCleanly(token(number))
         }
-        #expect(machine.state == trying(a, b, launches: 0, token: 9))
+        #expect(machine.state == trying(a, b, launches: 0, token: 9, isCounted: false))
     }
 
     @Test func `counts a launch when another one says that it stopped`() {
@@ -173,10 +181,30 @@ struct SelectionMachineTests {
         var machine = SelectionMachine(state: trying(a, b))
         machine.stoppedCleanly(token(1))
         machine.stoppedCleanly(token(1))
-        #expect(machine.state == trying(a, b, launches: 0))
+        #expect(machine.state == trying(a, b, launches: 0, isCounted: false))
         var state = DeviceState()
         state.machine = machine
         #expect(try DeviceState(state.json.fileBytes, named: "state.json") == state)
+    }
+
+    @Test func `takes back no earlier launch by saying twice that the second stopped`() {
+        var machine = SelectionMachine(state: trying(a, b, launches: 2, token: 2))
+        machine.stoppedCleanly(token(2))
+        machine.stoppedCleanly(token(2))
+        #expect(machine.state == trying(a, b, launches: 1, token: 2, isCounted: false))
+    }
+
+    @Test func `counts a launch again once it is back from the background`() {
+        var machine = SelectionMachine(state: trying(a, b, launches: 2, token: 2))
+        for _ in 1...5 {
+            machine.stoppedCleanly(token(2))
+            machine.cameBack(token(1))
+            #expect(machine.state == trying(a, b, launches: 1, token: 2, isCounted: false))
+            machine.cameBack(token(2))
+            machine.cameBack(token(2))
+        }
+        #expect(machine.state == trying(a, b, launches: 2, token: 2))
+        #expect(machine.launch(token: token(3), at: now) == .rolledBack(to: a, from: b))
     }
 
     @Test func `does not end a trial by the timer of another launch`() {
@@ -323,7 +351,55 @@ struct SelectionMachineTests {
         #expect(machine.blocks.blocks.values.map(\.reason) == [.person])
     }
 
+    // MARK: When what waits may start
+
+    @Test func `does not start by a switch what waits for the next launch`() {
+        let late = b.activating(.atNextLaunch)
+        var machine = SelectionMachine(state: .pending(good: a, next: late))
+        #expect(machine.switchToPending(token: token(1)) == nil)
+        #expect(machine.state == .pending(good: a, next: late))
+        #expect(machine.launch(token: token(1), at: now) == .tryOut(late, token(1)))
+    }
+
+    @Test func `learns that what waits has become mandatory`() {
+        var machine = SelectionMachine(state: .pending(good: a, next: b))
+        #expect(machine.stage(selection(["fix 2", "web 1"], number: 9).activating(.atOnce)) == .unchanged)
+        #expect(machine.state == .pending(good: a, next: b.activating(.atOnce)))
+    }
+
+    /// P8: chosen for the app as it was.
+    @Test func `forgets what waits for an app that has changed, and nothing else`() {
+        var machine = SelectionMachine(state: .pending(good: a, next: b), previous: c)
+        machine.forgetPending()
+        #expect(machine == SelectionMachine(state: .settled(a), previous: c))
+        for state in [SelectionState.empty, .settled(a), trying(a, b)] {
+            var machine = SelectionMachine(state: state)
+            machine.forgetPending()
+            #expect(machine.state == state)
+        }
+    }
+
     // MARK: What stays on disk
+
+    /// M15: the setting `keep`.
+    @Test(arguments: [(0, []), (1, [4]), (2, [4, 3]), (3, [4, 3, 2]), (10, [4, 3, 2, 1])])
+    func `keeps as many of the selections confirmed before as it is told`(keep: Int, numbers: [Int]) throws {
+        var machine = SelectionMachine()
+        for number in 1...5 {
+            _ = machine.stage(selection(["fix \(number)"], number: number))
+            _ = machine.launch(token: token(1), at: now)
+            _ = machine.confirm(token(1), keep: keep)
+        }
+        #expect(machine.earlier.map(\.number) == numbers)
+        var state = DeviceState()
+        state.machine = machine
+        #expect(try DeviceState(state.json.fileBytes, named: "state.json") == state)
+        for number in numbers {
+            guard case .rolledBack(let to, from: _) = machine.rollBack(at: now) else { break }
+            #expect(to?.number == number)
+        }
+        #expect(machine.rollBack(at: now) == nil)
+    }
 
     @Test func `keeps what runs, what waits, what is tried and the one before`() {
         #expect(SelectionMachine(state: .pending(good: b, next: c), previous: a).kept == [b, c, a])

@@ -386,7 +386,6 @@ struct StoreTests {
             DeviceStore(root: "/store", files: files, isShared: false),
             server: SimulatedDevice.server,
             channel: SimulatedRepository.production,
-            appVersion: nil,
             root: root,
             allowsTestingKeys: allowsTestingKeys
         )

@@ -28,15 +28,18 @@ package struct SimulatedDevice: Sendable {
         on files: any FileOperations,
         at root: FilePath = "/store",
         appVersion: String? = nil,
+        facts: FactChanges = FactChanges(),
         channel: ChannelName = SimulatedRepository.production,
         isShared: Bool = false
     ) throws(SyncError) {
         let store = DeviceStore(root: root, files: files, isShared: isShared)
+        var facts = facts
+        if let appVersion = appVersion.flatMap({ AppVersion($0) }) { facts.appVersion = .set(appVersion) }
         try Device.create(
             store,
             server: Self.server,
             channel: channel,
-            appVersion: appVersion.flatMap { AppVersion($0) },
+            facts: facts,
             root: repository.root,
             allowsTestingKeys: true,
             deviceID: Self.id

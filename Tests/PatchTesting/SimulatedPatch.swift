@@ -47,6 +47,9 @@ package struct SimulatedPatch: Sendable {
     package var content: Content
     package var rules = PatchRules.everyone
     package var salt = [UInt8](repeating: 7, count: 16)
+    package var requires: [PatchID: [SHA256Digest]] = [:]
+    /// Of a bundle's manifest.
+    package var compatibility: [String: String] = [:]
     package var signedAs = Identity()
     /// Of the assets; the entry's is `signedAs`.
     package var assetsSignedAs = Identity()
@@ -140,6 +143,10 @@ struct SimulatedDocuments {
         return .fields([
             ("format", .text(AssetManifest.format)), ("app", .text(app.text)), ("patchId", .text(patch.id.text)),
             ("version", .text(patch.version.text)), ("created", .text(time.description)),
+            (
+                "compatibility",
+                .fields(patch.compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })
+            ),
             ("index", .text("index.html")), ("assets", .array(rows)),
         ])
     }
@@ -179,6 +186,7 @@ struct SimulatedDocuments {
                 fingerprint: fingerprint,
                 signature: EntrySignature(keyID: patch.key.entryKeyID, bytes: patch.key.signature(over: statement)),
                 salt: patch.salt,
+                requires: patch.requires,
                 rules: patch.rules
             )
         )

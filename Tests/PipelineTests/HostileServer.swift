@@ -3,7 +3,7 @@ import SystemPackage
 /// A server of a published tree that does wrong when it is told to: Judges/hostile.py.
 struct HostileServer: Sendable {
     let url: String
-    fileprivate let program: RunningProgram
+    let program: RunningProgram
     fileprivate let control: FilePath
 
     /// From now on answers to paths with `part` in them are wrong in this way.

@@ -11,6 +11,10 @@ struct RunningProgram: Sendable {
         get async { await transcript.lines.joined(separator: "\n") }
     }
 
+    var hasEnded: Bool {
+        get async { await transcript.hasEnded }
+    }
+
     /// The first line with `part` in it, from line `start` on.
     func line(with part: String, from start: Int = 0, within deadline: Duration = .seconds(30)) async throws -> String {
         try await eventually("'\(part)' from \(command)", within: deadline, seen: { await text }) {
@@ -29,6 +33,7 @@ struct RunningProgram: Sendable {
 
     /// Ends it as a power cut would.
     func kill() async throws {
+        if await hasEnded { return }
         try signal(.kill)
         try await end()
     }

@@ -2,12 +2,15 @@
 
 usage: hostile.py TREE CONTROL
 
-CONTROL is a file with `MODE PART`, read at each request: answers to paths with PART in them are wrong in the way of MODE.
+CONTROL is a file with `MODE PART`, read at each request: answers to paths with PART in them are wrong in the way of MODE,
+which may have numbers: `hold:4096:1`.
 Anything else in it, or no such file, and it is an honest server. Prints `listening on URL`, then each path asked for.
 """
-import http.server, os, sys
+import http.server, os, sys, threading
 
 tree, control = sys.argv[1:]
+counting = threading.Lock()
+sent = {}
 
 
 class Hostile(http.server.BaseHTTPRequestHandler):
@@ -35,8 +38,9 @@ class Hostile(http.server.BaseHTTPRequestHandler):
             mode = 'honest'
         if not os.path.isfile(path) and mode not in ('500', 'redirect'):
             mode = '404'
+        mode, *arguments = mode.split(':')
         try:
-            getattr(self, 'answer_' + mode)(path)
+            getattr(self, 'answer_' + mode)(path, *map(int, arguments))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -74,6 +78,20 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.head(200, len(data))
         self.wfile.write(data[:len(data) // 2])
         self.close_connection = True
+
+    def answer_hold(self, path, after, turn):
+        """Sends AFTER bytes over all its answers of this TURN, then no more; says `held` at each that waits."""
+        data = self.body(path)
+        self.head(200, len(data))
+        with counting:
+            share = max(0, min(len(data), after - sent.get(turn, 0)))
+            sent[turn] = sent.get(turn, 0) + share
+        self.wfile.write(data[:share])
+        if share < len(data):
+            self.wfile.flush()
+            print('held in turn %d;' % turn, flush=True)
+            self.rfile.read(1)
+            self.close_connection = True
 
     def answer_longer(self, path):
         self.whole(self.body(path) + b'\n')

@@ -1,0 +1,162 @@
+/// A rule over what a device knows of itself: `region==eu&&ios>=9.0||tester==1` (J7).
+///
+/// `&&` binds tighter than `||`; there are no parentheses. `==` and `!=` compare text by its bytes; `>=`, `<=`, `>` and
+/// `<` compare numbers. A comparison with a key that the device does not know is false, even `!=`; so is one of numbers
+/// with something that is none. `&gt;`, `&lt;` and `&amp;` stand for their characters. Spaces around keys and values do
+/// not count.
+package struct Condition: Hashable, Sendable {
+    package enum Comparator: String, Sendable, CaseIterable {
+        // In the order in which they are looked for.
+        case equal = "=="
+        case notEqual = "!="
+        case atLeast = ">="
+        case atMost = "<="
+        case above = ">"
+        case below = "<"
+    }
+
+    struct Comparison: Hashable, Sendable {
+        let key: ConditionKey
+        let comparator: Comparator
+        let value: ConditionValue
+    }
+
+    /// Why a text is no condition.
+    package enum Problem: Error, Hashable, Sendable {
+        case tooLong
+        case tooManyComparisons
+        /// One comparison, as it stands there, is none.
+        case malformed(String)
+        case key(String)
+        case value(String)
+        /// Compared by size with something that is no number.
+        case notANumber(String)
+    }
+
+    package let text: String
+    /// One of these groups must hold; in a group all must.
+    private let groups: [[Comparison]]
+
+    package init(_ text: String) throws(Problem) {
+        guard text.utf8.count <= Limits.condition else { throw .tooLong }
+        var groups: [[Comparison]] = []
+        var count = 0
+        for group in text.decodingEntities.pieces(between: "||") {
+            var comparisons: [Comparison] = []
+            for term in group.pieces(between: "&&") {
+                count += 1
+                guard count <= Limits.comparisonsInCondition else { throw .tooManyComparisons }
+                comparisons.append(try Comparison(term))
+            }
+            groups.append(comparisons)
+        }
+        self.text = text
+        self.groups = groups
+    }
+
+    package func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
+        groups.contains { $0.allSatisfy { $0.holds(for: facts) } }
+    }
+}
+
+extension Condition.Comparison {
+    fileprivate init(_ term: String) throws(Condition.Problem) {
+        guard
+            let (comparator, place) = Condition.Comparator.allCases.lazy.compactMap({ comparator in
+                term.firstPlace(of: comparator.rawValue).map { (comparator, $0) }
+            }).first
+        else { throw .malformed(term) }
+        let (left, right) = (term.utf8.prefix(place), term.utf8.dropFirst(place + comparator.rawValue.utf8.count))
+        let (key, value) = (
+            String(decoding: left, as: UTF8.self).trimmed, String(decoding: right, as: UTF8.self).trimmed
+        )
+        guard let key = ConditionKey(key) else { throw .key(term) }
+        guard let value = ConditionValue(value) else { throw .value(term) }
+        switch comparator {
+        case .equal, .notEqual: break
+        case .atLeast, .atMost, .above, .below: if value.number == nil { throw .notANumber(term) }
+        }
+        self.init(key: key, comparator: comparator, value: value)
+    }
+
+    fileprivate func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
+        guard let fact = facts[key] else { return false }
+        switch comparator {
+        case .equal: return fact == value
+        case .notEqual: return fact != value
+        case .atLeast, .atMost, .above, .below:
+            guard let left = fact.number, let right = value.number else { return false }
+            return comparator.compares(left, right)
+        }
+    }
+}
+
+extension Condition.Comparator {
+    fileprivate func compares(_ left: Double, _ right: Double) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .atLeast: left >= right
+        case .atMost: left <= right
+        case .above: left > right
+        case .below: left < right
+        }
+    }
+}
+
+extension Condition.Problem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tooLong: "must be at most \(Limits.condition) bytes"
+        case .tooManyComparisons: "must hold at most \(Limits.comparisonsInCondition) comparisons"
+        case .malformed(let term): "must be KEY==VALUE (or != >= <= > <) joined by && and ||, and '\(term)' is not"
+        case .key(let term): "has a malformed key in '\(term)': it \(ConditionKey.rule)"
+        case .value(let term): "has a malformed value in '\(term)': it \(ConditionValue.rule)"
+        case .notANumber(let term): "must compare by size with a number only, and '\(term)' does not"
+        }
+    }
+}
+
+extension String {
+    /// `&gt;`, `&lt;` and `&amp;`, each once.
+    fileprivate var decodingEntities: String {
+        let names: [(String, UInt8)] = [
+            ("&gt;", UInt8(ascii: ">")), ("&lt;", UInt8(ascii: "<")), ("&amp;", UInt8(ascii: "&")),
+        ]
+        var decoded: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.first {
+            if let (name, character) = names.first(where: { rest.starts(with: $0.0.utf8) }) {
+                decoded.append(character)
+                rest = rest.dropFirst(name.utf8.count)
+            } else {
+                decoded.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    fileprivate func pieces(between mark: String) -> [String] {
+        var pieces: [String] = []
+        var rest = self
+        while let place = rest.firstPlace(of: mark) {
+            pieces.append(String(decoding: rest.utf8.prefix(place), as: UTF8.self))
+            rest = String(decoding: rest.utf8.dropFirst(place + mark.utf8.count), as: UTF8.self)
+        }
+        return pieces + [rest]
+    }
+
+    /// In bytes.
+    fileprivate func firstPlace(of mark: String) -> Int? {
+        let bytes = Array(utf8)
+        return bytes.indices.first { bytes[$0...].starts(with: mark.utf8) }
+    }
+
+    fileprivate var trimmed: String {
+        var rest = utf8[...]
+        while rest.first == 0x20 { rest = rest.dropFirst() }
+        while rest.last == 0x20 { rest = rest.dropLast() }
+        return String(decoding: rest, as: UTF8.self)
+    }
+}

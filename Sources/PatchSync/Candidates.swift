@@ -1,0 +1,96 @@
+package import PatchFormat
+
+/// What one patch id offers this device, and what speaks against each version.
+///
+/// By itself it chooses the first version that the device is eligible for and that stands above the one it has;
+/// ``JointChoice`` passes further ones over, for the sake of other ids.
+package struct Candidates: Sendable {
+    package let patchID: PatchID
+    /// In list order.
+    let versions: [PatchEntry]
+    /// Whether an entry of this id was refused; then nothing is concluded from its absence.
+    let hasRefused: Bool
+    let current: InstalledPatch?
+    /// Where the current version stands; nil when it is not listed for this device.
+    private(set) var place: Int?
+    /// Of the versions above ``place``, or of all: what speaks against it.
+    private var verdicts: [NotEligible?]
+
+    /// - Parameter versions: of this id, in list order.
+    package init(
+        _ patchID: PatchID,
+        versions: [PatchEntry],
+        hasRefused: Bool = false,
+        current: InstalledPatch?,
+        under circumstances: Circumstances
+    ) {
+        self.patchID = patchID
+        self.versions = versions
+        self.hasRefused = hasRefused
+        self.current = current
+        let place = current.flatMap { current in
+            versions.firstIndex {
+                $0.fingerprint.sha256 == current.fingerprint.sha256
+                    && $0.rules.appVersionFits(circumstances.device.appVersion)
+            }
+        }
+        self.place = place
+        verdicts = versions[..<(place ?? versions.endIndex)].map { circumstances.obstacle(to: $0, over: current) }
+    }
+
+    package var decision: Decision {
+        let end = pickedIndex ?? stop
+        let passedOver = zip(versions, verdicts[..<end]).compactMap { entry, why in
+            why.map { Decision.PassedOver(version: entry.version, why: $0) }
+        }
+        return Decision(patchID: patchID, choice: choice, passedOver: passedOver)
+    }
+
+    package var choice: Choice {
+        if let pickedIndex { return .take(versions[pickedIndex], over: current) }
+        guard let current else { return .none }
+        if place != nil || hasRefused || verdicts[..<stop].contains(where: { $0?.keepsTheOld == true }) {
+            return .keep(current)
+        }
+        return .withdraw(current)
+    }
+
+    /// The listed row of what the device has.
+    var listedCurrent: PatchEntry? { place.map { versions[$0] } }
+
+    /// What the device could still have of this id.
+    func couldBe(_ digests: [SHA256Digest]) -> Bool {
+        if let current, digests.contains(current.fingerprint.sha256) { return true }
+        return zip(versions, verdicts[..<stop]).contains { entry, why in
+            why == nil && digests.contains(entry.fingerprint.sha256)
+        }
+    }
+
+    /// Why none of these is what the device gets, where one of them is listed.
+    func obstacle(to digests: [SHA256Digest]) -> NotEligible? {
+        zip(versions, verdicts).lazy.first { digests.contains($0.0.fingerprint.sha256) && $0.1 != nil }?.1
+    }
+
+    /// The version that would be taken is not, for this reason.
+    mutating func passOverPicked(because why: NotEligible) {
+        guard let pickedIndex else { preconditionFailure("nothing is picked") }
+        verdicts[pickedIndex] = why
+    }
+
+    /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.
+    mutating func loseCurrent(because why: NotEligible, under circumstances: Circumstances) {
+        guard let place else { preconditionFailure("it is not listed") }
+        verdicts.append(why)
+        verdicts += versions[(place + 1)...].map { circumstances.obstacle(to: $0, over: current) }
+        self.place = nil
+    }
+
+    private var pickedIndex: Int? {
+        verdicts[..<stop].firstIndex { $0 == nil }
+    }
+
+    /// Behind a version that did not come nothing is looked at.
+    private var stop: Int {
+        verdicts.firstIndex { $0 == .notReceived }.map { $0 + 1 } ?? verdicts.endIndex
+    }
+}

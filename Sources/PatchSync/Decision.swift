@@ -1,0 +1,34 @@
+package import PatchFormat
+
+/// What becomes of one patch id (features J3 to J8, and the design's sticky rule).
+package enum Choice: Equatable, Sendable {
+    /// A listed version above the one the device has.
+    case take(PatchEntry, over: InstalledPatch?)
+    /// What it has, while that is listed.
+    case keep(InstalledPatch)
+    /// Nothing of this id, yet.
+    case none
+    /// What it has is no longer listed for it, and nothing else is: gone at the next launch.
+    case withdraw(InstalledPatch)
+
+    /// What the device has of this id afterwards.
+    package var content: PatchContent? {
+        switch self {
+        case .take(let entry, over: _): entry.content
+        case .keep(let patch): patch.content
+        case .none, .withdraw: nil
+        }
+    }
+}
+
+/// A choice and why the versions before it were passed over.
+package struct Decision: Equatable, Sendable {
+    package let patchID: PatchID
+    package let choice: Choice
+    package let passedOver: [PassedOver]
+
+    package struct PassedOver: Equatable, Sendable {
+        package let version: VersionLabel
+        package let why: NotEligible
+    }
+}

@@ -1,0 +1,37 @@
+package import PatchFormat
+
+/// What an app tells a device of itself and of whoever uses it; what is not named stays.
+package struct FactChanges: Sendable {
+    package enum Change<Value: Sendable>: Sendable {
+        case keep
+        case forget
+        case set(Value)
+
+        func apply(to value: inout Value?) {
+            switch self {
+            case .keep: break
+            case .forget: value = nil
+            case .set(let new): value = new
+            }
+        }
+    }
+
+    package var appVersion = Change<AppVersion>.keep
+    package var user = Change<UserID>.keep
+    package var platform = Change<Platform>.keep
+    package var data: [ConditionKey: Change<ConditionValue>] = [:]
+    /// How many selections confirmed before the present one stay on disk.
+    package var keep = Change<Int>.keep
+
+    package init() {}
+
+    package func apply(to configuration: inout DeviceConfiguration) {
+        appVersion.apply(to: &configuration.appVersion)
+        user.apply(to: &configuration.user)
+        platform.apply(to: &configuration.platform)
+        for (key, change) in data { change.apply(to: &configuration.data[key]) }
+        var kept: Int? = configuration.keep
+        keep.apply(to: &kept)
+        configuration.keep = kept ?? SelectionMachine.defaultKeep
+    }
+}

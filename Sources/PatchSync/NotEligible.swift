@@ -1,0 +1,72 @@
+package import PatchFormat
+
+/// Why a listed version is not for this device, now.
+package indirect enum NotEligible: Equatable, Sendable {
+    case rollout(cohort: Int, effective: Int)
+    case paused(reason: String?)
+    case dialMissing
+    case appVersion(needs: String, has: String?)
+    case condition(String)
+    /// One that this device cannot read.
+    case malformedCondition(Condition.Problem)
+    case users(isKnown: Bool)
+    /// A rule that this device cannot judge.
+    case unknownRule(String)
+    /// Its trial failed here once.
+    case waiting(until: UTCTime)
+    case blocked(until: UTCTime)
+    /// Its transfers failed too often.
+    case transferWaiting(failures: Int, until: UTCTime)
+    /// It did not come in this sync; versions below it are not looked at, for a failed patch stays as it was (P7).
+    case notReceived
+    /// Its manifest fits another native part.
+    case incompatible(Platform)
+    /// This label is installed with other bytes.
+    case republished
+    /// It needs a version of another patch that this device does not get; `because` of this, where that is listed.
+    case unmet(requires: PatchID, because: NotEligible?)
+    /// An installed patch, still listed, needs what it would replace.
+    case breaks(Label)
+}
+
+extension NotEligible {
+    /// Whether the version before stays although it is not listed any more: what took its place is no good here.
+    var keepsTheOld: Bool {
+        switch self {
+        case .waiting, .blocked, .transferWaiting, .notReceived, .incompatible, .republished: true
+        case .unmet(_, let because): because?.keepsTheOld ?? false
+        case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
+            .breaks:
+            false
+        }
+    }
+}
+
+extension NotEligible: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .rollout(let cohort, let effective):
+            "rolled out to \(effective) of 10,000; this device is number \(cohort)"
+        case .paused(let reason): "paused" + (reason.map { ": \($0)" } ?? "")
+        case .dialMissing: "needs a valid dial, and there is none"
+        case .appVersion(let needs, let has): "for app versions \(needs); this is \(has ?? "unknown")"
+        case .condition(let text): "for devices with \(text); this one is not"
+        case .malformedCondition(let problem): "its condition \(problem)"
+        case .users(let isKnown): "for some users; " + (isKnown ? "this one is not among them" : "none is set here")
+        case .unknownRule(let rule): "has a rule that this device cannot judge: \(rule)"
+        case .waiting(let until): "failed a trial here; next try after \(until)"
+        case .blocked(let until):
+            "Skipping downloading blacklisted version: failed its trials here; blocked until \(until)"
+        case .transferWaiting(let failures, let until):
+            "could not be fetched \(failures) times; next try after \(until)"
+        case .notReceived: "could not be fetched"
+        case .incompatible(let platform):
+            "Skipping downloading new version because it is made for another native part and potentially incompatible; "
+                + "this device is \(platform.name) \(platform.compatibility)"
+        case .republished: "is listed under a label that is installed with other bytes; refused"
+        case .unmet(let id, let because):
+            "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")
+        case .breaks(let label): "would take from \(label) what that requires"
+        }
+    }
+}

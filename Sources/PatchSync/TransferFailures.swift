@@ -1,0 +1,111 @@
+package import PatchFormat
+
+/// Versions that could not be fetched, and until when each is left alone: a count of its own, apart from failed trials (J11).
+///
+/// Three failures of one (patchId, sha256), or five where the network is at fault: it waits an hour, and after each
+/// further failure twice as long, up to a day. A success forgets all of it, and another version has its own count.
+package struct TransferFailures: Equatable, Sendable {
+    package static let limit = 3
+    package static let networkLimit = 5
+    package static let firstWait = Duration.hours(1)
+    package static let longestWait = Duration.days(1)
+
+    package enum Cause: Sendable {
+        /// The way to the server.
+        case network
+        /// What lies there: nothing, too much, or other bytes than its entry says.
+        case content
+    }
+
+    package struct Count: Equatable, Sendable {
+        package let version: VersionLabel
+        package fileprivate(set) var content = 0
+        package fileprivate(set) var network = 0
+        /// How often it has waited.
+        package fileprivate(set) var waits = 0
+        /// The end of the last wait.
+        package fileprivate(set) var until: UTCTime?
+
+        package var failures: Int { content + network }
+    }
+
+    package struct Wait: Equatable, Sendable {
+        package let failures: Int
+        package let until: UTCTime
+    }
+
+    package private(set) var counts: [PatchContent: Count] = [:]
+
+    package init() {}
+
+    /// Nil when it may be fetched now.
+    package func wait(for content: PatchContent, at time: UTCTime) -> Wait? {
+        guard let count = counts[content], let until = count.until, until > time else { return nil }
+        return Wait(failures: count.failures, until: until)
+    }
+
+    /// A sync did not get all of a version.
+    ///
+    /// - Parameter movedForward: whether some of it came and stays; a poor network is no failure then.
+    package mutating func fail(
+        _ content: PatchContent,
+        version: VersionLabel,
+        because cause: Cause,
+        movedForward: Bool,
+        at time: UTCTime
+    ) {
+        if cause == .network && movedForward { return }
+        var count = counts[content] ?? Count(version: version)
+        switch cause {
+        case .content: count.content += 1
+        case .network: count.network += 1
+        }
+        if count.content >= Self.limit || count.network >= Self.networkLimit {
+            let wait = (0..<min(count.waits, 10)).reduce(Self.firstWait) { wait, _ in min(wait * 2, Self.longestWait) }
+            count.waits += 1
+            count.until = time.adding(wait)
+        }
+        counts[content] = count
+    }
+
+    package mutating func succeed(_ content: PatchContent) {
+        counts[content] = nil
+    }
+
+    /// What is not listed any more needs no count.
+    package mutating func keep(only listed: Set<PatchContent>) {
+        counts = counts.filter { listed.contains($0.key) }
+    }
+
+    package mutating func clearAll() {
+        counts = [:]
+    }
+}
+
+extension TransferFailures {
+    var json: JSON? {
+        guard !counts.isEmpty else { return nil }
+        return .array(
+            counts.sorted { $0.key < $1.key }.map { content, count in
+                .fields([
+                    ("patchId", .text(content.patchID.text)), ("sha256", .text(content.sha256.hex)),
+                    ("version", .text(count.version.text)), ("content", .integer(count.content)),
+                    ("network", .integer(count.network)), ("waits", .integer(count.waits)),
+                    ("until", count.until.map { .text($0.description) }),
+                ])
+            }
+        )
+    }
+
+    init(_ rows: [JSON], of document: String) throws(FormatError) {
+        for (index, value) in rows.enumerated() {
+            let row = try Fields(value, of: document, at: "transfers[\(index)]")
+            var count = Count(version: try row.name("version"))
+            count.content = try row.integer("content", in: 0...1_000_000)
+            count.network = try row.integer("network", in: 0...1_000_000)
+            count.waits = try row.integer("waits", in: 0...1_000_000)
+            count.until = row.has("until") ? try row.time("until") : nil
+            counts[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = count
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import PatchFormat
+import PatchSync
+
+/// What rules are judged by: the same options for `init` and `set`.
+struct FactOptions: ParsableArguments {
+    @Option(name: .long, help: "The version of the app's native part, for rules such as '>=2.1 <3'.")
+    var appVersion: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Who uses this device, for rules that name users; never sent.", valueName: "id")
+    )
+    var user: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Something that conditions ask for, such as region=eu; may be repeated.",
+            valueName: "key=value"
+        )
+    )
+    var data: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("What the app's native part is, such as ios.", valueName: "name"))
+    var platform: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The hash that bundles must list for this platform, or they are not taken.",
+            valueName: "hash"
+        )
+    )
+    var compatibility: String?
+
+    @Option(name: .long, help: "How many selections confirmed before the present one stay on disk, 0 to 10.")
+    var keep: Int?
+
+    func validate() throws { _ = try changes() }
+
+    /// An empty text forgets what was set.
+    func changes() throws(ValidationError) -> FactChanges {
+        var changes = FactChanges()
+        changes.appVersion = try Self.change(appVersion, "--app-version \(AppVersion.rule)") { AppVersion($0) }
+        changes.user = try Self.change(user, "--user \(UserID.rule)") { UserID($0) }
+        for pair in data {
+            guard let mark = pair.firstIndex(of: "=") else { throw ValidationError("--data must be KEY=VALUE") }
+            guard let key = ConditionKey(String(pair[..<mark])) else {
+                throw ValidationError("--data: the key \(ConditionKey.rule)")
+            }
+            guard let value = ConditionValue(String(pair[pair.index(after: mark)...])) else {
+                throw ValidationError("--data: the value of \(key) \(ConditionValue.rule)")
+            }
+            changes.data[key] = .set(value)
+        }
+        changes.platform = try platformChange()
+        if let keep {
+            guard SelectionMachine.keepRange.contains(keep) else {
+                throw ValidationError("--keep must be from 0 to 10")
+            }
+            changes.keep = .set(keep)
+        }
+        return changes
+    }
+
+    private func platformChange() throws(ValidationError) -> FactChanges.Change<Platform> {
+        switch (platform, compatibility) {
+        case (nil, nil): return .keep
+        case ("", nil), ("", ""): return .forget
+        case (let name?, let compatibility?):
+            guard let platform = Platform(name: name, compatibility: compatibility) else {
+                throw ValidationError("--platform and --compatibility \(Platform.rule)")
+            }
+            return .set(platform)
+        case (_?, nil), (nil, _?): throw ValidationError("--platform and --compatibility go together")
+        }
+    }
+
+    private static func change<Value>(
+        _ text: String?,
+        _ rule: String,
+        _ parse: (String) -> Value?
+    ) throws(ValidationError) -> FactChanges.Change<Value> {
+        guard let text else { return .keep }
+        if text.isEmpty { return .forget }
+        guard let value = parse(text) else { throw ValidationError(rule) }
+        return .set(value)
+    }
+}

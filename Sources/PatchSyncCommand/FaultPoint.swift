@@ -1,0 +1,150 @@
+#if DEBUG
+import CommandSupport
+import Glibc
+import NIOConcurrencyHelpers
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// The real disk up to a chosen change of it; debug builds only.
+///
+/// `PATCHSYNC_FAULT=kill:17` ends the process before the 17th change of its store, as a power cut would.
+/// `noSpace:17`, `readOnly:17`, `denied:17` and `broken:17` let this change and every later one fail; on a full disk things
+/// can still be removed. `count:1` lets everything happen and prints at the end how many changes there were. Changes are
+/// counted over the whole process, however many threads make them.
+struct FaultPoint: FileOperations {
+    private enum Fault: String {
+        case kill, noSpace, readOnly, denied, broken, count
+    }
+
+    private let disk = DiskFiles()
+    private let fault: Fault
+    private let first: Int
+    private static let changes = NIOLockedValueBox(0)
+
+    /// What the environment asks for; nil when it asks for nothing.
+    init?() {
+        guard let parts = Surroundings.environment("PATCHSYNC_FAULT")?.split(separator: ":"), parts.count == 2,
+            let fault = Fault(rawValue: String(parts[0])), let first = Int(parts[1])
+        else { return nil }
+        self.fault = fault
+        self.first = first
+        if fault == .count {
+            atexit { Console.standardError.line("changes: \(FaultPoint.changes.withLockedValue { $0 })") }
+        }
+    }
+
+    /// Counts one change.
+    fileprivate func change(_ operation: FileError.Operation, _ path: FilePath) throws(FileError) {
+        let number = Self.changes.withLockedValue { count in
+            count += 1
+            return count
+        }
+        guard number >= first else { return }
+        switch fault {
+        case .kill: ProcessEnd.kill()
+        case .count: return
+        case .noSpace where operation == .remove || operation == .sync: return
+        case .noSpace: throw .noSpace(operation, path)
+        case .readOnly: throw .readOnly(operation, path)
+        case .denied: throw .permission(operation, path)
+        case .broken: throw .io(operation, path, .ioError)
+        }
+    }
+
+    func readChunks(
+        _ path: FilePath,
+        limit: Int,
+        _ body: ([UInt8]) throws(FileError) -> Void
+    ) throws(FileError) {
+        try disk.readChunks(path, limit: limit, body)
+    }
+
+    func status(of path: FilePath) throws(FileError) -> FileStatus? { try disk.status(of: path) }
+
+    func list(_ directory: FilePath) throws(FileError) -> [String] { try disk.list(directory) }
+
+    /// Two changes: a file is there before its bytes are.
+    func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {
+        let writer = try create(path, permissions: permissions)
+        try writer.append(bytes)
+        try writer.finish()
+    }
+
+    func create(_ path: FilePath, permissions: FilePermissions) throws(FileError) -> any FileWriter {
+        try change(.create, path)
+        return FaultPointWriter(try disk.create(path, permissions: permissions), path: path, point: self)
+    }
+
+    func append(to path: FilePath) throws(FileError) -> any FileWriter {
+        FaultPointWriter(try disk.append(to: path), path: path, point: self)
+    }
+
+    func rename(_ source: FilePath, to destination: FilePath) throws(FileError) {
+        try change(.rename, destination)
+        try disk.rename(source, to: destination)
+    }
+
+    func link(_ source: FilePath, to destination: FilePath) throws(FileError) {
+        try change(.link, destination)
+        try disk.link(source, to: destination)
+    }
+
+    func remove(_ path: FilePath) throws(FileError) {
+        try change(.remove, path)
+        try disk.remove(path)
+    }
+
+    /// Name by name, so that it can end half done.
+    func removeTree(_ path: FilePath) throws(FileError) {
+        if try status(of: path)?.kind == .directory {
+            for name in try list(path) { try removeTree(path.appending(name)) }
+        }
+        try change(.remove, path)
+        try disk.removeTree(path)
+    }
+
+    func setPermissions(_ permissions: FilePermissions, of path: FilePath) throws(FileError) {
+        try change(.setPermissions, path)
+        try disk.setPermissions(permissions, of: path)
+    }
+
+    func makeDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError) {
+        if try status(of: path) == nil { try change(.makeDirectory, path) }
+        try disk.makeDirectory(path, permissions: permissions)
+    }
+
+    func syncDirectory(_ directory: FilePath) throws(FileError) {
+        try change(.sync, directory)
+        try disk.syncDirectory(directory)
+    }
+}
+
+/// Half of what is appended is written before the process ends.
+private final class FaultPointWriter: FileWriter {
+    private let writer: any FileWriter
+    private let path: FilePath
+    private let point: FaultPoint
+
+    init(_ writer: any FileWriter, path: FilePath, point: FaultPoint) {
+        self.writer = writer
+        self.path = path
+        self.point = point
+    }
+
+    var offset: Int { writer.offset }
+
+    func append(_ bytes: [UInt8]) throws(FileError) {
+        let half = bytes.count / 2
+        try point.change(.append, path)
+        try writer.append(Array(bytes[..<half]))
+        try point.change(.append, path)
+        try writer.append(Array(bytes[half...]))
+    }
+
+    func finish() throws(FileError) {
+        try point.change(.sync, path)
+        try writer.finish()
+    }
+}
+#endif

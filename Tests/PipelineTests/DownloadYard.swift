@@ -1,0 +1,93 @@
+import FoundationEssentials
+import SystemPackage
+import Testing
+
+/// Four releases of a bundle of some 300 kB, each with a third of it changed, published one after the other, and a store
+/// that runs each; made once in a process.
+struct DownloadYard: Sendable {
+    static let releases = 4
+    static let files = 12
+
+    private let world: World
+
+    private static let making = Task {
+        let yard = DownloadYard(
+            world: World(shop: try await Workshop.ready(), folder: Workshop.folder.appending("yard"))
+        )
+        try await yard.make()
+        try await yard.settle()
+        return yard
+    }
+
+    static func ready() async throws -> DownloadYard {
+        try await making.value
+    }
+
+    private static func text(of file: Int, in release: Int) -> String {
+        // A third of the files changes with each release.
+        let edition = (release + file) / 3
+        return String(repeating: "file \(file) of edition \(edition);\n", count: 100 + 175 * file)
+    }
+
+    /// Bytes of the files of a release that the one before does not hold.
+    static func news(of release: Int) -> Int {
+        (0..<files).filter { text(of: $0, in: release) != text(of: $0, in: release - 1) }
+            .reduce(0) { $0 + text(of: $1, in: release).utf8.count }
+    }
+
+    func site(_ release: Int) -> FilePath { world.path("site\(release)") }
+    func settled(_ release: Int) -> FilePath { world.path("settled\(release)") }
+
+    private func make() async throws {
+        for number in 1...Self.releases {
+            try await sign(number)
+            if number == 1 {
+                try await run(
+                    .patchsrv,
+                    [
+                        "init", "--data", site(1).string, "--trust", world.shop.keys.string, "--online-key",
+                        world.shop.keys.appending("online.key").string,
+                    ]
+                ).done()
+            } else {
+                try await copy(site(number - 1), to: site(number))
+            }
+            try await world.publish(world.path("release\(number)"), to: site(number)).done()
+        }
+    }
+
+    private func sign(_ number: Int) async throws {
+        let source = world.path("source\(number)")
+        try Source(number).put(in: source)
+        for file in 0..<Self.files {
+            let path = source.appending("web").appending("files").appending("\(file).txt")
+            try write(Self.text(of: file, in: number), to: path)
+        }
+        let previous = number == 1 ? nil : world.path("release\(number - 1)")
+        try await world.release(source, to: "release\(number)", previous: previous).done()
+    }
+
+    private func settle() async throws {
+        let device = Device(store: world.path("settling"))
+        for number in 1..<Self.releases {
+            try await serving(site(number)) { url in
+                if number == 1 {
+                    try await device.create(root: world.root, server: url)
+                } else {
+                    try device.ask(url)
+                }
+                try await device.sync().done()
+            }
+            try await device.switchAndConfirm()
+            try await copy(device.store, to: settled(number))
+        }
+    }
+}
+
+extension Device {
+    func switchAndConfirm() async throws {
+        let switched = try await self("switch", "--json").done().output
+        let token = try #require(switched.firstMatch(of: #/[0-9a-f]{32}/#).map { String($0.0) })
+        try await self("confirm", "--launch", token).done()
+    }
+}

@@ -1,0 +1,91 @@
+import Subprocess
+import SystemPackage
+import Testing
+
+/// A file system of its own for the store (Judges/full_disk.sh), and a user who may not write.
+@Suite("A disk that takes nothing")
+struct FullDiskTests {
+    /// What a step of the script printed, and its exit code.
+    private struct Step {
+        let name: String
+        let text: String
+        let code: Int
+
+        static func all(in output: String) -> [Step] {
+            output.split(separator: "-- ").map { part in
+                let lines = part.split(separator: "\n", omittingEmptySubsequences: false)
+                let code = lines.last { $0.hasPrefix("-> ") }.flatMap { Int($0.dropFirst(3)) } ?? -1
+                return Step(
+                    name: String(lines[0]),
+                    text: lines.dropFirst().joined(separator: "\n"),
+                    code: code
+                )
+            }
+        }
+    }
+
+    @Test func `that is full or read-only costs nothing that runs, and the next sync with room finishes`()
+        async throws
+    {
+        let yard = try await DownloadYard.ready()
+        try await World.with { world in
+            try await world.withServer(of: yard.site(2)) { server in
+                let device = Device(store: world.path("device"))
+                try await copy(yard.settled(1), to: device.store)
+                try device.ask(server.url)
+                let script = try await run(
+                    .system("bash"),
+                    [
+                        Tool.script("full_disk.sh"), Tool.binaries.appending("patchsync").string, device.store.string,
+                        world.path("small").string,
+                    ]
+                )
+                let steps = Step.all(in: script.output)
+                let codes = steps.map { "\($0.name) \($0.code)" }
+                #expect(
+                    codes == [
+                        "sync on a full disk 6", "serve on a full disk 0", "verify 0", "sync with room 0", "verify 0",
+                        "switch on a read-only disk 6", "sync on a read-only disk 6", "status on a read-only disk 0",
+                        "verify on a read-only disk 0", "serve on a read-only disk 0", "switch 0", "verify 0",
+                    ],
+                    "\(script)"
+                )
+                try #require(steps.count == 12, "\(script)")
+                #expect(steps[0].text.contains("the disk is full"), "\(steps[0].text)")
+                #expect(steps[1].text.contains("<title>release 1</title>"), "\(steps[1].text)")
+                #expect(steps[5].text.contains("the file system is read-only"), "\(steps[5].text)")
+                #expect(steps[6].text.contains("the file system is read-only"), "\(steps[6].text)")
+                #expect(steps[7].text.contains("web    bundle  2.0.0    UnInstall  waits"), "\(steps[7].text)")
+                // The update on disk would be a trial that cannot be counted.
+                #expect(steps[9].text.contains("<title>release 1</title>"), "\(steps[9].text)")
+            }
+        }
+    }
+
+    @Test func `because the store is another user's says so, runs what is there, and changes nothing`() async throws {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                let device = try await world.settledDevice(server: server.url)
+                let before = try await StoreDigest(of: device.store)
+                // Root would not be stopped by permissions.
+                let program = world.path("patchsync")
+                try await copy(Tool.binaries.appending("patchsync"), to: program)
+                try await run(
+                    .system("bash"),
+                    ["-c", "chmod -R a+rX,a-w '\(device.store)' && chmod a+rx '\(world.folder)' '\(Workshop.folder)'"]
+                ).done()
+                let other = ["--reuid", "65534", "--regid", "65534", "--clear-groups", program.string]
+                let sync = try await run(.system("setpriv"), other + ["sync", "--store", device.store.string])
+                #expect(sync.code == 6 && sync.errors.contains("permission denied"), "\(sync)")
+                let check = try await run(
+                    .system("setpriv"),
+                    other + ["verify", "--entries", "--store", device.store.string]
+                )
+                #expect(check.code == 0, "\(check)")
+                #expect(try await StoreDigest(of: device.store) == before)
+                try await run(.system("bash"), ["-c", "chmod -R u+w '\(device.store)'"]).done()
+                try await device.sync().done()
+            }
+        }
+    }
+}
