@@ -130,6 +130,7 @@ struct Download {
             if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)
             }
+            if patch.kind == .bundle, !examination.hasIndex(of: patch) { keepIndex(of: patch) }
             outcome.ready.insert(patch.content)
             outcome.transfers.arrive(patch)
             return nil
@@ -184,6 +185,7 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
+        if patch.kind == .bundle { keepIndex(of: patch) }
         outcome.ready.insert(patch.content)
         outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
@@ -223,6 +225,12 @@ struct Download {
             onDisk: onDisk,
             launch: wanted.isNew ? .notRunning : .running
         )
+    }
+
+    /// Nobody needs it: without one, the next start reads the manifest.
+    private mutating func keepIndex(of patch: InstalledPatch) {
+        guard let index = try? examination.index(of: patch) else { return }
+        try? store.save(index)
     }
 
     func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {

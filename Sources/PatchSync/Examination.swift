@@ -27,6 +27,8 @@ package struct FileFault: Equatable, Sendable {
 package struct Examination {
     private let store: DeviceStore
     package private(set) var records: VerifiedRecords
+    /// Of bundles that were looked at.
+    private var indexes: [SHA256Digest: BundleIndex] = [:]
 
     package init(store: DeviceStore, records: VerifiedRecords) {
         self.store = store
@@ -39,6 +41,7 @@ package struct Examination {
         case .script:
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
+            if isUntouched(patch) { return [] }
             if let fault = try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false) {
                 return [fault]
             }
@@ -54,6 +57,40 @@ package struct Examination {
             }
             return faults
         }
+    }
+
+    /// Whether every file of a bundle is the one that was recorded, and its manifest what it was; neither is parsed.
+    ///
+    /// A disk that cannot be looked at is for the closer look to report.
+    private mutating func isUntouched(_ patch: InstalledPatch) -> Bool {
+        let digest = patch.fingerprint.sha256
+        guard let index = store.index(of: digest) else { return false }
+        indexes[digest] = index
+        let paths = (0..<index.count).map(index.path)
+        guard let manifest = try? store.files.status(of: store.objects.path(of: digest)), manifest.kind == .file,
+            records[digest] == manifest.identity,
+            let found = try? store.files.identities(of: paths, below: store.bundle(digest)),
+            // Nobody else reads it any more, so what its medium does to it would not be seen.
+            let bytes = try? store.objects.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
+        else { return false }
+        return found.indices.allSatisfy { row in
+            guard let file = found[row], let sha256 = index.sha256(of: row) else { return false }
+            return records[sha256] == file
+        }
+    }
+
+    /// The index of a bundle, from its file or made of its manifest; nil when that cannot be read.
+    package mutating func index(of patch: InstalledPatch) throws(SyncError) -> BundleIndex? {
+        let digest = patch.fingerprint.sha256
+        if let known = indexes[digest] { return known }
+        let made = try manifest(of: patch).flatMap { BundleIndex($0, manifest: digest) }
+        indexes[digest] = made
+        return made
+    }
+
+    /// Whether the index of a bundle was found in its file and is right.
+    func hasIndex(of patch: InstalledPatch) -> Bool {
+        indexes[patch.fingerprint.sha256] != nil
     }
 
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
@@ -153,7 +190,7 @@ package struct Examination {
     }
 
     package func save() throws(SyncError) {
-        try store.save(records)
+        if records.isChanged { try store.save(records) }
     }
 }
 

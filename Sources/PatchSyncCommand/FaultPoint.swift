@@ -52,12 +52,10 @@ struct FaultPoint: FileOperations {
         }
     }
 
-    func readChunks(
-        _ path: FilePath,
-        limit: Int,
-        _ body: ([UInt8]) throws(FileError) -> Void
-    ) throws(FileError) {
-        try disk.readChunks(path, limit: limit, body)
+    func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader { try disk.open(path, limit: limit) }
+
+    func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?] {
+        try disk.identities(of: paths, below: root)
     }
 
     func status(of path: FilePath) throws(FileError) -> FileStatus? { try disk.status(of: path) }
@@ -114,6 +112,15 @@ struct FaultPoint: FileOperations {
         try disk.makeDirectory(path, permissions: permissions)
     }
 
+    func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError) {
+        if try status(of: path) == nil { try change(.makeDirectory, path) }
+        try disk.addDirectory(path, permissions: permissions)
+    }
+
+    func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch {
+        FaultPointBatch(try disk.beginBatch(on: directory), directory: directory, point: self)
+    }
+
     func syncDirectory(_ directory: FilePath) throws(FileError) {
         try change(.sync, directory)
         try disk.syncDirectory(directory)
@@ -145,6 +152,25 @@ private final class FaultPointWriter: FileWriter {
     func finish() throws(FileError) {
         try point.change(.sync, path)
         try writer.finish()
+    }
+
+    func close() throws(FileError) { try writer.close() }
+}
+
+private final class FaultPointBatch: FileBatch {
+    private let batch: any FileBatch
+    private let directory: FilePath
+    private let point: FaultPoint
+
+    init(_ batch: any FileBatch, directory: FilePath, point: FaultPoint) {
+        self.batch = batch
+        self.directory = directory
+        self.point = point
+    }
+
+    func sync() throws(FileError) {
+        try point.change(.sync, directory)
+        try batch.sync()
     }
 }
 #endif

@@ -20,11 +20,11 @@ extension Device {
         guard let patch = id.map({ id in bundles.first { $0.patchID == id } }) ?? bundles.first else { return nil }
         var examination = Examination(store: store, records: store.records())
         let faults = try examination.faults(of: patch)
-        guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch) else {
+        guard !faults.contains(where: { $0.asset == nil }), let index = try examination.index(of: patch) else {
             return OpenedBundle(table: nil, faults: faults.map(\.file))
         }
         let table = AssetTable(
-            manifest: manifest,
+            index,
             folder: store.bundle(patch.fingerprint.sha256),
             damaged: Set(faults.compactMap { $0.asset?.path })
         )
