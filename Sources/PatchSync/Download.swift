@@ -138,6 +138,7 @@ struct Download {
             if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)
             }
+            if patch.kind == .bundle, !examination.hasIndex(of: patch) { keepIndex(of: patch) }
             outcome.ready.insert(patch.content)
             outcome.transfers.arrive(patch)
             return nil
@@ -192,6 +193,7 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
+        if patch.kind == .bundle { keepIndex(of: patch) }
         outcome.ready.insert(patch.content)
         outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
@@ -231,6 +233,12 @@ struct Download {
             onDisk: onDisk,
             launch: wanted.isNew ? .notRunning : .running
         )
+    }
+
+    /// Nobody needs it: without one, the next start reads the manifest.
+    private mutating func keepIndex(of patch: InstalledPatch) {
+        guard let index = try? examination.index(of: patch) else { return }
+        try? store.save(index)
     }
 
     /// Whether the bytes are here, in the store or in what the app ships.
@@ -286,7 +294,7 @@ struct Download {
                 do throws(SyncError) {
                     let part = try result.get()
                     try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
-                    received.insert(request.fingerprint.sha256)
+                    received.insert(part.digest)
                     outcome.filesReceived += 1
                     outcome.bytesReceived += part.size
                 } catch {
