@@ -34,7 +34,10 @@ package struct Circumstances: Sendable {
 
     /// The first rule that keeps a version from a device that does not have it.
     package func obstacle(to entry: PatchEntry, over current: InstalledPatch?) -> NotEligible? {
-        if let current, current.version == entry.version, current.fingerprint.sha256 != entry.fingerprint.sha256 {
+        // Labels are one content within a channel.
+        if let current, current.channel == nil, current.version == entry.version,
+            current.fingerprint.sha256 != entry.fingerprint.sha256
+        {
             return .republished
         }
         return ruleObstacle(to: entry) ?? failure(of: entry) ?? shareObstacle(to: entry)

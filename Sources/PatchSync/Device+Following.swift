@@ -13,9 +13,11 @@ extension Device {
     package func following(channel: ChannelName? = nil, server: ServerURL? = nil) async throws(SyncError) -> Device {
         try await store.changingConfiguration { configuration throws(SyncError) in
             let old = configuration.channel
-            if let channel, channel != old, try store.state(of: channel).isUntouched {
+            if let channel, channel != old {
                 // Before the configuration names it, so that it never names a channel without a state.
-                let state = try store.state(of: old).beginning(in: channel, from: old)
+                var state = try store.state(of: channel)
+                let beginning = try store.state(of: old).beginning(in: channel, from: old)
+                if state.isUntouched { state = beginning } else { state.adopt(beginning) }
                 try store.save(state, of: channel)
             }
             if let channel { configuration.channel = channel }
@@ -34,6 +36,16 @@ extension DeviceState {
         case .settled(let selection): !selection.isOfThisChannel
         case .pending, .trying: false
         }
+    }
+
+    /// A channel that was synced and in which nothing proved itself yet: what the device comes with is the good selection.
+    ///
+    /// Pure.
+    mutating func adopt(_ beginning: DeviceState) {
+        guard let good = beginning.machine.state.good, machine.adopt(good, embedded: beginning.machine.embedded) else {
+            return
+        }
+        lastSelection = max(lastSelection, good.number)
     }
 
     /// The first state of `channel` on a device that followed `other` so far: what proved itself there, with the name of

@@ -110,7 +110,7 @@ package struct Device: Sendable {
             return try state().machine.unsavedLaunch
         }
         atCommitPoint(.afterLaunch)
-        try await cleanUp(after: activation)
+        await cleanUp(after: activation)
         return activation
     }
 
@@ -124,7 +124,7 @@ package struct Device: Sendable {
             }
             return activation
         }
-        try await cleanUp(after: activation)
+        await cleanUp(after: activation)
         return activation
     }
 
@@ -164,8 +164,9 @@ package struct Device: Sendable {
 
     // MARK: Clean-up
 
-    private func cleanUp(after activation: SelectionMachine.Activation) async throws(SyncError) {
-        if case .run(_, let removed) = activation, !removed.isEmpty { try await removeUnused() }
+    /// What cannot be removed now is removed later: no launch hangs on it.
+    private func cleanUp(after activation: SelectionMachine.Activation) async {
+        if case .run(_, let removed) = activation, !removed.isEmpty { try? await removeUnused() }
     }
 
     /// Removes every bundle and object that no kept selection of any channel needs: the present one and the one

@@ -113,6 +113,11 @@ package struct DeviceConfiguration: Equatable, Sendable {
         return .fields(told + access.members + facts + shipped)
     }
 
+    /// Whether versions chosen for the one are right for the other.
+    func isForSameApp(as other: DeviceConfiguration) -> Bool {
+        appVersion == other.appVersion && platform == other.platform && appBuild == other.appBuild
+    }
+
     package var dataJSON: JSON {
         .fields(data.sorted { $0.key < $1.key }.map { ($0.key.text, .text($0.value.text)) })
     }

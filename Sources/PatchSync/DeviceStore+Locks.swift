@@ -31,10 +31,12 @@ extension DeviceStore {
             var configuration = before
             try change(&configuration)
             if configuration.appVersion != before.appVersion || configuration.platform != before.platform {
-                var state = try state(of: configuration.channel)
-                let stateBefore = state
-                state.machine.forgetPending()
-                if state != stateBefore { try save(state, of: configuration.channel) }
+                for channel in Set(try channels() + [configuration.channel]).sorted() {
+                    var state = try state(of: channel)
+                    let stateBefore = state
+                    state.machine.forgetPending()
+                    if state != stateBefore { try save(state, of: channel) }
+                }
             }
             if configuration != before { try save(configuration) }
             return configuration

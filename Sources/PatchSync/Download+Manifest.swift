@@ -23,7 +23,7 @@ extension Download {
             return try await verified(entry, column).manifest
         } catch {
             // What is refused leaves nothing behind; what was there already may be what runs.
-            for digest in new { try? store.objects.remove(digest) }
+            if case .trust = error { for digest in new { try? store.objects.remove(digest) } }
             throw error
         }
     }

@@ -29,7 +29,8 @@ struct Download {
 
         func isDone(_ wanted: SyncPlan.Wanted) -> Bool {
             ready.contains(wanted.patch.content)
-                || !wanted.isNew && failures.contains { $0.patchID == wanted.patch.patchID }
+                || !wanted.isNew
+                    && failures.contains { $0.patchID == wanted.patch.patchID && $0.version == wanted.patch.version }
         }
     }
 
@@ -39,8 +40,8 @@ struct Download {
     let store: DeviceStore
     var examination: Examination
     var outcome: Outcome
-    /// Objects that came in this run.
-    private var received: Set<SHA256Digest> = []
+    /// Objects of which bytes came in this run and stay.
+    private var moved: Set<SHA256Digest> = []
 
     /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
     init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
@@ -90,9 +91,10 @@ struct Download {
         return outcome
     }
 
-    /// Half files of objects that are still wanted stay; those of a patch that could not be looked at may be.
+    /// Half files of objects that are still wanted stay; those of a patch that could not be looked at, or that only waits, may
+    /// be.
     private func removeUnwantedParts(_ requests: [ObjectRequest]) throws(SyncError) {
-        guard outcome.failures.isEmpty else { return }
+        guard outcome.failures.isEmpty, !plan.hasPostponed else { return }
         let wanted = Set(requests.map(\.fingerprint.sha256))
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
     }
@@ -126,10 +128,14 @@ struct Download {
         let patch = wanted.patch
         let faults = try examination.faults(of: patch)
         let state = state(of: wanted, faults)
-        engine.report(
-            .state(patch.patchID, patch.version, state, fault: wanted.isNew ? nil : faults.first?.onDisk.fault)
-        )
-        guard state.work == .download else {
+        // Of a patch whose newer version failed, that is the news; the old one is only looked at.
+        let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
+        if !isFallback || !faults.isEmpty {
+            let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
+            engine.report(.state(patch.patchID, patch.version, state, fault: fault))
+        }
+        let isUnproven = try isUnproven(wanted)
+        guard state.work == .download || isUnproven else {
             if try !examination.hasColumn(of: patch), listed(patch) != nil {
                 // Fetches and keeps what is missing, the column that is.
                 _ = try await manifest(of: wanted)
@@ -161,6 +167,14 @@ struct Download {
             }
             return Task(wanted: wanted, manifest: manifest, missing: missing.uniqued())
         }
+    }
+
+    /// Whether a new bundle's signatures may never have been checked: all of it may lie here without its folder, in what the
+    /// app ships, and only after the check is the folder made.
+    private func isUnproven(_ wanted: SyncPlan.Wanted) throws(SyncError) -> Bool {
+        guard wanted.isNew, wanted.patch.kind == .bundle else { return false }
+        let folder = store.bundle(wanted.patch.fingerprint.sha256)
+        return try store.wrapped { () throws(FileError) in try store.files.status(of: folder)?.kind != .directory }
     }
 
     /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
@@ -281,20 +295,24 @@ struct Download {
         var made: [SHA256Digest: FileIdentity] = [:]
         var failures: [SHA256Digest: SyncError] = [:]
         var end: SyncError?
-        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>).self) { group in
+        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>, hasMoved: Bool).self) { group in
             var waiting = requests[...]
             var results = 0
             func start() {
                 guard let request = waiting.popFirst() else { return }
-                group.addTask { (request, await engine.receivePart(of: request)) }
+                group.addTask {
+                    let (result, hasMoved) = await engine.receivePart(of: request)
+                    return (request, result, hasMoved)
+                }
             }
             for _ in 0..<Self.parallel { start() }
-            while let (request, result) = await group.next() {
+            while let (request, result, hasMoved) = await group.next() {
+                if hasMoved { moved.insert(request.fingerprint.sha256) }
                 results += 1
                 do throws(SyncError) {
                     let part = try result.get()
                     try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
-                    received.insert(part.digest)
+                    moved.insert(request.fingerprint.sha256)
                     outcome.filesReceived += 1
                     outcome.bytesReceived += part.size
                 } catch {
@@ -312,9 +330,9 @@ struct Download {
         return failures
     }
 
-    /// Which versions came closer: some object of theirs came and stays.
+    /// Which versions came closer: some bytes of theirs came and stay.
     private mutating func noteMoved(_ tasks: [Task]) {
-        for task in tasks where task.missing.contains(where: { received.contains($0.fingerprint.sha256) }) {
+        for task in tasks where task.missing.contains(where: { moved.contains($0.fingerprint.sha256) }) {
             outcome.transfers.move(task.wanted.patch)
         }
     }

@@ -42,6 +42,19 @@ extension NotEligible {
     }
 }
 
+extension NotEligible {
+    /// Whether it may pass by itself, so that what came of the version is worth keeping.
+    var isPostponed: Bool {
+        switch self {
+        case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing: true
+        case .unmet(_, let because): because?.isPostponed ?? false
+        case .blocked, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule, .incompatible,
+            .republished, .breaks:
+            false
+        }
+    }
+}
+
 extension NotEligible: CustomStringConvertible {
     package var description: String {
         switch self {

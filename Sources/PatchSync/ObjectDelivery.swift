@@ -9,6 +9,11 @@ struct ObjectDelivery {
     private var passedOver: [String: SyncError] = [:]
     /// Bytes in the part that no later try asks for.
     private var progress = 0
+    /// Bytes in the part when it began; nil before.
+    private var start: Int?
+
+    /// Whether bytes came that no later sync asks for.
+    var hasMoved: Bool { start.map { progress > $0 } ?? false }
 
     init(_ request: ObjectRequest, engine: SyncEngine) {
         self.request = request
@@ -84,6 +89,7 @@ struct ObjectDelivery {
     ) async throws(StoreError) -> Result<Received, SyncError> {
         var receiver = try engine.store.objects.receive(request.fingerprint)
         hadPart = receiver.received > 0
+        start = start ?? receiver.received
         progress = max(progress, receiver.received)
         if !receiver.isComplete || receiver.expected.size == 0 {
             if let error = try await fetch(into: &receiver, from: source, within: time) { return .failure(error) }

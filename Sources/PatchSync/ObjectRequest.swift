@@ -34,9 +34,12 @@ extension SyncEngine {
     }
 
     /// One object from the servers, digested as it comes; for a batch to put into the store.
-    func receivePart(of request: ObjectRequest) async -> Result<SealedPart, SyncError> {
+    ///
+    /// - Returns: also whether bytes came that stay, whatever became of the whole.
+    func receivePart(of request: ObjectRequest) async -> (Result<SealedPart, SyncError>, hasMoved: Bool) {
         var delivery = ObjectDelivery(request, engine: self)
-        return await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
+        let result = await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
+        return (result, delivery.hasMoved)
     }
 }
 

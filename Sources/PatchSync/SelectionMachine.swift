@@ -192,6 +192,20 @@ package struct SelectionMachine: Equatable, Sendable {
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
+    /// Gives a machine in which nothing was ever confirmed something to run and to come back to.
+    ///
+    /// - Returns: false, with nothing changed, where something was confirmed.
+    package mutating func adopt(_ good: Selection, embedded: Selection?) -> Bool {
+        switch state {
+        case .empty: state = .settled(good)
+        case .pending(nil, let next): state = .pending(good: good, next: next)
+        case .trying(nil, let trial, let launch): state = .trying(good: good, trial: trial, launch: launch)
+        case .settled, .pending, .trying: return false
+        }
+        self.embedded = self.embedded ?? embedded
+        return true
+    }
+
     /// What waits was chosen for an app that has changed since: the next sync chooses again.
     package mutating func forgetPending() {
         if case .pending(let good, _) = state { state = .resting(good) }

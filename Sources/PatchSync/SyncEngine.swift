@@ -291,8 +291,11 @@ package struct SyncEngine: Sendable {
             state.transfers.keep(only: listed)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
-            // Something was confirmed, switched or rolled back meanwhile, or failed its trial: the next sync chooses again.
-            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.circumstances.blocks
+            // Something was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another: the next
+            // sync chooses again.
+            let now = try store.configuration()
+            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.circumstances.blocks,
+                now.channel == configuration.channel, now.isForSameApp(as: configuration)
             else {
                 return SelectionMachine.Staging.superseded
             }

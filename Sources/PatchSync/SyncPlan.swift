@@ -23,6 +23,8 @@ package struct SyncPlan: Sendable {
     package let wanted: [Wanted]
     /// From when on the selection to be may run.
     package let activates: ActivationTime
+    /// A trial runs, so nothing new is wanted before it ends.
+    private let isTrial: Bool
     /// Bytes of every signature column that the role names.
     let columnSizes: [SHA256Digest: Int]
     /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
@@ -43,6 +45,7 @@ package struct SyncPlan: Sendable {
         columnSizes = Dictionary(sizes) { first, _ in first }
         // During a trial nothing new is taken: it could not be staged before the trial ends.
         let isTrial = if case .trying = machine.state { true } else { false }
+        self.isTrial = isTrial
         let channel = list.list.channel
         func installed(_ entry: PatchEntry) -> InstalledPatch {
             let path = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
@@ -67,6 +70,11 @@ package struct SyncPlan: Sendable {
         activates = ActivationTime(
             taken: decisions.compactMap { if case .take(let entry, over: _) = $0.choice { entry } else { nil } }
         )
+    }
+
+    /// Whether something that is not wanted now may be soon.
+    var hasPostponed: Bool {
+        isTrial || decisions.contains { $0.passedOver.contains(where: \.why.isPostponed) }
     }
 
     private static func decisions(

@@ -53,6 +53,32 @@ struct FollowingTests {
         try world.expectWhole(first)
     }
 
+    @Test func `keeps running what it runs where it was before and nothing proved itself`() async throws {
+        let next = selection(["web 9"], number: 4)
+        for (left, expected) in [(SelectionState.empty, nil), (.pending(good: nil, next: next), next)] {
+            let world = try await running()
+            var state = DeviceState()
+            state.machine = SelectionMachine(state: left)
+            state.lastSync = .init(at: world.clock.now(), roleVersion: 1)
+            try world.store.save(state, of: beta)
+            let there = try await follow(beta, world)
+            #expect(try there.machine.state.running?.labels == first)
+            guard let expected else { continue }
+            guard case .pending(let good?, expected) = try there.machine.state else {
+                Issue.record("what waited there should wait")
+                continue
+            }
+            #expect(good.labels == first)
+        }
+    }
+
+    @Test func `takes a version whose label the other channel used for other bytes`() throws {
+        let circumstances = Circumstances(device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start))
+        let offered = entry("fix", "1", bytes: "other")
+        #expect(circumstances.obstacle(to: offered, over: installed("fix 1")) == .republished)
+        #expect(circumstances.obstacle(to: offered, over: installed("fix 1").told(in: production, from: beta)) == nil)
+    }
+
     @Test func `reads that channel's list alone`() async throws {
         let world = try await follow(beta, try await running())
         try await world.device.sync()

@@ -42,6 +42,20 @@ struct HealingTests {
         }
     }
 
+    @Test func `is healed also while a newer version of it cannot be fetched`() async throws {
+        let world = try await World.running()
+        let digest = SHA256Digest(of: Array("console.log(1);".utf8))
+        try world.disk.overwrite(world.store.objects.path(of: digest), with: [1])
+        world.repository.publish([SampleApp.fix1, SampleApp.banner1, SampleApp.web2])
+        let missing = SHA256Digest(of: Array("console.log(2);".utf8))
+        world.repository.fail(URLLayout.object(missing), with: .notFound)
+        // The list offers the old one's file no more, and the server has it still.
+        let report = try await world.device.sync()
+        #expect(report.failures.map(\.version.text) == ["2.0.0"])
+        #expect(report.healed.map(\.description) == ["web 1.0.0"])
+        try world.expectWhole("banner 1, fix-cart-total 1, web 1.0.0")
+    }
+
     enum Part: CaseIterable {
         case script, asset, manifest
 

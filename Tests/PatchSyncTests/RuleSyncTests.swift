@@ -126,6 +126,12 @@ struct TransferTests {
         try world.device.device.state().transfers.counts[content]?.failures
     }
 
+    @Test func `is not counted against while every break brings some bytes`() async throws {
+        let world = try await world(.breaksOff(after: 3))
+        _ = try? await world.device.sync()
+        #expect(try failures(world) == nil)
+    }
+
     @Test(
         arguments: [
             (.notFound, 3), (.bitFlipped(at: 0.5), 3), (.status(500), 5), (.timesOut, 5), (.connection, 5),

@@ -337,6 +337,20 @@ struct SyncTests {
         try world.expectWhole(first)
     }
 
+    @Test func `does not stage what was chosen for another version of the app`() async throws {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        var device = world.device
+        device.device.atCommitPoint = { [store = world.store] point in
+            guard point == .beforeState, var configuration = try? store.configuration() else { return }
+            configuration.appVersion = AppVersion("3")
+            try? store.save(configuration)
+        }
+        #expect(try await device.sync().staging == .superseded)
+        #expect(try world.machine.state.phase == .settled)
+        try world.expectWhole(first)
+    }
+
     @Test func `is told when what runs changed while it was under way`() async throws {
         let world = try await World.running()
         world.repository.publish(SampleApp.second)
