@@ -91,7 +91,7 @@ package final class AssetServer: FileSource {
         }
     }
 
-    private func file(of asset: Asset, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
+    private func file(of asset: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
         var headers: HTTPHeaders = [:]
         if let map = table.sourceMap(of: asset) {
             headers.add(name: "SourceMap", value: map)
@@ -101,11 +101,11 @@ package final class AssetServer: FileSource {
         return ServedFile(
             path: location.path,
             root: location.root,
-            entityTag: asset.fingerprint.sha256.hex,
-            contentType: ContentType.of(path: asset.path.text),
+            entityTag: asset.sha256.hex,
+            contentType: ContentType.of(path: asset.path),
             cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
             headers: headers,
-            size: asset.fingerprint.size
+            size: asset.size
         )
     }
 
@@ -149,7 +149,7 @@ package final class AssetServer: FileSource {
     }
 }
 
-extension Asset {
+extension BundleIndex.Row {
     /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
     fileprivate func isImmutable(under request: FileRequest) -> Bool {
         guard cacheable else { return false }

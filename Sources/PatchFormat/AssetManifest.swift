@@ -42,11 +42,16 @@ package struct AssetManifest: Hashable, Sendable {
 
     /// The asset of this path.
     package subscript(path: AssetPath) -> Asset? {
+        row(of: path).map { assets[$0] }
+    }
+
+    /// Where the asset of this path stands.
+    func row(of path: AssetPath) -> Int? {
         // Rows are sorted.
         var range = assets.indices
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2
-            if assets[middle].path == path { return assets[middle] }
+            if assets[middle].path == path { return middle }
             range = assets[middle].path < path ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
         return nil

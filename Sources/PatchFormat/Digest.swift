@@ -27,43 +27,64 @@ package enum SHA256: DigestAlgorithm {
 ///
 /// It lies inline wherever it is stored: a manifest of 100,000 assets has 300,000 of them.
 package struct Digest<Algorithm: DigestAlgorithm>: Hashable, Comparable, Sendable, CustomStringConvertible {
-    private let words: Algorithm.Words
+    @usableFromInline let words: Algorithm.Words
 
+    @inlinable
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Algorithm.byteCount else { return nil }
         var rest = bytes.makeIterator()
-        words = Algorithm.Words { (0..<4).reduce(0) { word, _ in word << 8 | UInt32(rest.next() ?? 0) } }
+        words = Algorithm.Words {
+            var word: UInt32 = 0
+            for _ in 0..<4 { word = word << 8 | UInt32(rest.next() ?? 0) }
+            return word
+        }
     }
 
-    package init?(hex: some StringProtocol) {
+    @inlinable
+    package init?(hex: String) {
         guard hex.utf8.count == Algorithm.byteCount * 2 else { return nil }
         var rest = hex.utf8.makeIterator()
         var isHex = true
         words = Algorithm.Words {
-            (0..<8).reduce(0) { word, _ in
-                guard let digit = rest.next().flatMap({ Hex.value(of: $0) }) else {
-                    isHex = false
-                    return 0
-                }
-                return word << 4 | UInt32(digit)
+            var word: UInt32 = 0
+            for _ in 0..<8 {
+                let digit = rest.next().flatMap { Hex.value(of: $0) }
+                if digit == nil { isHex = false }
+                word = word << 4 | UInt32(digit ?? 0)
             }
+            return word
         }
         guard isHex else { return nil }
     }
 
+    @inlinable
     package var bytes: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(Algorithm.byteCount)
         words.forEach { word in
-            for shift in [24, 16, 8, 0] as [UInt32] { out.append(UInt8(truncatingIfNeeded: word >> shift)) }
+            out.append(UInt8(truncatingIfNeeded: word >> 24))
+            out.append(UInt8(truncatingIfNeeded: word >> 16))
+            out.append(UInt8(truncatingIfNeeded: word >> 8))
+            out.append(UInt8(truncatingIfNeeded: word))
         }
         return out
+    }
+
+    @inlinable
+    package static func == (left: Digest, right: Digest) -> Bool {
+        left.words == right.words
+    }
+
+    @inlinable
+    package func hash(into hasher: inout Hasher) {
+        words.forEach { hasher.combine($0) }
     }
 
     package var hex: String { Hex.text(bytes) }
 
     package var description: String { hex }
 
+    @inlinable
     package static func < (left: Digest, right: Digest) -> Bool {
         left.words < right.words
     }

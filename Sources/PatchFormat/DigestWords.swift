@@ -9,16 +9,22 @@ package protocol DigestWords: Hashable, Comparable, Sendable {
 /// 128 bits.
 package struct FourWords: DigestWords {
     package static let byteCount = 16
-    private let a, b, c, d: UInt32
+    @usableFromInline let a, b, c, d: UInt32
 
+    @inlinable
     package init(next: () -> UInt32) {
         (a, b, c, d) = (next(), next(), next(), next())
     }
 
+    @inlinable
     package func forEach(_ body: (UInt32) -> Void) {
-        for word in [a, b, c, d] { body(word) }
+        body(a)
+        body(b)
+        body(c)
+        body(d)
     }
 
+    @inlinable
     package static func < (left: FourWords, right: FourWords) -> Bool {
         (left.a, left.b, left.c, left.d) < (right.a, right.b, right.c, right.d)
     }
@@ -27,19 +33,22 @@ package struct FourWords: DigestWords {
 /// 160 bits.
 package struct FiveWords: DigestWords {
     package static let byteCount = 20
-    private let first: FourWords
-    private let last: UInt32
+    @usableFromInline let first: FourWords
+    @usableFromInline let last: UInt32
 
+    @inlinable
     package init(next: () -> UInt32) {
         first = FourWords(next: next)
         last = next()
     }
 
+    @inlinable
     package func forEach(_ body: (UInt32) -> Void) {
         first.forEach(body)
         body(last)
     }
 
+    @inlinable
     package static func < (left: FiveWords, right: FiveWords) -> Bool {
         (left.first, left.last) < (right.first, right.last)
     }
@@ -48,18 +57,21 @@ package struct FiveWords: DigestWords {
 /// 256 bits.
 package struct EightWords: DigestWords {
     package static let byteCount = 32
-    private let first, last: FourWords
+    @usableFromInline let first, last: FourWords
 
+    @inlinable
     package init(next: () -> UInt32) {
         first = FourWords(next: next)
         last = FourWords(next: next)
     }
 
+    @inlinable
     package func forEach(_ body: (UInt32) -> Void) {
         first.forEach(body)
         last.forEach(body)
     }
 
+    @inlinable
     package static func < (left: EightWords, right: EightWords) -> Bool {
         (left.first, left.last) < (right.first, right.last)
     }

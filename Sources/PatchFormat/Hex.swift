@@ -25,7 +25,8 @@ package enum Hex {
         return out
     }
 
-    static func value(of byte: UInt8, allowingUppercase: Bool = false) -> UInt8? {
+    @inlinable
+    package static func value(of byte: UInt8, allowingUppercase: Bool = false) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

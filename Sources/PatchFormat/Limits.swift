@@ -17,6 +17,8 @@ package enum Limits {
     package static let manifest = 64_000_000
     /// `manifest.sigs` of 100,000 assets signed with RSA-4096.
     package static let signatureColumn = 64_000_000
+    /// The index of 100,000 installed assets with paths and URLs of a thousand bytes.
+    package static let bundleIndex = 256_000_000
     package static let dial = 1_000_000
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000

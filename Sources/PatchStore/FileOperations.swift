@@ -16,6 +16,11 @@ package protocol FileOperations: Sendable {
     /// What stands at `path` itself (lstat); nil when there is nothing.
     func status(of path: FilePath) throws(FileError) -> FileStatus?
 
+    /// Which regular file stands at each of these paths below `root`, as ``status(of:)`` says; nil where none does.
+    ///
+    /// For looks at thousands of files.
+    func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?]
+
     /// The names in a directory without `.` and `..`, sorted by their bytes.
     func list(_ directory: FilePath) throws(FileError) -> [String]
 
@@ -126,6 +131,16 @@ extension FileOperations {
         var bytes: [UInt8] = []
         try readChunks(path, limit: limit) { bytes += $0 }
         return bytes
+    }
+
+    package func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?] {
+        var found: [FileIdentity?] = []
+        found.reserveCapacity(paths.count)
+        for path in paths {
+            let status = try status(of: root.appending(path))
+            found.append(status?.kind == .file ? status?.identity : nil)
+        }
+        return found
     }
 
     /// Which file stands at `path`; nil when there is nothing.

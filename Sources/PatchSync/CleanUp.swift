@@ -66,6 +66,7 @@ struct CleanUp {
         }
         do throws(FileError) {
             for digest in unused { try store.objects.remove(digest) }
+            try store.removeIndexes(except: retention.bundles)
         } catch { throw .file(error) }
         examination.keep(only: retention.objects)
         try examination.save()

@@ -13,6 +13,7 @@ package import SystemPackage
 ///   channels/CHANNEL/          state.json; patchlist.json and dial.json as last verified
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
+///   indexes/<manifest sha256>  what a start needs of a bundle; made again where it is missing
 ///   Downloading/ PartialDownload/ quarantine/    never served
 ///   verified                   which file each object was when it was last hashed
 ///   verified-embedded          the same of the files that the app ships

@@ -136,6 +136,7 @@ struct Download {
             if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)
             }
+            if patch.kind == .bundle, !examination.hasIndex(of: patch) { keepIndex(of: patch) }
             outcome.ready.insert(patch.content)
             outcome.transfers.arrive(patch)
             return nil
@@ -198,6 +199,7 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
+        if patch.kind == .bundle { keepIndex(of: patch) }
         outcome.ready.insert(patch.content)
         outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
@@ -237,6 +239,12 @@ struct Download {
             onDisk: onDisk,
             launch: wanted.isNew ? .notRunning : .running
         )
+    }
+
+    /// Nobody needs it: without one, the next start reads the manifest.
+    private mutating func keepIndex(of patch: InstalledPatch) {
+        guard let index = try? examination.index(of: patch) else { return }
+        try? store.save(index)
     }
 }
 

@@ -40,8 +40,13 @@ package struct Place: Equatable, Sendable {
 /// the file with that digest that the app ships.
 extension DeviceStore {
     package func place(of asset: Asset, in bundle: SHA256Digest) throws(FileError) -> Place {
+        try place(of: asset.path.text, asset.fingerprint.sha256, in: bundle)
+    }
+
+    /// - Parameter path: of an asset in its bundle.
+    package func place(of path: String, _ digest: SHA256Digest, in bundle: SHA256Digest) throws(FileError) -> Place {
         let folder = self.bundle(bundle)
-        return try place(folder.appending(asset.path.text), below: folder, of: asset.fingerprint.sha256)
+        return try place(folder.appending(path), below: folder, of: digest)
     }
 
     /// A script, manifest or signature column.

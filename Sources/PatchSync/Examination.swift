@@ -29,6 +29,8 @@ package struct Examination {
     package private(set) var records: VerifiedRecords
     /// Of the files that the app ships.
     private var shipped: VerifiedRecords
+    /// Of bundles that were looked at.
+    private var indexes: [SHA256Digest: BundleIndex] = [:]
 
     package init(store: DeviceStore, records: VerifiedRecords) {
         self.init(store: store, records: records, shipped: store.shippedRecords())
@@ -47,6 +49,7 @@ package struct Examination {
         case .script:
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
+            if isUntouched(patch) { return [] }
             if let fault = try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false) {
                 return [fault]
             }
@@ -62,6 +65,46 @@ package struct Examination {
             }
             return faults
         }
+    }
+
+    /// Whether every file of a bundle is the one that was recorded, and its manifest what it was; neither is parsed.
+    ///
+    /// A disk that cannot be looked at is for the closer look to report.
+    private mutating func isUntouched(_ patch: InstalledPatch) -> Bool {
+        let digest = patch.fingerprint.sha256
+        guard let index = store.index(of: digest) else { return false }
+        indexes[digest] = index
+        let paths = (0..<index.count).map(index.path)
+        guard let place = try? store.place(of: digest), let manifest = try? store.files.status(of: place.path),
+            manifest.kind == .file, recorded(digest, at: place) == manifest.identity,
+            let found = try? store.files.identities(of: paths, below: store.bundle(digest)),
+            // Nobody else reads it any more, so what its medium does to it would not be seen.
+            let bytes = try? store.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
+        else { return false }
+        return found.indices.allSatisfy { row in
+            index.sha256(of: row).map { isRecorded(found[row], $0) } ?? false
+        }
+    }
+
+    /// - Parameter own: the bundle's own file; nil where there is none and the app's may be used.
+    private func isRecorded(_ own: FileIdentity?, _ digest: SHA256Digest) -> Bool {
+        if let own { return records[digest] == own }
+        guard let shipped = shipped[digest], let path = store.embedded?.file(digest) else { return false }
+        return (try? store.files.identity(of: path)) == shipped
+    }
+
+    /// The index of a bundle, from its file or made of its manifest; nil when that cannot be read.
+    package mutating func index(of patch: InstalledPatch) throws(SyncError) -> BundleIndex? {
+        let digest = patch.fingerprint.sha256
+        if let known = indexes[digest] { return known }
+        let made = try manifest(of: patch).flatMap { BundleIndex($0, manifest: digest) }
+        indexes[digest] = made
+        return made
+    }
+
+    /// Whether the index of a bundle was found in its file and is right.
+    func hasIndex(of patch: InstalledPatch) -> Bool {
+        indexes[patch.fingerprint.sha256] != nil
     }
 
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
@@ -198,8 +241,8 @@ package struct Examination {
     }
 
     package func save() throws(SyncError) {
-        try store.save(records)
-        if store.embedded != nil { try store.save(shipped: shipped) }
+        if records.isChanged { try store.save(records) }
+        if store.embedded != nil, shipped.isChanged { try store.save(shipped: shipped) }
     }
 }
 

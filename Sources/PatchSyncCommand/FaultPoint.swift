@@ -54,6 +54,10 @@ struct FaultPoint: FileOperations {
 
     func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader { try disk.open(path, limit: limit) }
 
+    func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?] {
+        try disk.identities(of: paths, below: root)
+    }
+
     func status(of path: FilePath) throws(FileError) -> FileStatus? { try disk.status(of: path) }
 
     func list(_ directory: FilePath) throws(FileError) -> [String] { try disk.list(directory) }
@@ -109,7 +113,7 @@ struct FaultPoint: FileOperations {
     }
 
     func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError) {
-        try change(.makeDirectory, path)
+        if try status(of: path) == nil { try change(.makeDirectory, path) }
         try disk.addDirectory(path, permissions: permissions)
     }
 

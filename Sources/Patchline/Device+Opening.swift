@@ -21,17 +21,14 @@ extension Device {
         guard let patch = id.map({ id in bundles.first { $0.patchID == id } }) ?? bundles.first else { return nil }
         var examination = Examination(store: store, records: store.records())
         let faults = try examination.faults(of: patch)
-        guard !faults.contains(where: { $0.asset == nil }), let manifest = try examination.manifest(of: patch) else {
+        guard !faults.contains(where: { $0.asset == nil }), let index = try examination.index(of: patch) else {
             return OpenedBundle(table: nil, faults: faults.map(\.file))
         }
         let (store, bundle) = (store, patch.fingerprint.sha256)
-        let table = AssetTable(manifest: manifest, damaged: Set(faults.compactMap { $0.asset?.path })) { asset in
-            let own = AssetTable.Location(
-                path: store.bundle(bundle).appending(asset.path.text),
-                root: store.bundle(bundle)
-            )
+        let table = AssetTable(index, damaged: Set(faults.compactMap { $0.asset?.path })) { row in
+            let own = AssetTable.Location(path: store.bundle(bundle).appending(row.path), root: store.bundle(bundle))
             // A disk that cannot be looked at is for the server to report, once it opens the file.
-            guard let place = try? store.place(of: asset, in: bundle) else { return own }
+            guard let place = try? store.place(of: row.path, row.sha256, in: bundle) else { return own }
             return AssetTable.Location(path: place.path, root: place.root)
         }
         return OpenedBundle(table: table, faults: faults.map(\.file))

@@ -52,11 +52,10 @@ enum SampleBundle {
             compatibility: [:],
             index: try AssetPath("index.html"),
             routes: routes?.compactMap { RoutePattern($0) },
-            assets: try assets()
+            assets: try assets().sorted { $0.path < $1.path }
         )
-        return try #require(
-            AssetTable(manifest: manifest, folder: folder, damaged: Set(try damaged.map { try AssetPath($0) }))
-        )
+        let index = try #require(BundleIndex(manifest, manifest: SHA256Digest(of: manifest.json.fileBytes)))
+        return AssetTable(index, folder: folder, damaged: Set(try damaged.map { try AssetPath($0) }))
     }
 }
 

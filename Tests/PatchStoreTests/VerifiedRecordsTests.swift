@@ -6,9 +6,19 @@ import Testing
 
 @Suite("Records of verified objects")
 struct VerifiedRecordsTests {
-    private static let header = "patchline-verified-v1\n"
-    private static let first = "\(Sample.small.digest) 64769 12 9 1795000000000000001 1795000000000000002\n"
-    private static let second = "\(Sample.other.digest) 64769 18446744073709551615 14 0 7\n"
+    private static let header = Array("patchline-verified-v2\n".utf8)
+    private static let first = row(
+        .small,
+        "000000000000fd01 000000000000000c 0000000000000009 18e91b1a4c2f0001 18e91b1a4c2f0002"
+    )
+    private static let second = row(
+        .other,
+        "000000000000fd01 ffffffffffffffff 000000000000000e 0000000000000000 0000000000000007"
+    )
+
+    private static func row(_ sample: Sample, _ numbers: String) -> [UInt8] {
+        sample.digest.bytes + (Hex.bytes(numbers.filter { $0 != " " }) ?? [])
+    }
 
     private let records: VerifiedRecords = {
         var records = VerifiedRecords()
@@ -17,44 +27,48 @@ struct VerifiedRecordsTests {
             device: 64769,
             inode: 12,
             size: 9,
-            modified: 1_795_000_000_000_000_001,
-            changed: 1_795_000_000_000_000_002
+            modified: 0x18e9_1b1a_4c2f_0001,
+            changed: 0x18e9_1b1a_4c2f_0002
         )
         return records
     }()
 
-    @Test func `are written one line a digest, in order`() {
-        #expect(String(decoding: records.bytes, as: UTF8.self) == Self.header + Self.first + Self.second)
+    @Test func `are written one row a digest, in order`() {
+        #expect(records.bytes == Self.header + Self.first + Self.second)
         #expect(VerifiedRecords(parsing: records.bytes) == records)
         #expect(VerifiedRecords(parsing: VerifiedRecords().bytes) == VerifiedRecords())
     }
 
-    private static let malformed: [(String, String)] = [
+    private static let malformed: [(String, [UInt8])] = [
         ("no header", first),
-        ("nothing", ""),
-        ("half a header", "patchline-verified-v1"),
-        ("another version", "patchline-verified-v2\n" + first),
-        ("another order", "\(header)\(second)\(first)"),
-        ("a digest twice", "\(header)\(first)\(first)"),
-        ("no last newline", "\(header)\(String(first.dropLast()))"),
-        ("an empty line", "\(header)\n\(first)"),
-        ("a carriage return", "\(header)\(first.dropLast())\r\n"),
-        ("an uppercase digest", "\(header)\(first.replacing("037330d6", with: "037330D6"))"),
-        ("a short digest", "\(header)\(first.dropFirst())"),
-        ("a field too few", "\(header)\(first.replacing(" 12 9", with: " 12"))"),
-        ("a field too many", "\(header)\(first.replacing(" 12 9", with: " 12 9 9"))"),
-        ("a leading zero", "\(header)\(first.replacing(" 12 ", with: " 012 "))"),
-        ("a sign", "\(header)\(first.replacing(" 12 ", with: " -12 "))"),
-        ("two spaces", "\(header)\(first.replacing(" 12 ", with: "  12 "))"),
-        ("a tab", "\(header)\(first.replacing(" 12 ", with: "\t12 "))"),
-        ("an inode over 64 bits", "\(header)\(second.replacing("709551615", with: "709551616"))"),
-        ("a time over 63 bits", "\(header)\(first.replacing("1795000000000000002", with: "9223372036854775808"))"),
-        ("half a line", "\(header)\(first)\(second.prefix(40))"),
+        ("nothing", []),
+        ("half a header", Array(header.dropLast())),
+        ("another version", Array("patchline-verified-v1\n".utf8) + first),
+        ("another order", header + second + first),
+        ("a digest twice", header + first + first),
+        ("half a row", header + first + second.prefix(40)),
+        ("a byte more", header + first + [0]),
+        ("a time over 63 bits", header + first.enumerated().map { $0 == 56 || $0 == 48 ? 0x80 : $1 }),
     ]
 
     @Test(arguments: malformed)
-    func `are refused with`(_ fault: String, _ text: String) {
-        #expect(VerifiedRecords(parsing: Array(text.utf8)) == nil)
+    func `are refused with`(_ fault: String, _ bytes: [UInt8]) {
+        #expect(VerifiedRecords(parsing: bytes) == nil)
+    }
+
+    @Test func `are looked up where they lie, and say whether they changed`() throws {
+        var read = try #require(VerifiedRecords(parsing: records.bytes))
+        #expect(read[Sample.small.digest] == records[Sample.small.digest])
+        #expect(read[Sample.other.digest] == records[Sample.other.digest])
+        #expect(read[Sample.empty.digest] == nil)
+        read[Sample.small.digest] = records[Sample.small.digest]
+        read[Sample.empty.digest] = nil
+        read.keep(only: [Sample.small.digest, Sample.other.digest])
+        #expect(!read.isChanged)
+        read[Sample.small.digest] = nil
+        #expect(read.isChanged)
+        #expect(read[Sample.small.digest] == nil)
+        #expect(read.bytes == Self.header + Self.second)
     }
 
     @Test func `are none when the file is missing, malformed, too large or no file`() throws {

@@ -23,3 +23,13 @@ package final class DigestedBytes: ByteSource {
         return digester.finish()
     }
 }
+
+extension SHA256Digest {
+    /// SHA-256 alone, of a document that comes piece by piece.
+    package init(of source: some ByteSource) {
+        let digest = MessageDigest(.sha256)
+        while let piece = source.next() { digest.update(piece) }
+        guard let found = SHA256Digest(hex: digest.finish()) else { preconditionFailure("libcrypto could not digest") }
+        self = found
+    }
+}

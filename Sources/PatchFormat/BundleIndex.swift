@@ -1,0 +1,121 @@
+/// What a start and a sync with nothing new need of an installed bundle, looked up where it lies instead of parsed.
+///
+/// Made from a verified manifest and bound to its SHA-256. A device's own file, never published; it can always be made
+/// again. Numbers are big-endian, text is UTF-8, places count from the start of the texts.
+///
+/// ```
+/// patchline-index-v1 newline                                     19 bytes
+/// manifest sha256, assets, row of the index, routes, texts       32, 4, 4 (no routes: all ones), 4, 4
+/// a row an asset, in the manifest's order:                       64 bytes
+///   sha256, size, row of the source map (none: all ones), flags  32, 8, 4, 2
+///   path, url, decoded url                                       4 + 2 each: place and length
+/// the rows again, by the bytes of their decoded urls             4 each
+/// the routes: place and length                                   4 + 2 each
+/// the texts
+/// ```
+package struct BundleIndex: Sendable {
+    static let magic = Array("patchline-index-v1\n".utf8)
+    static let headerBytes = magic.count + 48
+    static let rowBytes = 64
+    static let none = UInt64(UInt32.max)
+
+    package let bytes: [UInt8]
+    package let manifest: SHA256Digest
+    package let count: Int
+    let routeCount: Int?
+    private let table: FixedRows
+    private let indexRow: Int
+    private let texts: Int
+
+    /// Reads what ``init(_:manifest:)`` made.
+    ///
+    /// That `bytes` are those that were written is for the caller to know.
+    package init?(_ bytes: [UInt8], of manifest: SHA256Digest) {
+        let start = Self.magic.count
+        guard bytes.count >= Self.headerBytes, bytes.starts(with: Self.magic),
+            SHA256Digest(bytes: bytes[start..<start + SHA256.byteCount]) == manifest
+        else { return nil }
+        self.bytes = bytes
+        self.manifest = manifest
+        table = FixedRows(bytes)
+        func number(_ field: Int) -> UInt64 {
+            FixedRows(bytes).number(at: start + SHA256.byteCount + field * 4, bytes: 4)
+        }
+        (count, indexRow) = (Int(number(0)), Int(number(1)))
+        routeCount = number(2) == Self.none ? nil : Int(number(2))
+        texts = Int(number(3))
+        let fixed = Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6
+        guard texts == fixed, texts <= bytes.count, indexRow < count else { return nil }
+    }
+
+    // MARK: Rows
+
+    /// One file of the bundle.
+    package struct Row: Equatable, Sendable {
+        package let number: Int
+        package let path: String
+        package let sha256: SHA256Digest
+        /// In bytes.
+        package let size: Int
+        package let cacheable: Bool
+    }
+
+    /// The file answered for `/` and for client-side routes.
+    package var index: Row? { self[indexRow] }
+
+    package subscript(row: Int) -> Row? {
+        guard let sha256 = sha256(of: row) else { return nil }
+        return Row(
+            number: row,
+            path: path(of: row),
+            sha256: sha256,
+            size: Int(table.number(at: place(of: row) + 32, bytes: 8)),
+            cacheable: table.number(at: place(of: row) + 44, bytes: 2) & 1 == 1
+        )
+    }
+
+    package func path(of row: Int) -> String { text(at: place(of: row) + 46) }
+
+    package func sha256(of row: Int) -> SHA256Digest? {
+        let place = place(of: row)
+        return SHA256Digest(bytes: bytes[place..<place + SHA256.byteCount])
+    }
+
+    /// The URL path of a row's source map, as the manifest spells it.
+    package func sourceMap(of row: Int) -> String? {
+        let map = table.number(at: place(of: row) + 40, bytes: 4)
+        return map == Self.none ? nil : text(at: place(of: Int(map)) + 52)
+    }
+
+    /// The file under a decoded URL path.
+    package func row(at url: String) -> Row? {
+        var range = 0..<count
+        let order = Self.headerBytes + count * Self.rowBytes
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            let row = Int(table.number(at: order + middle * 4, bytes: 4))
+            let there = textBytes(at: place(of: row) + 58)
+            if there.elementsEqual(url.utf8) { return self[row] }
+            range =
+                there.lexicographicallyPrecedes(url.utf8)
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// Nil when every unknown path is answered with the index.
+    package var routes: [RoutePattern]? {
+        let start = Self.headerBytes + count * (Self.rowBytes + 4)
+        return routeCount.map { (0..<$0).compactMap { RoutePattern(text(at: start + $0 * 6)) } }
+    }
+
+    private func place(of row: Int) -> Int { Self.headerBytes + row * Self.rowBytes }
+
+    private func text(at place: Int) -> String { String(decoding: textBytes(at: place), as: UTF8.self) }
+
+    private func textBytes(at place: Int) -> ArraySlice<UInt8> {
+        let start = texts + Int(table.number(at: place, bytes: 4))
+        let end = start + Int(table.number(at: place + 4, bytes: 2))
+        return end <= bytes.count ? bytes[start..<end] : []
+    }
+}

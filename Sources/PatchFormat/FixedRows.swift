@@ -1,0 +1,20 @@
+/// Reads numbers at places of a binary table: big-endian, so that comparing bytes compares numbers.
+package struct FixedRows: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    @inlinable
+    package func number(at place: Int, bytes count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for byte in bytes[place..<place + count] { value = value << 8 | UInt64(byte) }
+        return value
+    }
+
+    package static func append(_ number: some BinaryInteger, bytes count: Int, to out: inout [UInt8]) {
+        let value = UInt64(truncatingIfNeeded: number)
+        for byte in (0..<count).reversed() { out.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(byte)))) }
+    }
+}

@@ -1,0 +1,39 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// `indexes/<manifest sha256>`: the index of an installed bundle, then the SHA-256 of these bytes.
+extension DeviceStore {
+    var indexes: FilePath { root.appending("indexes") }
+
+    /// Nil when it is missing, or anything about it is wrong.
+    package func index(of manifest: SHA256Digest) -> BundleIndex? {
+        guard
+            let file = try? files.read(indexes.appending(manifest.hex), limit: Limits.bundleIndex),
+            let digest = SHA256Digest(bytes: file.suffix(SHA256.byteCount))
+        else { return nil }
+        let bytes = Array(file.dropLast(SHA256.byteCount))
+        guard SHA256Digest(of: bytes) == digest else { return nil }
+        return BundleIndex(bytes, of: manifest)
+    }
+
+    /// Afterwards: durable.
+    func save(_ index: BundleIndex) throws(FileError) {
+        try files.makeDirectory(indexes)
+        let bytes = index.bytes + SHA256Digest(of: index.bytes).bytes
+        try files.replace(index.manifest.hex, in: indexes, with: bytes)
+    }
+
+    /// Removes the indexes of all other bundles.
+    func removeIndexes(except kept: Set<SHA256Digest>) throws(FileError) {
+        let names = Set(kept.map(\.hex))
+        do throws(FileError) {
+            for name in try files.list(indexes) where !names.contains(name) {
+                try files.removeTree(indexes.appending(name))
+            }
+        } catch .notFound {
+            return
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import PatchFormat
+import Testing
+
+@Suite("The index of a bundle")
+struct BundleIndexTests {
+    private static let digest = Fingerprint.sample(7).sha256
+
+    private static func manifest(routes: Bool = true) throws -> AssetManifest {
+        var json = try Vectors.json("manifest/manifest.json").object ?? JSONObject()
+        if !routes { json["routes"] = nil }
+        return try AssetManifest(JSON.object(json).fileBytes)
+    }
+
+    @Test func `says of each file what the manifest says`() throws {
+        let manifest = try Self.manifest()
+        let index = try #require(BundleIndex(manifest, manifest: Self.digest))
+        #expect(index.count == manifest.assets.count)
+        for (number, asset) in manifest.assets.enumerated() {
+            let row = try #require(index[number])
+            #expect(row.path == asset.path.text && index.path(of: number) == asset.path.text)
+            #expect(row.sha256 == asset.fingerprint.sha256 && index.sha256(of: number) == row.sha256)
+            #expect(row.size == asset.fingerprint.size)
+            #expect(row.cacheable == asset.cacheable)
+            #expect(index.sourceMap(of: number) == asset.sourceMap.flatMap { manifest[$0]?.url })
+        }
+        #expect(index.index?.path == manifest.index.text)
+        #expect(index.routes == manifest.routes)
+        #expect(BundleIndex(try Self.manifest(routes: false), manifest: Self.digest)?.routes == nil)
+    }
+
+    @Test func `finds a file under its decoded URL, and nothing under another`() throws {
+        let manifest = try Self.manifest()
+        let index = try #require(BundleIndex(manifest, manifest: Self.digest))
+        for asset in manifest.assets where !asset.url.contains("%") {
+            #expect(index.row(at: asset.url)?.path == asset.path.text)
+        }
+        #expect(index.row(at: "/images/caf\u{E9} 1.svg")?.path == "images/caf\u{E9} 1.svg")
+        for url in ["/images/caf%C3%A9%201.svg", "/images/cafe\u{301} 1.svg", "/", "", "/app", "/zzz"] {
+            #expect(index.row(at: url) == nil, "\(url)")
+        }
+    }
+
+    @Test func `is read as it was written, for its manifest alone`() throws {
+        let index = try #require(BundleIndex(try Self.manifest(), manifest: Self.digest))
+        #expect(BundleIndex(index.bytes, of: Self.digest)?.bytes == index.bytes)
+        #expect(BundleIndex(index.bytes, of: Fingerprint.sample(8).sha256) == nil)
+    }
+
+    @Test func `is none when it is cut off before its texts, or of another version`() throws {
+        let index = try #require(BundleIndex(try Self.manifest(), manifest: Self.digest))
+        for count in [0, 18, 19, 66, 67, 100, 67 + 5 * 68] {
+            #expect(BundleIndex(Array(index.bytes.prefix(count)), of: Self.digest) == nil, "\(count) bytes")
+        }
+        let other = Array("patchline-index-v2\n".utf8) + index.bytes.dropFirst(19)
+        #expect(BundleIndex(other, of: Self.digest) == nil)
+    }
+}
