@@ -1,6 +1,7 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import NIOPosix
 import PatchFormat
 package import SystemPackage
 
@@ -72,40 +73,46 @@ package final class AssetServer: FileSource {
         guard let table = selection.table else {
             return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
         }
-        if let entry = table.asset(at: request.path.text) { return answer(entry, table, request) }
-        if let file = file(at: request.path) { return .file(file) }
-        return answer(table.route(request.path.segments), table, request)
-    }
-
-    private func answer(_ entry: AssetTable.Entry, _ table: AssetTable, _ request: FileRequest) -> FileAnswer {
-        switch entry {
-        case .asset(let asset): return .file(file(of: asset, table, isImmutable: asset.isImmutable(under: request)))
-        case .index(let asset): return .file(file(of: asset, table, isImmutable: false))
-        case .damaged(let path):
-            return .refused(
-                .serviceUnavailable,
-                message: "\(path) is damaged on this device; the next sync heals it.",
-                headers: ["Retry-After": "5"]
-            )
-        case .nothing: return .notFound
+        if let row = table.asset(at: request.path.text) {
+            return await answer(row, table, isImmutable: row.isImmutable(under: request))
         }
+        if let file = file(at: request.path) { return .file(file) }
+        guard let index = table.route(request.path.segments) else { return .notFound }
+        return await answer(index, table, isImmutable: false)
     }
 
-    private func file(of asset: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
+    private func answer(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) async -> FileAnswer {
+        if let file = table.files.recorded(row) { return .file(served(row, file, table, isImmutable: isImmutable)) }
+        // A disk may stall; the threads that run Swift's tasks must not.
+        let examined = try? await NIOThreadPool.singleton.runIfActive { table.files.examined(row) }
+        if let file = examined ?? nil { return .file(served(row, file, table, isImmutable: isImmutable)) }
+        return .refused(
+            .serviceUnavailable,
+            message: "\(row.path) is damaged on this device; the next sync heals it.",
+            headers: ["Retry-After": "5"]
+        )
+    }
+
+    private func served(
+        _ asset: BundleIndex.Row,
+        _ file: AssetFile,
+        _ table: AssetTable,
+        isImmutable: Bool
+    ) -> ServedFile {
         var headers: HTTPHeaders = [:]
         if let map = table.sourceMap(of: asset) {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
-        let location = table.location(of: asset)
         return ServedFile(
-            path: location.path,
-            root: location.root,
+            path: file.path,
+            root: file.root,
             entityTag: asset.sha256.hex,
             contentType: ContentType.of(path: asset.path),
             cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
             headers: headers,
-            size: asset.size
+            size: asset.size,
+            stamp: file.stamp
         )
     }
 
