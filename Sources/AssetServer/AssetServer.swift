@@ -36,7 +36,8 @@ package final class AssetServer: FileSource {
     }
 
     package let acceptsBodies = true
-    private let served = NIOLockedValueBox(ServedSelection.nothing)
+    /// The edition counts the selections that were ever served.
+    private let served = NIOLockedValueBox((selection: ServedSelection.nothing, edition: 0))
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let confirm: @Sendable (String) async -> Readiness
@@ -60,12 +61,26 @@ package final class AssetServer: FileSource {
     }
 
     package func serve(_ selection: ServedSelection) {
-        served.withLockedValue { $0 = selection }
+        served.withLockedValue { $0 = (selection, $0.edition + 1) }
     }
 
+    package var edition: Int { served.withLockedValue(\.edition) }
+
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        let selection = served.withLockedValue(\.self)
+        let selection = served.withLockedValue(\.selection)
         if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
+        return file(request, selection)
+    }
+
+    /// Everything but the page's own API. What the app's own folder had a word in is asked for again each time.
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        guard request.path.segments.first != PageAPI.prefix else { return nil }
+        let (selection, edition) = served.withLockedValue(\.self)
+        let isOfBundle = www == nil || selection.table?.asset(at: request.path.text) != nil
+        return PreparedReply(file(request, selection), edition: isOfBundle ? edition : nil)
+    }
+
+    private func file(_ request: FileRequest, _ selection: ServedSelection) -> FileAnswer {
         guard request.method == .GET || request.method == .HEAD else {
             return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
         }

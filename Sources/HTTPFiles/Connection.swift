@@ -1,15 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-/// One client's connection, from its first request to its end: read one, answer it, read the next.
+/// One client's connection from the first request that ``ConnectionFront`` did not answer: read one, answer it, read
+/// the next. When all that came is answered, the front has the turn again.
 ///
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
 /// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
 struct Connection {
     /// How long a client may take to read a last response and close, while what it still sends is thrown away.
-    private static let lingerTimeout = Duration.seconds(2)
+    static let lingerTimeout = Duration.seconds(2)
 
     let channel: any Channel
+    let handover: Handover
     let configuration: FileServerConfiguration
     let exchange: Exchange
     let connections: Connections
@@ -17,22 +19,18 @@ struct Connection {
 
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var buffer = ByteBuffer()
+    /// Bytes that ever came.
+    private var received = 0
     private var scanner: RequestHeadScanner
 
-    init(
-        channel: any Channel,
-        inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
-        configuration: FileServerConfiguration,
-        exchange: Exchange,
-        connections: Connections,
-        accessLog: (@Sendable (AccessLogEntry) -> Void)?
-    ) {
-        self.channel = channel
+    init(_ handover: Handover, inbound: NIOAsyncChannelInboundStream<ByteBuffer>, of server: RunningServer) {
+        self.handover = handover
+        channel = handover.channel
         self.inbound = inbound.makeAsyncIterator()
-        self.configuration = configuration
-        self.exchange = exchange
-        self.connections = connections
-        self.accessLog = accessLog
+        configuration = server.configuration
+        exchange = server.exchange
+        connections = server.connections
+        accessLog = server.accessLog
         scanner = RequestHeadScanner(
             maxHeadBytes: configuration.maxHeaderBytes,
             maxTargetBytes: configuration.maxTargetBytes
@@ -56,7 +54,7 @@ struct Connection {
 
     // MARK: - Reading
 
-    /// Waits for the next head; nil when the client, or an idle time-out, or a stopping server closed the connection.
+    /// Waits for the next head; nil when the client, or the front, or a stopping server closed the connection.
     private mutating func nextHead() async throws(RequestFault) -> RequestHead? {
         guard await waitForFirstByte() else { return nil }
         let deadline = Deadline(in: configuration.headerTimeout, .wakingReader, channel)
@@ -71,9 +69,9 @@ struct Connection {
         }
     }
 
+    /// The front waits meanwhile, and has the idle time-out.
     private mutating func waitForFirstByte() async -> Bool {
-        let deadline = Deadline(in: configuration.idleTimeout, .closing, channel)
-        defer { deadline.cancel() }
+        if received > 0, buffer.readableBytes == 0 { handover.giveBack(after: received) }
         // Not the first read: a deadline that has woken the reader too late leaves an empty one.
         while buffer.readableBytes == 0 {
             guard await fill() else { return false }
@@ -106,6 +104,7 @@ struct Connection {
         // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
         buffer.discardReadBytes()
         guard var more = try? await inbound.next(isolation: #isolation) else { return false }
+        received += more.readableBytes
         buffer.writeBuffer(&more)
         return true
     }
@@ -159,7 +158,7 @@ struct Connection {
             }
             isWhole = pieces.isComplete
         } catch {
-            exchange.report("\(head?.target ?? "-"): the file broke after \(pieces.writtenBodyBytes) bytes: \(error)")
+            exchange.report(brokenAfter: pieces.writtenBodyBytes, of: head?.target ?? "-", error)
         }
         let entry = AccessLogEntry(
             method: head?.method.rawValue ?? "-",

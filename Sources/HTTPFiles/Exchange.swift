@@ -81,6 +81,11 @@ struct Exchange: Sendable {
         return Response(file, open: open, for: request)
     }
 
+    /// A response that stopped in the middle.
+    func report(brokenAfter bytes: Int, of target: String, _ error: OpenFileError) {
+        report("\(target): the file broke after \(bytes) bytes: \(error)")
+    }
+
     /// Escaped, because a request's path is part of it.
     func report(_ message: String) {
         errorLog?(AccessLogEntry.escaped(message))

@@ -8,12 +8,26 @@ package protocol FileSource: Sendable {
     /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
     var acceptsBodies: Bool { get }
 
+    /// The answer to a GET or HEAD when it is known at once; nil sends the request to ``answer(_:)``.
+    ///
+    /// Asked on an event loop, where nothing may wait for more than a local disk: no network, no lock that is held for
+    /// long, no large file read. It may be asked and its answer not used, when the file is not what it should be; then
+    /// ``answer(_:)`` decides again. So both must decide alike.
+    func prepared(_ request: FileRequest) -> PreparedReply?
+
+    /// Another number than ever before when a reply of ``prepared(_:)`` that named the last one no longer holds.
+    ///
+    /// Read before each request, on any thread.
+    var edition: Int { get }
+
     /// Cancelled only when the server's drain deadline has passed.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
 
 extension FileSource {
     package var acceptsBodies: Bool { false }
+    package var edition: Int { 0 }
+    package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
 }
 
 /// What a source answers.
@@ -28,5 +42,22 @@ package enum FileAnswer: Sendable {
     /// 404.
     package static var notFound: FileAnswer {
         .refused(.notFound, message: "Not found.", headers: [:])
+    }
+}
+
+/// What a source answers at once, and how long that holds.
+package struct PreparedReply: Sendable {
+    package let answer: FileAnswer
+    /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer; nil: only this
+    /// once.
+    ///
+    /// The server remembers by it and does not ask again. What a remembered answer says of a file with a tag is true for
+    /// as long as the file is the very one that it was, which is looked at each time; files without one, refusals and
+    /// parts of files are always asked for again.
+    package let edition: Int?
+
+    package init(_ answer: FileAnswer, edition: Int? = nil) {
+        self.answer = answer
+        self.edition = edition
     }
 }

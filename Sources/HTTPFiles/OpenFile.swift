@@ -17,10 +17,12 @@ enum OpenFileError: Error, Equatable, Sendable {
 /// This file is the module's disk adapter, the only one with `unsafe`. A class, because the thread that reads shares
 /// the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
+    /// When it was opened.
+    let identity: FileIdentity
     /// Bytes, when it was opened.
-    let size: Int
+    var size: Int { identity.size }
     /// Last modification, since 1970.
-    let modified: Duration
+    var modified: Duration { identity.modified }
 
     private let descriptor: FileDescriptor
 
@@ -44,14 +46,22 @@ final class OpenFile: Sendable {
             try? descriptor.close()
             throw .notFound
         }
-        size = Int(facts.st_size)
-        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
+        identity = FileIdentity(facts)
         self.descriptor = descriptor
     }
 
     deinit {
         try? descriptor.close()
     }
+
+    /// What it is by now; nil if the system cannot say.
+    var currentIdentity: FileIdentity? {
+        var facts = stat()
+        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
+    }
+
+    /// For `sendfile`. The descriptor stays this object's: take it back from the handle, and never close that.
+    var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
 
     /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
     ///
@@ -121,5 +131,22 @@ final class OpenFile: Sendable {
             case let other: throw .failed(other)
             }
         }
+    }
+}
+
+extension FileIdentity {
+    fileprivate init(_ facts: stat) {
+        device = UInt64(facts.st_dev)
+        inode = UInt64(facts.st_ino)
+        size = Int(facts.st_size)
+        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
+        changed = .seconds(facts.st_ctim.tv_sec) + .nanoseconds(facts.st_ctim.tv_nsec)
+    }
+
+    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    init?(at path: String) {
+        var facts = stat()
+        guard unsafe lstat(path, &facts) == 0 else { return nil }
+        self.init(facts)
     }
 }
