@@ -97,6 +97,8 @@ final class AnswerDesk {
         guard let open = try? OpenFile(file.path, below: file.root), file.size == nil || file.size == open.size
         else { return nil }
         let response = Response(file, open: open, for: request)
+        // A condition that failed, in words.
+        if case .bytes = response.body { return prepare(response, head) }
         var body: ByteBuffer?
         var part: PreparedAnswer.Part?
         if case .file(_, let range) = response.body, head.method != .HEAD {
