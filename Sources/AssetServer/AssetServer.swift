@@ -72,7 +72,9 @@ package final class AssetServer: FileSource {
         return file(request, selection)
     }
 
-    /// Everything but the page's own API. What the app's own folder had a word in is asked for again each time.
+    /// Everything but the page's own API.
+    ///
+    /// What the app's own folder had a word in is asked for again each time.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         guard request.path.segments.first != PageAPI.prefix else { return nil }
         let (selection, edition) = served.withLockedValue(\.self)

@@ -1,8 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// One client's connection from the first request that ``ConnectionFront`` did not answer: read one, answer it, read
-/// the next. When all that came is answered, the front has the turn again.
+/// One client's connection from the first request that its front did not answer: read one, answer it, read the next.
+///
+/// When all that came is answered, ``ConnectionFront`` has the turn again.
 ///
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
 /// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.

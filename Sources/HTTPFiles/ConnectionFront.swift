@@ -33,7 +33,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     let server: RunningServer
     let desk: AnswerDesk
     /// Set for as long as the handler is in a pipeline.
-    var context: ChannelHandlerContext!
+    private var context: ChannelHandlerContext?
     private(set) var turn = Turn.ours
     /// Received and not yet anybody's.
     private var buffer = ByteBuffer()
@@ -56,7 +56,7 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        watchIdleness(in: TimeAmount(server.configuration.idleTimeout))
+        watchIdleness(in: TimeAmount(server.configuration.idleTimeout), context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -99,7 +99,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         hasInputEnded = true
         switch turn {
         case .ours: answer()
-        case .theirs: tellEnd()
+        case .theirs: tellEnd(context)
         case .writing, .handingOver: break
         case .ending: context.close(promise: nil)
         }
@@ -110,7 +110,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// Answers what lies in the buffer, in order, until it is empty or the turn goes to another.
     private func answer() {
         // What ends a write at once calls this again, from within.
-        guard !isAnswering else { return }
+        guard !isAnswering, let context else { return }
         isAnswering = true
         defer { isAnswering = false }
         while turn == .ours, buffer.readableBytes > 0 {
@@ -118,7 +118,7 @@ final class ConnectionFront: ChannelDuplexHandler {
             let batch = nextBatch()
             if batch.isEmpty {
                 guard server.connections.end(context.channel) else { return context.close(promise: nil) }
-                handOver()
+                handOver(context)
             } else {
                 turn = .writing
                 PreparedWriting(batch, of: self, in: context).start()
@@ -127,7 +127,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         idleSince = .now()
         guard turn == .ours, hasInputEnded else { return }
         // What stands behind closes it once it knows.
-        if isAttached { tellEnd() } else { context.close(promise: nil) }
+        if isAttached { tellEnd(context) } else { context.close(promise: nil) }
     }
 
     /// The answers to the requests in the buffer that may be written together; the last one may have a file after it.
@@ -146,7 +146,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// The answers are with the kernel, or never will be.
     func didWrite(keepsConnection: Bool) {
         guard turn == .writing, let context else { return }
-        guard server.connections.end(context.channel), keepsConnection else { return linger() }
+        guard server.connections.end(context.channel), keepsConnection else { return linger(context) }
         turn = .ours
         answer()
         readAgain()
@@ -159,7 +159,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     }
 
     /// Half-closes and waits for the client's end, as ``Connection`` does.
-    private func linger() {
+    private func linger(_ context: ChannelHandlerContext) {
         turn = .ending
         buffer = ByteBuffer()
         guard !hasInputEnded else { return context.close(promise: nil) }
@@ -171,14 +171,14 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - The other's turn
 
-    private func handOver() {
+    private func handOver(_ context: ChannelHandlerContext) {
         guard isAttached else {
             turn = .handingOver
             let front = NIOLoopBound(self, eventLoop: context.eventLoop)
             if !server.handOver(Handover(channel: context.channel, front: front)) { context.close(promise: nil) }
             return
         }
-        forward()
+        forward(context)
     }
 
     /// Gives the turn to what stands behind from now on, with everything that was not answered.
@@ -193,22 +193,22 @@ final class ConnectionFront: ChannelDuplexHandler {
             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
         )
         isAttached = true
-        forward()
+        forward(context)
         readAgain()
         return behind
     }
 
-    private func forward() {
+    private func forward(_ context: ChannelHandlerContext) {
         let bytes = buffer
         buffer = ByteBuffer()
         turn = .theirs
         forwarded += bytes.readableBytes
         context.fireChannelRead(wrapInboundOut(bytes))
         context.fireChannelReadComplete()
-        tellEnd()
+        tellEnd(context)
     }
 
-    private func tellEnd() {
+    private func tellEnd(_ context: ChannelHandlerContext) {
         guard hasInputEnded, !hasToldEnd else { return }
         hasToldEnd = true
         context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -242,12 +242,12 @@ final class ConnectionFront: ChannelDuplexHandler {
     // MARK: - Idleness
 
     /// One task for many requests: it looks when it is due, and sleeps on.
-    private func watchIdleness(in time: TimeAmount) {
+    private func watchIdleness(in time: TimeAmount, _ context: ChannelHandlerContext) {
         idleTask = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
             let limit = TimeAmount(server.configuration.idleTimeout)
             let idle = turn == .ours ? NIODeadline.now() - idleSince : .zero
             guard idle < limit else { return context.close(promise: nil) }
-            watchIdleness(in: limit - idle)
+            watchIdleness(in: limit - idle, context)
         }
     }
 }

@@ -60,7 +60,9 @@ final class OpenFile: Sendable {
         return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
     }
 
-    /// For `sendfile`. The descriptor stays this object's: take it back from the handle, and never close that.
+    /// What `sendfile` reads from.
+    ///
+    /// The descriptor stays this object's: take it back from the handle, and never close that.
     var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
 
     /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
