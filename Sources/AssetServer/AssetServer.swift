@@ -37,6 +37,7 @@ package final class AssetServer: FileSource {
 
     package let acceptsBodies = true
     private let served = NIOLockedValueBox(ServedSelection.nothing)
+    private let delegate = NIOLockedValueBox<(any RequestDelegate)?>(nil)
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let confirm: @Sendable (String) async -> Readiness
@@ -63,9 +64,30 @@ package final class AssetServer: FileSource {
         served.withLockedValue { $0 = selection }
     }
 
+    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them: it comes
+    /// before client-side routes.
+    package func delegate(to delegate: any RequestDelegate) {
+        self.delegate.withLockedValue { $0 = delegate }
+    }
+
+    package func intake(of request: FileRequest) -> BodyIntake {
+        delegate(for: request, served.withLockedValue(\.table))?.intake(of: request) ?? .whole
+    }
+
+    private func delegate(for request: FileRequest, _ table: AssetTable?) -> (any RequestDelegate)? {
+        guard let delegate = delegate.withLockedValue(\.self), delegate.takes(request),
+            ![PageAPI.prefix, "local-filesystem"].contains(request.path.segments.first),
+            table?.asset(at: request.path.text) == nil
+        else { return nil }
+        return delegate
+    }
+
     package func answer(_ request: FileRequest) async -> FileAnswer {
         let selection = served.withLockedValue(\.self)
         if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
+        if let delegate = delegate(for: request, selection.table), file(at: request.path) == nil {
+            return await delegate.answer(request)
+        }
         guard request.method == .GET || request.method == .HEAD else {
             return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
         }

@@ -22,6 +22,12 @@ extension FileSource {
     package func intake(of request: FileRequest) -> BodyIntake { .whole }
 }
 
+/// A source for some requests only, for another source to turn to.
+package protocol RequestDelegate: FileSource {
+    /// Whether it answers this request.
+    func takes(_ request: FileRequest) -> Bool
+}
+
 /// How a source takes the body of a request.
 package enum BodyIntake: Equatable, Sendable {
     /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
