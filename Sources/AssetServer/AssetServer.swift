@@ -36,8 +36,9 @@ package final class AssetServer: FileSource {
     }
 
     package let acceptsBodies = true
-    /// The edition counts the selections that were ever served.
+    /// The edition counts what ever decided otherwise than before.
     private let served = NIOLockedValueBox((selection: ServedSelection.nothing, edition: 0))
+    private let delegate = NIOLockedValueBox<(any RequestDelegate)?>(nil)
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let confirm: @Sendable (String) async -> Readiness
@@ -66,18 +67,41 @@ package final class AssetServer: FileSource {
 
     package var edition: Int { served.withLockedValue(\.edition) }
 
+    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them: it comes
+    /// before client-side routes.
+    package func delegate(to delegate: any RequestDelegate) {
+        self.delegate.withLockedValue { $0 = delegate }
+        served.withLockedValue { $0.edition += 1 }
+    }
+
+    package func intake(of request: FileRequest) -> BodyIntake {
+        delegate(for: request, served.withLockedValue(\.selection.table))?.intake(of: request) ?? .whole
+    }
+
+    private func delegate(for request: FileRequest, _ table: AssetTable?) -> (any RequestDelegate)? {
+        guard let delegate = delegate.withLockedValue(\.self), delegate.takes(request),
+            ![PageAPI.prefix, "local-filesystem"].contains(request.path.segments.first),
+            table?.asset(at: request.path.text) == nil
+        else { return nil }
+        return delegate
+    }
+
     package func answer(_ request: FileRequest) async -> FileAnswer {
         let selection = served.withLockedValue(\.selection)
         if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
+        if let delegate = delegate(for: request, selection.table), file(at: request.path) == nil {
+            return await delegate.answer(request)
+        }
         return file(request, selection)
     }
 
-    /// Everything but the page's own API.
+    /// Everything but the page's own API and what a delegate may answer.
     ///
     /// What the app's own folder had a word in is asked for again each time.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard request.path.segments.first != PageAPI.prefix else { return nil }
         let (selection, edition) = served.withLockedValue(\.self)
+        guard request.path.segments.first != PageAPI.prefix, delegate(for: request, selection.table) == nil
+        else { return nil }
         let isOfBundle = www == nil || selection.table?.asset(at: request.path.text) != nil
         return PreparedReply(file(request, selection), edition: isOfBundle ? edition : nil)
     }

@@ -57,6 +57,7 @@ final class AnswerDesk {
         case .bytes(let bytes): answer = prepare(Response(bytes, for: request), head)
         case .refused(let status, let message, let headers):
             answer = prepare(Response(refusing: status, message: message, headers: headers), head)
+        case .stream, .tunnel: answer = nil
         }
         if let answer, let edition = reply.edition { remembered.remember(answer, to: bytes, edition: edition) }
         return answer
@@ -71,9 +72,9 @@ final class AnswerDesk {
         )
         guard let head = try? scanner.next(from: &rest), rest.readableBytes == 0,
             head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "Upgrade"),
-            case .receive(let target, .none, expectsContinue: false)? = try? exchange.open(head)
+            case .receive(let request, .whole, .none, expectsContinue: false)? = try? exchange.open(head)
         else { return nil }
-        return (head, FileRequest(method: head.method, path: target.path, query: target.query, headers: head.headers))
+        return (head, request)
     }
 
     private func prepare(_ response: Response, _ head: RequestHead) -> PreparedAnswer? {
@@ -87,7 +88,7 @@ final class AnswerDesk {
             body: body,
             part: nil,
             origin: nil,
-            isLasting: Self.isLasting(response) && response.body.count <= Self.maxBytesInMemory,
+            isLasting: Self.isLasting(response) && (response.body.count ?? 0) <= Self.maxBytesInMemory,
             second: HTTPDate.second
         )
     }

@@ -184,18 +184,19 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// Gives the turn to what stands behind from now on, with everything that was not answered.
     ///
     /// - Returns: the way in for the task that serves it.
-    func attach() throws -> NIOAsyncChannel<ByteBuffer, Never> {
+    func attach() throws -> Client {
         guard turn == .handingOver, let context, context.channel.isActive else { throw ChannelError.ioOnClosedChannel }
         let channel = context.channel
-        try channel.pipeline.syncOperations.addHandler(ReaderWake())
-        let behind = try NIOAsyncChannel<ByteBuffer, Never>(
+        let end = ClientEnd()
+        try channel.pipeline.syncOperations.addHandlers([end, ReaderWake()])
+        let bytes = try NIOAsyncChannel<ByteBuffer, Never>(
             wrappingChannelSynchronously: channel,
             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
         )
         isAttached = true
         forward(context)
         readAgain()
-        return behind
+        return Client(bytes: bytes, end: end)
     }
 
     private func forward(_ context: ChannelHandlerContext) {
@@ -258,7 +259,7 @@ struct Handover: Sendable {
     let front: NIOLoopBound<ConnectionFront>
 
     /// - Throws: when the client is gone.
-    func attach() async throws -> NIOAsyncChannel<ByteBuffer, Never> {
+    func attach() async throws -> Client {
         try await channel.eventLoop.submit { try front.value.attach() }.get()
     }
 
@@ -266,4 +267,10 @@ struct Handover: Sendable {
     func giveBack(after received: Int) {
         channel.eventLoop.execute { front.value.takeBack(after: received) }
     }
+}
+
+/// A client as a task has it.
+struct Client: Sendable {
+    let bytes: NIOAsyncChannel<ByteBuffer, Never>
+    let end: ClientEnd
 }

@@ -115,8 +115,10 @@ package struct FileServer: Service {
             for await handover in handovers {
                 group.addTask {
                     // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
-                    try? await handover.attach().executeThenClose { inbound in
-                        var connection = Connection(handover, inbound: inbound, of: server)
+                    guard let client = try? await handover.attach() else { return }
+                    try? await client.bytes.executeThenClose { inbound in
+                        let responder = Responder(channel: handover.channel, client: client.end, of: server)
+                        var connection = Connection(handover, responder, inbound: inbound)
                         await connection.serve()
                     }
                 }

@@ -8,11 +8,15 @@ package protocol FileSource: Sendable {
     /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
     var acceptsBodies: Bool { get }
 
+    /// How the body of this request is taken; asked once its head is there, with no body yet, whether one follows or not.
+    func intake(of request: FileRequest) -> BodyIntake
+
     /// The answer to a GET or HEAD when it is known at once; nil sends the request to ``answer(_:)``.
     ///
     /// Asked on an event loop, where nothing may wait for more than a local disk: no network, no lock that is held for
     /// long, no large file read. It may be asked and its answer not used, when the file is not what it should be; then
-    /// ``answer(_:)`` decides again. So both must decide alike.
+    /// ``answer(_:)`` decides again. So both must decide alike. A request that is taken as a stream (``intake(of:)``) is
+    /// not asked for here.
     func prepared(_ request: FileRequest) -> PreparedReply?
 
     /// Another number than ever before when a reply of ``prepared(_:)`` that named the last one no longer holds.
@@ -20,14 +24,32 @@ package protocol FileSource: Sendable {
     /// Read before each request, on any thread.
     var edition: Int { get }
 
-    /// Cancelled only when the server's drain deadline has passed.
+    /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
+    /// client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
 
 extension FileSource {
     package var acceptsBodies: Bool { false }
+
+    package func intake(of request: FileRequest) -> BodyIntake { .whole }
+
     package var edition: Int { 0 }
     package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
+}
+
+/// A source for some requests only, for another source to turn to.
+package protocol RequestDelegate: FileSource {
+    /// Whether it answers this request.
+    func takes(_ request: FileRequest) -> Bool
+}
+
+/// How a source takes the body of a request.
+package enum BodyIntake: Equatable, Sendable {
+    /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
+    case whole
+    /// In ``FileRequest/stream``, while it arrives, of any size.
+    case stream
 }
 
 /// What a source answers.
@@ -36,6 +58,10 @@ package enum FileAnswer: Sendable {
     case file(ServedFile)
     /// Bytes in memory.
     case bytes(ServedBytes)
+    /// Bytes as they come.
+    case stream(ServedStream)
+    /// Another protocol from here on.
+    case tunnel(ServedTunnel)
     /// A status of 300 and above with one line of text for people; `Cache-Control: no-cache` unless `headers` has one.
     case refused(HTTPResponseStatus, message: String, headers: HTTPHeaders)
 

@@ -53,7 +53,11 @@ final class PreparedWriting {
         case .failure(let error):
             if shrank || (error as? FileSending.Failure) == .shrank {
                 let answer = batch[batch.count - 1]
-                front.server.exchange.report(brokenAfter: sending?.sentBytes ?? 0, of: answer.head.target, .shrank)
+                front.server.exchange.report(
+                    brokenAfter: sending?.sentBytes ?? 0,
+                    of: answer.head.target,
+                    "\(OpenFileError.shrank)"
+                )
             }
             end(isWhole: false, bodies: batch.count)
         }
