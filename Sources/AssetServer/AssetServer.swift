@@ -97,12 +97,12 @@ package final class AssetServer: FileSource {
 
     /// Everything but the page's own API and what a delegate may answer.
     ///
-    /// What the app's own folder had a word in is asked for again each time.
+    /// What one of the app's folders had a word in is asked for again each time.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         let (selection, edition) = served.withLockedValue(\.self)
         guard request.path.segments.first != PageAPI.prefix, delegate(for: request, selection.table) == nil
         else { return nil }
-        let isOfBundle = www == nil || selection.table?.asset(at: request.path.text) != nil
+        let isOfBundle = www == nil && localFiles == nil || selection.table?.asset(at: request.path.text) != nil
         return PreparedReply(file(request, selection), edition: isOfBundle ? edition : nil)
     }
 
