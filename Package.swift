@@ -91,6 +91,12 @@ let package = Package(
             dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, nioPosix, systemPackage]
         ),
         .target(
+            name: "APIProxy",
+            dependencies: [
+                "PatchFormat", "HTTPFiles", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]
+        ),
+        .target(
             name: "Patchline",
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle,
@@ -122,8 +128,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "AssetServer", "HTTPFiles",
-                "Patchline", "CommandSupport", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "APIProxy", "AssetServer",
+                "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -145,7 +151,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPFilesTests",
-            dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage]
+            dependencies: [
+                "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage,
+            ]
         ),
         .testTarget(
             name: "PatchReleaseTests",
@@ -182,6 +190,13 @@ let package = Package(
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
                 "PatchTrust",
                 nioConcurrency, nioHTTP1, systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "APIProxyTests",
+            dependencies: [
+                "APIProxy", "HTTPFiles", "PatchFormat", nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess,
+                systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),

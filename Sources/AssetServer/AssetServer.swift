@@ -37,7 +37,9 @@ package final class AssetServer: FileSource {
     }
 
     package let acceptsBodies = true
-    private let served = NIOLockedValueBox(ServedSelection.nothing)
+    /// The edition counts what ever decided otherwise than before.
+    private let served = NIOLockedValueBox((selection: ServedSelection.nothing, edition: 0))
+    private let delegate = NIOLockedValueBox<(any RequestDelegate)?>(nil)
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let confirm: @Sendable (String) async -> Readiness
@@ -61,28 +63,84 @@ package final class AssetServer: FileSource {
     }
 
     package func serve(_ selection: ServedSelection) {
-        served.withLockedValue { $0 = selection }
+        served.withLockedValue { $0 = (selection, $0.edition + 1) }
+    }
+
+    package var edition: Int { served.withLockedValue(\.edition) }
+
+    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them: it comes
+    /// before client-side routes.
+    package func delegate(to delegate: any RequestDelegate) {
+        self.delegate.withLockedValue { $0 = delegate }
+        served.withLockedValue { $0.edition += 1 }
+    }
+
+    package func intake(of request: FileRequest) -> BodyIntake {
+        delegate(for: request, served.withLockedValue(\.selection.table))?.intake(of: request) ?? .whole
+    }
+
+    private func delegate(for request: FileRequest, _ table: AssetTable?) -> (any RequestDelegate)? {
+        guard let delegate = delegate.withLockedValue(\.self), delegate.takes(request),
+            ![PageAPI.prefix, "local-filesystem"].contains(request.path.segments.first),
+            table?.asset(at: request.path.text) == nil
+        else { return nil }
+        return delegate
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        let selection = served.withLockedValue(\.self)
+        let selection = served.withLockedValue(\.selection)
         if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
-        guard request.method == .GET || request.method == .HEAD else {
-            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+        if let delegate = delegate(for: request, selection.table), file(at: request.path) == nil {
+            return await delegate.answer(request)
         }
-        guard let table = selection.table else {
-            return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
+        switch file(request, selection) {
+        case .answer(let answer): return answer
+        case .unverified(let row, let table, let isImmutable):
+            return await examined(row, table, isImmutable: isImmutable)
         }
-        if let row = table.asset(at: request.path.text) {
-            return await answer(row, table, isImmutable: row.isImmutable(under: request))
-        }
-        if let file = file(at: request.path) { return .file(file) }
-        guard let index = table.route(request.path.segments) else { return .notFound }
-        return await answer(index, table, isImmutable: false)
     }
 
-    private func answer(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) async -> FileAnswer {
-        if let file = table.files.recorded(row) { return .file(served(row, file, table, isImmutable: isImmutable)) }
+    /// Everything but the page's own API, what a delegate may answer, and a file that has to be read before it is served.
+    ///
+    /// What one of the app's folders had a word in is asked for again each time.
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        let (selection, edition) = served.withLockedValue(\.self)
+        guard request.path.segments.first != PageAPI.prefix, delegate(for: request, selection.table) == nil,
+            case .answer(let answer) = file(request, selection)
+        else { return nil }
+        let isOfBundle = www == nil && localFiles == nil || selection.table?.asset(at: request.path.text) != nil
+        return PreparedReply(answer, edition: isOfBundle ? edition : nil)
+    }
+
+    /// What is served of the bundle or the app's folders.
+    private enum Found {
+        case answer(FileAnswer)
+        /// Another file lies there than the one that was verified, or none.
+        case unverified(BundleIndex.Row, AssetTable, isImmutable: Bool)
+    }
+
+    private func file(_ request: FileRequest, _ selection: ServedSelection) -> Found {
+        guard request.method == .GET || request.method == .HEAD else {
+            return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
+        }
+        guard let table = selection.table else {
+            let headers: HTTPHeaders = ["Retry-After": "5"]
+            return .answer(.refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: headers))
+        }
+        if let row = table.asset(at: request.path.text) {
+            return file(row, table, isImmutable: row.isImmutable(under: request))
+        }
+        if let file = file(at: request.path) { return .answer(.file(file)) }
+        guard let index = table.route(request.path.segments) else { return .answer(.notFound) }
+        return file(index, table, isImmutable: false)
+    }
+
+    private func file(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> Found {
+        guard let file = table.files.recorded(row) else { return .unverified(row, table, isImmutable: isImmutable) }
+        return .answer(.file(served(row, file, table, isImmutable: isImmutable)))
+    }
+
+    private func examined(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) async -> FileAnswer {
         // A disk may stall; the threads that run Swift's tasks must not.
         let examined = try? await NIOThreadPool.singleton.runIfActive { table.files.examined(row) }
         if let file = examined ?? nil { return .file(served(row, file, table, isImmutable: isImmutable)) }

@@ -5,17 +5,28 @@ import NIOCore
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
-///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline
+///   │                └──becomesEndless──▶ endless ──end──▶ idle
+///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless: closed
 /// ```
 final class Connections: Sendable {
     private enum Activity {
         case idle
         case busy
+        /// Its answer has no end of its own: events, a tunnel.
+        case endless
     }
 
     private struct State {
         var open: [ObjectIdentifier: (channel: any Channel, activity: Activity)] = [:]
         var isStopping = false
+        var waiting: [EventLoopPromise<Void>] = []
+
+        /// Who waits for the last connection's end, when it has come.
+        mutating func whoseWaitEnds() -> [EventLoopPromise<Void>] {
+            guard isStopping, open.isEmpty else { return [] }
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
     private let state = NIOLockedValueBox(State())
@@ -41,7 +52,22 @@ final class Connections: Sendable {
     }
 
     func remove(_ channel: any Channel) {
-        state.withLockedValue { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+        let waiting = state.withLockedValue { state in
+            state.open.removeValue(forKey: ObjectIdentifier(channel))
+            return state.whoseWaitEnds()
+        }
+        for promise in waiting { promise.succeed() }
+    }
+
+    /// Returns once the server has stopped and the last connection has ended.
+    func ended(on eventLoop: any EventLoop) async {
+        let promise = eventLoop.makePromise(of: Void.self)
+        let waiting = state.withLockedValue { state in
+            state.waiting.append(promise)
+            return state.whoseWaitEnds()
+        }
+        for promise in waiting { promise.succeed() }
+        try? await promise.futureResult.get()
     }
 
     var isStopping: Bool { state.withLockedValue { $0.isStopping } }
@@ -55,6 +81,15 @@ final class Connections: Sendable {
         }
     }
 
+    /// The answer has no end that a stop could wait for; false if the server stopped before.
+    func becomesEndless(_ channel: any Channel) -> Bool {
+        state.withLockedValue { state in
+            if state.isStopping { return false }
+            state.open[ObjectIdentifier(channel)]?.activity = .endless
+            return true
+        }
+    }
+
     /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
     func end(_ channel: any Channel) -> Bool {
         state.withLockedValue { state in
@@ -63,13 +98,13 @@ final class Connections: Sendable {
         }
     }
 
-    /// Closes what is idle now; what is busy learns it from ``end(_:)`` after its answer.
+    /// Closes what is idle or endless now; what is busy learns it from ``end(_:)`` after its answer.
     func stop() {
-        let idle = state.withLockedValue { state in
+        let unfinishable = state.withLockedValue { state in
             state.isStopping = true
-            return state.open.values.filter { $0.activity == .idle }.map(\.channel)
+            return state.open.values.filter { $0.activity != .busy }.map(\.channel)
         }
-        for channel in idle { channel.close(promise: nil) }
+        for channel in unfinishable { channel.close(promise: nil) }
     }
 
     /// The drain deadline has passed.

@@ -8,12 +8,48 @@ package protocol FileSource: Sendable {
     /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
     var acceptsBodies: Bool { get }
 
-    /// Cancelled only when the server's drain deadline has passed.
+    /// How the body of this request is taken; asked once its head is there, with no body yet, whether one follows or not.
+    func intake(of request: FileRequest) -> BodyIntake
+
+    /// The answer to a GET or HEAD when it is known at once; nil sends the request to ``answer(_:)``.
+    ///
+    /// Asked on an event loop, where nothing may wait for more than a local disk: no network, no lock that is held for
+    /// long, no large file read. It may be asked and its answer not used, when the file is not what it should be; then
+    /// ``answer(_:)`` decides again. So both must decide alike. A request that is taken as a stream (``intake(of:)``) is
+    /// not asked for here.
+    func prepared(_ request: FileRequest) -> PreparedReply?
+
+    /// Another number than ever before when a reply of ``prepared(_:)`` that named the last one no longer holds.
+    ///
+    /// Read before each request, on any thread.
+    var edition: Int { get }
+
+    /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
+    /// client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
 
 extension FileSource {
     package var acceptsBodies: Bool { false }
+
+    package func intake(of request: FileRequest) -> BodyIntake { .whole }
+
+    package var edition: Int { 0 }
+    package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
+}
+
+/// A source for some requests only, for another source to turn to.
+package protocol RequestDelegate: FileSource {
+    /// Whether it answers this request.
+    func takes(_ request: FileRequest) -> Bool
+}
+
+/// How a source takes the body of a request.
+package enum BodyIntake: Equatable, Sendable {
+    /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
+    case whole
+    /// In ``FileRequest/stream``, while it arrives, of any size.
+    case stream
 }
 
 /// What a source answers.
@@ -22,11 +58,32 @@ package enum FileAnswer: Sendable {
     case file(ServedFile)
     /// Bytes in memory.
     case bytes(ServedBytes)
+    /// Bytes as they come.
+    case stream(ServedStream)
+    /// Another protocol from here on.
+    case tunnel(ServedTunnel)
     /// A status of 300 and above with one line of text for people; `Cache-Control: no-cache` unless `headers` has one.
     case refused(HTTPResponseStatus, message: String, headers: HTTPHeaders)
 
     /// 404.
     package static var notFound: FileAnswer {
         .refused(.notFound, message: "Not found.", headers: [:])
+    }
+}
+
+/// What a source answers at once, and how long that holds.
+package struct PreparedReply: Sendable {
+    package let answer: FileAnswer
+    /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer; nil: only this
+    /// once.
+    ///
+    /// The server remembers by it and does not ask again. What a remembered answer says of a file with a tag is true for
+    /// as long as the file is the very one that it was, which is looked at each time; files without one, refusals and
+    /// parts of files are always asked for again.
+    package let edition: Int?
+
+    package init(_ answer: FileAnswer, edition: Int? = nil) {
+        self.answer = answer
+        self.edition = edition
     }
 }

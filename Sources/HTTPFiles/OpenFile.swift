@@ -17,12 +17,12 @@ enum OpenFileError: Error, Equatable, Sendable {
 /// This file is the module's disk adapter, the only one with `unsafe`. A class, because the thread that reads shares
 /// the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
-    /// Bytes, when it was opened.
-    let size: Int
-    /// Last modification, since 1970.
-    let modified: Duration
     /// When it was opened.
     let stamp: FileStamp
+    /// Bytes, when it was opened.
+    var size: Int { stamp.size }
+    /// Last modification, since 1970.
+    var modified: Duration { .nanoseconds(stamp.modified) }
 
     private let descriptor: FileDescriptor
 
@@ -46,8 +46,6 @@ final class OpenFile: Sendable {
             try? descriptor.close()
             throw .notFound
         }
-        size = Int(facts.st_size)
-        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
         stamp = FileStamp(facts)
         self.descriptor = descriptor
     }
@@ -55,6 +53,17 @@ final class OpenFile: Sendable {
     deinit {
         try? descriptor.close()
     }
+
+    /// What it is by now; nil if the system cannot say.
+    var currentStamp: FileStamp? {
+        var facts = stat()
+        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileStamp(facts) : nil
+    }
+
+    /// What `sendfile` reads from.
+    ///
+    /// The descriptor stays this object's: take it back from the handle, and never close that.
+    var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
 
     /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
     ///
@@ -137,5 +146,12 @@ extension FileStamp {
             modified: nanoseconds(facts.st_mtim),
             changed: nanoseconds(facts.st_ctim)
         )
+    }
+
+    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    init?(at path: String) {
+        var facts = stat()
+        guard unsafe lstat(path, &facts) == 0 else { return nil }
+        self.init(facts)
     }
 }

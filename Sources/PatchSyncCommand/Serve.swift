@@ -1,3 +1,4 @@
+import APIProxy
 import ArgumentParser
 import CommandSupport
 import AssetServer
@@ -25,8 +26,11 @@ struct Serve: AsyncParsableCommand {
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
+            \(ProxyOptions.discussion)
+
             EXAMPLES
               patchsync serve --store /var/lib/app
+              patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
 
             EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken
@@ -61,6 +65,8 @@ struct Serve: AsyncParsableCommand {
     )
     var localFiles: String?
 
+    @OptionGroup var proxies: ProxyOptions
+
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be from 0 to 65535") }
         guard (1...3_600_000).contains(startupTimeout) else {
@@ -76,11 +82,12 @@ struct Serve: AsyncParsableCommand {
     private func work() async throws(Failure) {
         var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
+        let proxy = try proxies.settings()
         let own = device.configuration.port ?? StablePort.port(for: device.configuration.app)
         var port = port ?? own
         while true {
             do {
-                return try await serve(device, port: port, records: self.port == nil)
+                return try await serve(device, port: port, records: self.port == nil, proxy)
             } catch FileServerError.portInUse where nextFreePort && (1..<65_535).contains(port) {
                 Console.standardError.line(
                     "warning: port \(port) is taken; trying \(port + 1). The origin changes: pages lose cookies and storage."
@@ -103,7 +110,20 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func serve(_ device: Device, port: Int, records: Bool) async throws {
+    private func serve(_ device: Device, port: Int, records: Bool, _ proxy: APIProxy.Settings?) async throws {
+        guard let proxy else { return try await serve(device, port: port, records: records, delegate: nil) }
+        let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
+        try await APIProxy.with(proxy, report: report) { proxy in
+            try await serve(device, port: port, records: records, delegate: proxy)
+        }
+    }
+
+    private func serve(
+        _ device: Device,
+        port: Int,
+        records: Bool,
+        delegate: (any RequestDelegate)?
+    ) async throws {
         let events = LaunchEvents(options.json)
         let running = NIOLockedValueBox<RunningApp?>(nil)
         let source = AssetServer(
@@ -125,6 +145,7 @@ struct Serve: AsyncParsableCommand {
                 }
             } catch { return .failed }
         }
+        if let delegate { source.delegate(to: delegate) }
         var settings = RunningApp.Settings()
         settings.startupTimeout = .milliseconds(startupTimeout)
         settings.bundle = bundle.flatMap { PatchID($0) }

@@ -34,6 +34,9 @@ struct ServingTests {
             )
         case .refused(let status, _, let headers):
             return Answer(status: status.code, cache: headers.first(name: "Cache-Control"))
+        case .stream, .tunnel:
+            Issue.record("a tree is of files")
+            return Answer(status: 500)
         }
     }
 
@@ -57,6 +60,22 @@ struct ServingTests {
                 )
                 let lasting = "public, max-age=31536000, immutable"
                 #expect(answer.cache == (name == "metadata/timestamp.json" ? "public, max-age=60" : lasting), "\(name)")
+            }
+        }
+    }
+
+    @Test
+    func `answers at once what is small or named by its digest, and for ever what is named by it`() async throws {
+        try await withServer { server in
+            let tree = PublishedTree(server.folder.tree)
+            for name in try server.treeFiles() + ["healthz"] {
+                let target = name == "healthz" ? "/healthz" : "/com.example.storefront/\(name)"
+                let request = FileRequest(method: .GET, path: try RequestPath(parsing: target))
+                let isRole = name.hasPrefix("metadata/") && name != "metadata/timestamp.json"
+                let reply = tree.prepared(request)
+                #expect((reply == nil) == isRole, "\(name)")
+                let isByDigest = name.hasPrefix("objects/") || name.hasPrefix("targets/")
+                #expect(reply?.edition == (isByDigest ? tree.edition : nil), "\(name)")
             }
         }
     }
