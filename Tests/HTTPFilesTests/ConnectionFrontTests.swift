@@ -181,7 +181,7 @@ struct ConnectionFrontTests {
     func `closes what is idle after an answer, whoever gave it`(path: String) async throws {
         // Long enough for the one request to arrive in time on a busy machine.
         let source = PreparedSource.echoing()
-        try await TestServer.running(source, configure: { $0.idleTimeout = .seconds(1) }) { server in
+        try await TestServer.running(source, configure: { $0.idleTimeout = .seconds(3) }) { server in
             try await server.connected { client in
                 try await client.send(request("GET", path))
                 #expect(try await client.response().status == 200)
@@ -192,9 +192,9 @@ struct ConnectionFrontTests {
 
     @Test func `does not close what is not idle`() async throws {
         let source = PreparedSource.echoing()
-        try await TestServer.running(source, configure: { $0.idleTimeout = .seconds(1) }) { server in
+        try await TestServer.running(source, configure: { $0.idleTimeout = .seconds(3) }) { server in
             try await server.connected { client in
-                let end = ContinuousClock.now + .milliseconds(1500)
+                let end = ContinuousClock.now + .seconds(4)
                 while .now < end {
                     try await client.send(request("GET", "/fast"))
                     #expect(try await client.response().status == 200)

@@ -49,7 +49,7 @@ struct TimeoutTests {
 
     @Test func `is disconnected without a word when it asks nothing more`() async throws {
         // Long enough for the one request to arrive in time on a busy machine.
-        try await TestServer.running(.digits, configure: { $0.idleTimeout = .seconds(1) }) { server in
+        try await TestServer.running(.digits, configure: { $0.idleTimeout = .seconds(3) }) { server in
             try await server.connected { client in
                 try await client.send(request("GET", "/"))
                 #expect(try await client.response().status == 200)
