@@ -88,7 +88,7 @@ let package = Package(
         ),
         .target(
             name: "AssetServer",
-            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, systemPackage]
+            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, nioPosix, systemPackage]
         ),
         .target(
             name: "APIProxy",

@@ -1,6 +1,7 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import NIOPosix
 import PatchFormat
 package import SystemPackage
 
@@ -92,61 +93,86 @@ package final class AssetServer: FileSource {
         if let delegate = delegate(for: request, selection.table), file(at: request.path) == nil {
             return await delegate.answer(request)
         }
-        return file(request, selection)
+        switch destination(of: request, selection) {
+        case .known(let answer): return answer
+        case .asset(let row, let table, let isImmutable): return await answer(row, table, isImmutable: isImmutable)
+        }
     }
 
-    /// Everything but the page's own API and what a delegate may answer.
+    /// Everything but the page's own API, what a delegate may answer, and an asset whose file must be read first.
     ///
     /// What one of the app's folders had a word in is asked for again each time.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         let (selection, edition) = served.withLockedValue(\.self)
         guard request.path.segments.first != PageAPI.prefix, delegate(for: request, selection.table) == nil
         else { return nil }
-        let isOfBundle = www == nil && localFiles == nil || selection.table?.asset(at: request.path.text) != nil
-        return PreparedReply(file(request, selection), edition: isOfBundle ? edition : nil)
+        switch destination(of: request, selection) {
+        case .known(let answer): return PreparedReply(answer)
+        case .asset(let row, let table, let isImmutable):
+            guard let file = table.files.recorded(row) else { return nil }
+            let isAlone = www == nil && localFiles == nil || table.asset(at: request.path.text) != nil
+            return PreparedReply(
+                .file(served(row, file, table, isImmutable: isImmutable)),
+                edition: isAlone ? edition : nil
+            )
+        }
     }
 
-    private func file(_ request: FileRequest, _ selection: ServedSelection) -> FileAnswer {
+    /// What a request leads to, before any file of the bundle is looked at.
+    private enum Destination {
+        case known(FileAnswer)
+        case asset(BundleIndex.Row, AssetTable, isImmutable: Bool)
+    }
+
+    private func destination(of request: FileRequest, _ selection: ServedSelection) -> Destination {
         guard request.method == .GET || request.method == .HEAD else {
-            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+            let headers: HTTPHeaders = ["Allow": "GET, HEAD"]
+            return .known(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: headers))
         }
         guard let table = selection.table else {
-            return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
+            let headers: HTTPHeaders = ["Retry-After": "5"]
+            return .known(.refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: headers))
         }
-        if let entry = table.asset(at: request.path.text) { return answer(entry, table, request) }
-        if let file = file(at: request.path) { return .file(file) }
-        return answer(table.route(request.path.segments), table, request)
+        if let row = table.asset(at: request.path.text) {
+            return .asset(row, table, isImmutable: row.isImmutable(under: request))
+        }
+        if let file = file(at: request.path) { return .known(.file(file)) }
+        guard let index = table.route(request.path.segments) else { return .known(.notFound) }
+        return .asset(index, table, isImmutable: false)
     }
 
-    private func answer(_ entry: AssetTable.Entry, _ table: AssetTable, _ request: FileRequest) -> FileAnswer {
-        switch entry {
-        case .asset(let asset): return .file(file(of: asset, table, isImmutable: asset.isImmutable(under: request)))
-        case .index(let asset): return .file(file(of: asset, table, isImmutable: false))
-        case .damaged(let path):
-            return .refused(
-                .serviceUnavailable,
-                message: "\(path) is damaged on this device; the next sync heals it.",
-                headers: ["Retry-After": "5"]
-            )
-        case .nothing: return .notFound
-        }
+    private func answer(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) async -> FileAnswer {
+        if let file = table.files.recorded(row) { return .file(served(row, file, table, isImmutable: isImmutable)) }
+        // A disk may stall; the threads that run Swift's tasks must not.
+        let examined = try? await NIOThreadPool.singleton.runIfActive { table.files.examined(row) }
+        if let file = examined ?? nil { return .file(served(row, file, table, isImmutable: isImmutable)) }
+        return .refused(
+            .serviceUnavailable,
+            message: "\(row.path) is damaged on this device; the next sync heals it.",
+            headers: ["Retry-After": "5"]
+        )
     }
 
-    private func file(of asset: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
+    private func served(
+        _ asset: BundleIndex.Row,
+        _ file: AssetFile,
+        _ table: AssetTable,
+        isImmutable: Bool
+    ) -> ServedFile {
         var headers: HTTPHeaders = [:]
         if let map = table.sourceMap(of: asset) {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
-        let location = table.location(of: asset)
         return ServedFile(
-            path: location.path,
-            root: location.root,
+            path: file.path,
+            root: file.root,
             entityTag: asset.sha256.hex,
             contentType: ContentType.of(path: asset.path),
             cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
             headers: headers,
-            size: asset.size
+            size: asset.size,
+            stamp: file.stamp
         )
     }
 

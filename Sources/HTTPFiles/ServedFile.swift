@@ -16,6 +16,8 @@ package struct ServedFile: Sendable {
     package let headers: HTTPHeaders
     /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
+    /// Which file it must be; another one, or one that was written to since, is answered 503 and logged, never sent.
+    package let stamp: FileStamp?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
     package init(
@@ -25,7 +27,8 @@ package struct ServedFile: Sendable {
         contentType: String = ContentType.unknown,
         cacheControl: String = "no-cache",
         headers: HTTPHeaders = [:],
-        size: Int? = nil
+        size: Int? = nil,
+        stamp: FileStamp? = nil
     ) {
         precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
         self.path = path
@@ -35,6 +38,7 @@ package struct ServedFile: Sendable {
         self.cacheControl = cacheControl
         self.headers = headers
         self.size = size
+        self.stamp = stamp
     }
 
     /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.

@@ -55,7 +55,24 @@ enum SampleBundle {
             assets: try assets().sorted { $0.path < $1.path }
         )
         let index = try #require(BundleIndex(manifest, manifest: SHA256Digest(of: manifest.json.fileBytes)))
-        return AssetTable(index, folder: folder, damaged: Set(try damaged.map { try AssetPath($0) }))
+        return AssetTable(index, files: SampleFiles(folder: folder, damaged: damaged))
+    }
+}
+
+/// Files that all lie there, but for the damaged ones.
+struct SampleFiles: AssetFiles {
+    let folder: FilePath
+    var damaged: [String] = []
+
+    func recorded(_ row: BundleIndex.Row) -> AssetFile? {
+        damaged.contains(row.path) ? nil : file(row)
+    }
+
+    func examined(_ row: BundleIndex.Row) -> AssetFile? { recorded(row) }
+
+    private func file(_ row: BundleIndex.Row) -> AssetFile {
+        let stamp = FileStamp(device: 1, inode: UInt64(row.number), size: row.size, modified: 0, changed: 0)
+        return AssetFile(path: folder.appending(row.path), root: folder, stamp: stamp)
     }
 }
 

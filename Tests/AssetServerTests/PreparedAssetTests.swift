@@ -32,7 +32,7 @@ struct PreparedAssetTests {
     }
 
     @Test(arguments: [
-        "/", "/index.html", "/app/main.js", "/app/main.js?v=1", "/any/where", "/favicon.ico", "/style.css",
+        "/", "/index.html", "/app/main.js", "/app/main.js?v=1", "/any/where", "/favicon.ico",
         "/app/visible.js",
         "/caf%C3%A9/a%20b.txt", "/local-filesystem/x",
     ])
@@ -51,6 +51,11 @@ struct PreparedAssetTests {
     func `is nothing of the page's own API`(target: String) throws {
         let reply = try server().prepared(request(target))
         #expect(reply == nil)
+    }
+
+    @Test func `is no asset whose file must be read first, nor one that is damaged`() throws {
+        let server = try server()
+        #expect(try !isPrepared(request("/style.css"), by: server))
     }
 
     @Test func `is nothing that a delegate may answer`() throws {
