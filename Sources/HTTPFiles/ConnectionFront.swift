@@ -242,13 +242,19 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - Idleness
 
+    /// How long to sleep before the next look at a client that was idle for some time; nil when that was too long.
+    static func rest(of limit: TimeAmount, afterIdle idle: TimeAmount) -> TimeAmount? {
+        idle < limit ? limit - idle : nil
+    }
+
     /// One task for many requests: it looks when it is due, and sleeps on.
     private func watchIdleness(in time: TimeAmount, _ context: ChannelHandlerContext) {
         idleTask = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
-            let limit = TimeAmount(server.configuration.idleTimeout)
             let idle = turn == .ours ? NIODeadline.now() - idleSince : .zero
-            guard idle < limit else { return context.close(promise: nil) }
-            watchIdleness(in: limit - idle, context)
+            guard let rest = Self.rest(of: TimeAmount(server.configuration.idleTimeout), afterIdle: idle) else {
+                return context.close(promise: nil)
+            }
+            watchIdleness(in: rest, context)
         }
     }
 }

@@ -5,6 +5,9 @@ import NIOCore
 /// Bytes that are equal were parsed before, by the one parser there is; so a known head is never read a second time.
 /// What is kept is bounded by ``limit``: answers live in two generations, and when the younger has half of it the older
 /// goes. What is asked for again moves to the younger.
+///
+/// A large file stays open with its answer, so one that is removed gives its space back only when it is asked for again,
+/// when the source's edition changes, or when its generation goes.
 struct PreparedAnswers {
     /// Longer heads are not remembered; no browser sends them again and again.
     static let maxHeadBytes = 4096

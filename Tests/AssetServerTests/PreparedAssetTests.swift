@@ -59,6 +59,11 @@ struct PreparedAssetTests {
         #expect(reply == nil)
     }
 
+    @Test func `is no asset whose file must be read first, nor one that is damaged`() throws {
+        let server = try server()
+        #expect(try !isPrepared(request("/style.css"), by: server))
+    }
+
     @Test func `is nothing that a delegate may answer`() throws {
         let server = try server()
         #expect(try isPrepared(request("/api/x"), by: server))
