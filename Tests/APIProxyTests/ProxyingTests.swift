@@ -98,7 +98,7 @@ struct ProxyingTests {
         }
     }
 
-    @Test func `answers 504 for an upstream that does not take the body`() async throws {
+    @Test func `gives up an upstream that does not take the body`() async throws {
         let (never, end) = AsyncStream.makeStream(of: Void.self)
         let source = UpstreamSource { _ in
             for await _ in never {}
@@ -111,8 +111,9 @@ struct ProxyingTests {
             ) { yard in
                 // More than the sockets between the two hold.
                 let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
-                let got = try await yard.ask(.POST, "/x", body: body)
-                #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
+                // This client does not read an answer while it sends.
+                _ = try? await yard.ask(.POST, "/x", body: body)
+                #expect(yard.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
             }
             end.finish()
         }
