@@ -195,7 +195,8 @@ let package = Package(
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
-                "APIProxy", "HTTPFiles", "PatchFormat", nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess,
+                "APIProxy", "HTTPFiles", "PatchFormat", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
+                subprocess,
                 systemPackage,
             ]
         ),

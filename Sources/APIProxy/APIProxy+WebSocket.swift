@@ -70,9 +70,10 @@ enum UpgradedUpstream: Sendable {
                 channel.eventLoop.makeCompletedFuture { .refused(try RefusingUpstream(channel)) }
             }
         )
-        let result = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-            configuration: .init(upgradeConfiguration: configuration)
-        )
+        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
+        // An upstream's first frame may come in one packet with its 101.
+        pipeline.leftOverBytesStrategy = .forwardBytes
+        let result = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
         let failed = channel.eventLoop.makePromise(of: UpgradedUpstream.self)
         let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
             failed.fail(UpstreamFault.timedOut)

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 package import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 /// Passes requests that a rule names on to other servers, and their answers back, as they come.
 ///
@@ -26,6 +27,8 @@ package struct APIProxy: RequestDelegate {
     package let acceptsBodies = true
     let settings: Settings
     let order: UpstreamOrder
+    /// That of all connections to upstreams, but for WebSockets.
+    private let loop: any EventLoop
     private let client: HTTPClient
     /// For who asks for server-sent events, between which nothing moves.
     private let eventClient: HTTPClient
@@ -39,11 +42,13 @@ package struct APIProxy: RequestDelegate {
         report: @escaping @Sendable (String) -> Void = { _ in },
         _ body: (APIProxy) async throws -> Result
     ) async throws -> Result {
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(settings, isForEvents: false))
-        let events = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(settings, isForEvents: true))
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let client = HTTPClient(eventLoopGroup: loop, configuration: .init(settings, isForEvents: false))
+        let events = HTTPClient(eventLoopGroup: loop, configuration: .init(settings, isForEvents: true))
         let proxy = APIProxy(
             settings: settings,
             order: UpstreamOrder(now: now),
+            loop: loop,
             client: client,
             eventClient: events,
             report: report
@@ -98,9 +103,11 @@ package struct APIProxy: RequestDelegate {
         -> FileAnswer
     {
         let client = request.asksForEvents ? eventClient : client
+        let stall = UploadStall(on: loop, limit: settings.timeout)
+        let asked = asked(request, of: upstream, by: rule, stall)
         let response: HTTPClientResponse
         do {
-            response = try await client.execute(asked(request, of: upstream, by: rule), deadline: .distantFuture)
+            response = try await stall.cancelling { try await client.execute(asked, deadline: .distantFuture) }
         } catch { throw UpstreamFault(error) }
         guard response.status.code >= 200 else { throw .malformed }
         return .stream(
@@ -114,15 +121,18 @@ package struct APIProxy: RequestDelegate {
         )
     }
 
-    private func asked(_ request: FileRequest, of upstream: Upstream, by rule: ProxyRule) -> HTTPClientRequest {
+    private func asked(
+        _ request: FileRequest,
+        of upstream: Upstream,
+        by rule: ProxyRule,
+        _ stall: UploadStall
+    ) -> HTTPClientRequest {
         var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
         asked.method = request.method
         asked.headers = HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
-        switch request.stream?.length {
-        case 0: break
-        case let length?: if let body = request.stream { asked.body = .stream(body, length: .known(Int64(length))) }
-        case nil: if let body = request.stream { asked.body = .stream(body, length: .unknown) }
-        }
+        guard let body = request.stream, body.length != 0 else { return asked }
+        let length = body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) } ?? .unknown
+        asked.body = .stream(PacedBody(stream: body, stall: stall), length: length)
         return asked
     }
 
@@ -174,7 +184,6 @@ extension HTTPClient.Configuration {
         httpVersion = .http1Only
         timeout.connect = TimeAmount(settings.connectTimeout)
         if !isForEvents { timeout.read = TimeAmount(settings.timeout) }
-        timeout.write = TimeAmount(settings.timeout)
         connectionPool.retryConnectionEstablishment = false
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connections
         connectionPool.idleTimeout = Self.idleTime

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// A file with rules, and what all of them share:
+/// A file with rules, and what all of them share.
 ///
 /// ```json
 /// { "format": "patchline-proxies-v1", "timeoutSeconds": 60, "ca": "-----BEGIN CERTIFICATE-----…",

@@ -45,10 +45,11 @@ struct Device: Sendable {
     @discardableResult
     func serving<Value: Sendable>(
         timeout: Int = 60_000,
+        options: [String] = [],
         dieAt point: String? = nil,
         _ body: @escaping @Sendable (Page) async throws -> Value
     ) async throws -> Value {
-        let arguments = ["serve", "--store", store.string, "--port", "0", "--startup-timeout", "\(timeout)"]
+        let arguments = ["serve", "--store", store.string, "--port", "0", "--startup-timeout", "\(timeout)"] + options
         let environment: [Environment.Key: String?] = point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:]
         let (value, outcome) = try await running(.patchsync, arguments, environment: environment) { program in
             try await body(Page(device: self, program: program, url: try await program.address()))

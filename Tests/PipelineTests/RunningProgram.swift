@@ -4,6 +4,8 @@ import SystemPackage
 /// A program that runs beside the test: what it printed so far, and signals to it.
 struct RunningProgram: Sendable {
     let command: String
+    /// Of its process.
+    let id: Int32
     fileprivate let transcript: Transcript
     fileprivate let signal: @Sendable (Signal) throws -> Void
 
@@ -97,7 +99,11 @@ func running<Value: Sendable>(
                     }
                     await transcript.end()
                 }
-                let program = RunningProgram(command: command, transcript: transcript) {
+                let program = RunningProgram(
+                    command: command,
+                    id: execution.processIdentifier.value,
+                    transcript: transcript
+                ) {
                     try execution.send(signal: $0)
                 }
                 do {

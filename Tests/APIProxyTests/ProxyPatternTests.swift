@@ -1,0 +1,59 @@
+import HTTPFiles
+import Testing
+
+@testable import APIProxy
+
+private func matches(_ pattern: String, _ path: String) throws -> Bool {
+    try ProxyPattern(pattern).matches(try RequestPath(parsing: path))
+}
+
+@Suite("A rule's pattern")
+struct ProxyPatternTests {
+    @Test(arguments: [
+        ("/api/.*", "/api/items/3", true), ("/api/.*", "/api/", true), ("/api/.*", "/api", false),
+        ("/api/.*", "/x/api/items", false), ("/api/.*", "/apis/x", false), ("^/api/.*$", "/api/x", true),
+        ("/api", "/api/x", false), ("/api(/.*)?", "/api", true), ("/api(?:/.*)?", "/api/x", true),
+        ("/(a|bc|)/x", "/bc/x", true), ("/(a|bc)/x", "/b/x", false),
+        ("/v[0-9]+/.*", "/v12/x", true), ("/v\\d{2}/.*", "/v1/x", false), ("/v\\d{2,}/.*", "/v123/x", true),
+        ("/v\\d{1,2}", "/v123", false), ("/[^/]+/x", "/a/b/x", false), ("/[^/]+/x", "/ab/x", true),
+        ("/[a-c-]+", "/a-c", true), ("/[]x]", "/x", true), ("/\\w+\\.json", "/a_1.json", true),
+        ("/\\w+\\.json", "/a_1xjson", false), ("/\\S+", "/a%20b", false), ("/caf\u{e9}", "/caf%C3%A9", true),
+        ("/a.c", "/a%C3%A9c", true), ("/a+?b", "/aab", true), ("(/a)*", "/a/a", true), ("/(a*)*b", "/aaab", true),
+        ("/api/.*", "/api/../secret", false), ("/api/.*", "/api/%2e%2e/secret", false), ("/a/b", "/a//b", true),
+    ])
+    func `matches the whole of a decoded path, or not`(pattern: String, path: String, expected: Bool) throws {
+        #expect(try matches(pattern, path) == expected)
+    }
+
+    @Test(arguments: ["/(a+)+b", "/(a|a)*b", "/(a*)*(a*)*b", "/(.*)*(.*)*(.*)*x"])
+    func `takes no time that grows faster than the path`(pattern: String) throws {
+        let clock = ContinuousClock()
+        let path = try RequestPath(parsing: "/" + String(repeating: "a", count: 4_000))
+        let parsed = try ProxyPattern(pattern)
+        let time = clock.measure { #expect(!parsed.matches(path)) }
+        // A backtracking matcher does not return.
+        #expect(time < .seconds(20))
+    }
+
+    @Test(arguments: [
+        ("", PatternError.empty), ("^$", .empty), ("/(a", .unbalanced(at: 1)), ("/a)", .unbalanced(at: 2)),
+        ("/[a", .unbalanced(at: 1)), ("/a]", .unbalanced(at: 2)), ("*a", .nothingToRepeat(at: 0)),
+        ("/a**", .nothingToRepeat(at: 3)), ("/a{2,1}", .badRange(at: 2)), ("/a{x}", .badRange(at: 2)),
+        ("/[z-a]", .badRange(at: 1)), ("/(?=a)", .unsupported(at: 1)), ("/(a)\\1", .unsupported(at: 4)),
+        ("/\\ba", .unsupported(at: 1)), ("/a$b", .unsupported(at: 2)), ("/a\\", .unsupported(at: 2)),
+        ("/(a{4000}){4000}", .tooLarge), ("/a{99999999}", .tooLarge),
+        (String(repeating: "(", count: 100) + String(repeating: ")", count: 100), .tooLarge),
+        (String(repeating: "a", count: 513), .tooLong),
+    ])
+    func `is refused with its reason`(pattern: String, error: PatternError) {
+        #expect(throws: error) { try ProxyPattern(pattern) }
+    }
+
+    @Test(arguments: [
+        ("/api/v1/.*", ["api", "v1"]), ("/api", ["api"]), ("/api/", ["api"]), ("/api.*", []), ("/(a|b)/.*", []),
+        (".*", []), ("/a/b(/.*)?", ["a"]), ("/a\\.b/.*", ["a.b"]), ("/a|/b", []),
+    ])
+    func `begins with whole names`(pattern: String, prefix: [String]) throws {
+        #expect(try ProxyPattern(pattern).prefix == prefix)
+    }
+}

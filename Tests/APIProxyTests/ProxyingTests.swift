@@ -1,0 +1,265 @@
+import APIProxy
+import AsyncHTTPClient
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Subprocess
+import SystemPackage
+import Testing
+
+@Suite("The API proxy", .timeLimit(.minutes(1)))
+struct ProxyingTests {
+    @Test(arguments: [HTTPMethod.GET, .HEAD, .POST, .PUT, .PATCH, .DELETE, .OPTIONS])
+    func `passes on every method with its path, query and body`(method: HTTPMethod) async throws {
+        try await serving(UpstreamSource.echo) { upstream in
+            try await ProxyYard.running("/api/.*=http://127.0.0.1:\(upstream)/v2") { yard in
+                let body: HTTPClientRequest.Body? =
+                    [.GET, .HEAD].contains(method) ? nil : .bytes(ByteBuffer(string: "hello"))
+                let got = try await yard.ask(method, "/api/a%3Bb;c/?q=%20&r=1", body: body)
+                #expect(got.status == 200)
+                #expect(got.headers["X-Name"] == ["echo"])
+                let expected = "\(method) /v2/a%3Bb;c/?q=%20&r=1 \(body == nil ? 0 : 5)"
+                #expect(got.text == (method == .HEAD ? "" : expected))
+            }
+        }
+    }
+
+    @Test func `proxies nothing that no rule names`() async throws {
+        let asked = NIOLockedValueBox(0)
+        let source = UpstreamSource { _ in
+            asked.withLockedValue { $0 += 1 }
+            return .text("")
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running("/api/.*=http://127.0.0.1:\(upstream)") { yard in
+                for path in ["/", "/api", "/apix/y", "/x/api/y", "/api/../x"] {
+                    let got = try await yard.get(path)
+                    #expect(got.status == 404)
+                }
+                #expect(asked.withLockedValue(\.self) == 0)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        HTTPResponseStatus.notFound, .unprocessableEntity, .internalServerError, .serviceUnavailable, .noContent,
+        .notModified, .found,
+    ])
+    func `passes an upstream's status back as it is, with fields and body`(status: HTTPResponseStatus) async throws {
+        let source = UpstreamSource { _ in
+            .stream(
+                ServedStream(status: status, headers: ["X-Reason": "mine", "Content-Encoding": "own"], length: 4) {
+                    try await $0(ByteBuffer(string: "body"))
+                }
+            )
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
+                let response = try await yard.open(.GET, "/x")
+                #expect(response.status == status && response.headers["X-Reason"] == ["mine"])
+                let hasBody = ![204, 304].contains(status.code)
+                #expect(String(buffer: try await response.body.collect(upTo: 10)) == (hasBody ? "body" : ""))
+            }
+        }
+    }
+
+    @Test func `answers 502 for an upstream that is not there, and asks the next`() async throws {
+        try await serving(UpstreamSource.echo) { upstream in
+            let (gone, here) = ("http://127.0.0.1:1", "http://127.0.0.1:\(upstream)")
+            try await ProxyYard.running("/gone/.*=\(gone)", "/two/.*=\(gone),\(here)") { yard in
+                let got = try await yard.get("/gone/x")
+                #expect(got.status == 502 && got.headers["X-Patchline-Proxy"] == ["unreachable"])
+                #expect(got.text == "127.0.0.1:1 cannot be reached.\n")
+                let post = try await yard.ask(.POST, "/two/x", body: .bytes(ByteBuffer(string: "hello")))
+                #expect(post.text == "POST /two/x 5")
+                #expect(yard.reports.withLockedValue { $0 } == ["GET /gone/x: http://127.0.0.1:1: unreachable"])
+            }
+        }
+    }
+
+    @Test func `answers 504 for an upstream that does not answer`() async throws {
+        let (never, end) = AsyncStream.makeStream(of: Void.self)
+        let source = UpstreamSource { _ in
+            for await _ in never {}
+            return .text("late")
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running(
+                "/.*=http://127.0.0.1:\(upstream)",
+                configure: { $0.timeout = .milliseconds(100) }
+            ) { yard in
+                let got = try await yard.get("/x")
+                #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
+                #expect(got.text == "127.0.0.1:\(upstream) did not answer in time.\n")
+            }
+            end.finish()
+        }
+    }
+
+    @Test func `gives up an upstream that does not take the body`() async throws {
+        let (never, end) = AsyncStream.makeStream(of: Void.self)
+        let source = UpstreamSource { _ in
+            for await _ in never {}
+            return .text("late")
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running(
+                "/.*=http://127.0.0.1:\(upstream)",
+                configure: { $0.timeout = .milliseconds(100) }
+            ) { yard in
+                // More than the sockets between the two hold.
+                let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
+                // This client does not read an answer while it sends.
+                _ = try? await yard.ask(.POST, "/x", body: body)
+                #expect(yard.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
+            }
+            end.finish()
+        }
+    }
+
+    @Test func `answers 502 for an upstream that is none, and never repeats what may have changed something`()
+        async throws
+    {
+        let connections = NIOLockedValueBox(0)
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                connections.withLockedValue { $0 += 1 }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Hangup())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listener.localAddress?.port)
+        try await ProxyYard.running("/.*=http://127.0.0.1:\(port)") { yard in
+            let post = try await yard.ask(.POST, "/x", body: .bytes(ByteBuffer(string: "hello")))
+            #expect(post.status == 502 && post.headers["X-Patchline-Proxy"] == ["closed"])
+            #expect(connections.withLockedValue(\.self) == 1)
+            #expect(try await yard.get("/x").status == 502)
+            #expect(connections.withLockedValue(\.self) == 3)
+        }
+        try await listener.close()
+    }
+
+    @Test func `breaks an answer that its upstream broke`() async throws {
+        let source = UpstreamSource { _ in
+            .stream(ServedStream(headers: [:], length: 100) { try await $0(ByteBuffer(string: "half")) })
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
+                let response = try await yard.open(.GET, "/x")
+                #expect(response.headers["Content-Length"] == ["100"])
+                await #expect(throws: (any Error).self) { try await response.body.collect(upTo: 1000) }
+            }
+        }
+    }
+
+    @Test func `lets server-sent events through one by one, and tells the upstream when the page is gone`() async throws
+    {
+        let (events, give) = AsyncStream.makeStream(of: String.self)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let (never, release) = AsyncStream.makeStream(of: Void.self)
+        let source = UpstreamSource { request in
+            if request.path.text == "/never" {
+                for await _ in never {}
+                return .text("late")
+            }
+            return .stream(
+                ServedStream(headers: ["Content-Type": "text/event-stream"], isEndless: true) { write in
+                    defer { end.yield() }
+                    for await event in events { try await write(ByteBuffer(string: event)) }
+                }
+            )
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running(
+                "/.*=http://127.0.0.1:\(upstream)",
+                configure: { $0.timeout = .milliseconds(200) }
+            ) { yard in
+                do {
+                    let response = try await yard.open(.GET, "/x", ["Accept": "text/event-stream"])
+                    var pieces = response.body.makeAsyncIterator()
+                    for number in 1...3 {
+                        give.yield("data: \(number)\n\n")
+                        let piece = try #require(try await pieces.next())
+                        #expect(String(buffer: piece) == "data: \(number)\n\n")
+                    }
+                    // By now it has stood still for longer than any other answer may.
+                    #expect(try await yard.get("/never").status == 504)
+                    give.yield("data: 4\n\n")
+                    let last = try await pieces.next().map { String(buffer: $0) }
+                    #expect(last == "data: 4\n\n")
+                }
+                _ = await ends.first { _ in true }
+            }
+            give.finish()
+            release.finish()
+        }
+    }
+
+    @Test func `asks upstreams over TLS only when their certificate holds`() async throws {
+        let certificate = try await TestIdentity()
+        try await serving(UpstreamSource.echo, tls: certificate.identity) { upstream in
+            let rule = "/.*=https://127.0.0.1:\(upstream)"
+            try await ProxyYard.running(rule, trust: UpstreamTrust(authorities: certificate.pem)) { yard in
+                let got = try await yard.get("/x")
+                #expect(got.text == "GET /x 0")
+            }
+            try await ProxyYard.running(rule) { yard in
+                let got = try await yard.get("/x")
+                #expect(got.status == 502 && got.headers["X-Patchline-Proxy"] == ["tls"])
+                let socket = try await yard.get("/x", ["Connection": "Upgrade", "Upgrade": "websocket"])
+                #expect(socket.status == 502 && socket.headers["X-Patchline-Proxy"] == ["tls"])
+            }
+        }
+    }
+
+    @Test func `passes on an answer to a WebSocket's handshake that is not 101`() async throws {
+        let source = UpstreamSource { request in
+            #expect(request.upgrade == "websocket")
+            return .refused(.forbidden, message: "no socket here", headers: [:])
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running("/ws=http://127.0.0.1:\(upstream)") { yard in
+                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+                #expect(got.status == 403 && got.text == "no socket here\n")
+            }
+            try await ProxyYard.running("/ws=http://127.0.0.1:1") { yard in
+                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+                #expect(got.status == 502)
+            }
+        }
+    }
+}
+
+/// Ends every connection that says anything.
+private final class Hangup: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.close(promise: nil)
+    }
+}
+
+/// A certificate for 127.0.0.1 that signs itself.
+private struct TestIdentity {
+    let pem: [UInt8]
+    let identity: TLSIdentity
+
+    init() async throws {
+        let result = try await Subprocess.run(
+            .name("openssl"),
+            arguments: [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-subj", "/CN=127.0.0.1",
+                "-nodes",
+                "-addext", "subjectAltName=IP:127.0.0.1", "-days", "30", "-keyout", "-", "-out", "-",
+            ],
+            output: .bytes(limit: 100_000),
+            error: .discarded
+        )
+        let both = result.standardOutput
+        pem = both
+        identity = try TLSIdentity(certificates: both, key: both)
+    }
+}
