@@ -1,164 +1,227 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
-import NIOHTTP1
+import NIOCore
+package import NIOHTTP1
 import PatchFormat
 package import SystemPackage
 
-/// What is served now: one bundle, and the launch that a page may speak for.
-package struct ServedSelection: Sendable {
-    /// Nil before the first install.
-    package let table: AssetTable?
-    /// The token of a running trial; nil when there is nothing to confirm.
-    package let launch: String?
-
-    package init(table: AssetTable?, launch: String?) {
-        self.table = table
-        self.launch = launch
-    }
-
-    package static let nothing = ServedSelection(table: nil, launch: nil)
-}
-
-/// Serves the active bundle: manifest URL, then the app's own folder, then client-side routes (M18).
+/// Serves the active bundle to the app alone: manifest URL, then the app's own folder, then client-side routes (M18).
 ///
-/// What is served changes in one step, by ``serve(_:)``; a request sees one selection or the other.
+/// What is served changes in one step, by ``serve(_:)``; a page that is open keeps the release that it came from
+/// (``ServedSelections``).
 package final class AssetServer: FileSource {
-    /// What became of a page's "I am ready".
-    package enum Readiness: String, Sendable {
-        case confirmed, alreadyConfirmed, otherLaunch, failed
+    /// How files are served, and to whom.
+    package struct Settings: Sendable {
+        package var access: Access
+        package var types = ContentTypeRules()
+        /// A folder of the app itself, asked after the bundle; its `application/` is never served.
+        package var www: FilePath?
+        /// A folder whose files answer `/local-filesystem/…`; nothing does without it.
+        package var localFiles: FilePath?
+
+        package init(access: Access) {
+            self.access = access
+        }
     }
 
-    /// What became of a page's wish to run what waits.
-    package enum Switching: Sendable {
-        case switched
-        /// In words.
-        case refused(String)
+    /// What is done with one request: most of them are answered without waiting for anybody.
+    package enum Decision: Sendable {
+        case answer(FileAnswer)
+        /// Only the host can say.
+        case call(PendingCall)
     }
 
     package let acceptsBodies = true
-    private let served = NIOLockedValueBox(ServedSelection.nothing)
+    package let events: PageEvents
+    private let settings: Settings
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
-    private let confirm: @Sendable (String) async -> Readiness
-    private let switchToPending: @Sendable () async -> Switching
+    private let now: @Sendable () -> Duration
+    private let state: NIOLockedValueBox<State>
 
-    /// - Parameters:
-    ///   - www: a folder of the app itself, asked after the bundle; its `application/` is never served.
-    ///   - localFiles: a folder whose files answer `/local-filesystem/…`; nothing does without it.
-    ///   - switchToPending: called when a page wants to run what waits.
-    ///   - confirm: called with the launch token that a page sends back.
+    private struct State {
+        var served = ServedSelections()
+        var port = 0
+        var host: (any PageHost)?
+    }
+
+    /// - Parameter now: what a steady clock shows.
     package init(
-        www: FilePath? = nil,
-        localFiles: FilePath? = nil,
-        switchToPending: @escaping @Sendable () async -> Switching = { .refused("No pending version to switch to") },
-        confirm: @escaping @Sendable (String) async -> Readiness
+        _ settings: Settings,
+        events: PageEvents = PageEvents(start: AccessToken.make().text),
+        now: @escaping @Sendable () -> Duration = AssetServer.sinceStart
     ) {
-        self.www = www.map(FolderFiles.init(root:))
-        self.localFiles = localFiles.map(FolderFiles.init(root:))
-        self.confirm = confirm
-        self.switchToPending = switchToPending
+        self.settings = settings
+        self.events = events
+        self.now = now
+        www = settings.www.map(FolderFiles.init(root:))
+        localFiles = settings.localFiles.map(FolderFiles.init(root:))
+        state = NIOLockedValueBox(State())
+    }
+
+    private static let start = ContinuousClock.now
+    package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
+
+    /// From now on pages' calls reach `host`.
+    package func connect(_ host: any PageHost) {
+        state.withLockedValue { $0.host = host }
+    }
+
+    /// Before the first request: which port the Host of a request must name.
+    package func listening(on port: Int) {
+        state.withLockedValue { $0.port = port }
     }
 
     package func serve(_ selection: ServedSelection) {
-        served.withLockedValue { $0 = selection }
+        state.withLockedValue { $0.served.serve(selection, at: now()) }
+        events.tell(.switched(version: selection.version))
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        let selection = served.withLockedValue(\.self)
-        if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
+        switch decide(request) {
+        case .answer(let answer): answer
+        case .call(let call): await call.answer()
+        }
+    }
+
+    /// Looks at files of the app's own folders, and at nothing else outside memory.
+    package func decide(_ request: FileRequest) -> Decision {
+        let port = state.withLockedValue(\.port)
+        switch Admission(request, to: settings.access, port: port) {
+        case .answered(let answer): return .answer(answer.adding(missing: settings.access.securityHeaders))
+        case .admitted(let query, let fields):
+            var fields = fields
+            fields.add(missing: settings.access.securityHeaders)
+            switch decideAdmitted(request.asking(query)) {
+            case .answer(let answer): return .answer(answer.adding(missing: fields))
+            case .call(var call):
+                call.fields = fields
+                return .call(call)
+            }
+        }
+    }
+
+    // MARK: What is let in
+
+    private func decideAdmitted(_ request: FileRequest) -> Decision {
+        let page = PageRequest(request)
+        let (choice, host) = state.withLockedValue { ($0.served.choose(page, at: now()), $0.host) }
+        // Ends with the answer, and with the file that it may hold.
+        let lease = choice.isPrevious ? lease(on: choice.selection) : nil
+        if request.path.segments.first == PageAPI.prefix { return call(request, choice.selection, host) }
         guard request.method == .GET || request.method == .HEAD else {
-            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+            return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
         }
-        guard let table = selection.table else {
-            return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
-        }
-        if let entry = table.asset(at: request.path.text) { return answer(entry, table, request) }
+        guard let table = choice.selection.table else { return .answer(nothingYet(page)) }
+        let answer = AssetAnswer(table: table, types: settings.types, mayBeKept: !choice.isForeign)
+        return .answer(answered(request, from: table, answer).holding(lease))
+    }
+
+    private func answered(_ request: FileRequest, from table: AssetTable, _ answer: AssetAnswer) -> FileAnswer {
+        if let entry = table.asset(at: request.path.text) { return answer.answer(entry, to: request) }
         if let file = file(at: request.path) { return .file(file) }
-        return answer(table.route(request.path.segments), table, request)
+        return answer.answer(table.route(request.path.segments), to: request)
     }
 
-    private func answer(_ entry: AssetTable.Entry, _ table: AssetTable, _ request: FileRequest) -> FileAnswer {
-        switch entry {
-        case .asset(let asset): return .file(file(of: asset, table, isImmutable: asset.isImmutable(under: request)))
-        case .index(let asset): return .file(file(of: asset, table, isImmutable: false))
-        case .damaged(let path):
-            return .refused(
-                .serviceUnavailable,
-                message: "\(path) is damaged on this device; the next sync heals it.",
-                headers: ["Retry-After": "5"]
-            )
-        case .nothing: return .notFound
-        }
+    private func nothingYet(_ page: PageRequest) -> FileAnswer {
+        if page.purpose == .document { return FirstLaunchPage.answer }
+        return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
     }
 
-    private func file(of asset: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> ServedFile {
-        var headers: HTTPHeaders = [:]
-        if let map = table.sourceMap(of: asset) {
-            headers.add(name: "SourceMap", value: map)
-            headers.add(name: "X-SourceMap", value: map)
-        }
-        let location = table.location(of: asset)
-        return ServedFile(
-            path: location.path,
-            root: location.root,
-            entityTag: asset.sha256.hex,
-            contentType: ContentType.of(path: asset.path),
-            cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
-            headers: headers,
-            size: asset.size
-        )
+    private func lease(on selection: ServedSelection) -> Lease {
+        let bundle = selection.table?.bundle
+        return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: bundle, at: now()) } }
     }
 
     /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
     private func file(at path: RequestPath) -> ServedFile? {
         if path.segments.first == "local-filesystem" {
-            guard
-                let rest = try? RequestPath(
-                    parsing: "/" + path.segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/")
-                )
-            else { return nil }
-            return (try? localFiles?.lookUp(rest)).flatMap { $0 }.map { ServedFile($0) }
+            guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }
+            return file(in: localFiles, at: rest)
         }
-        guard path.segments.first != "application" else { return nil }
-        return (try? www?.lookUp(path)).flatMap { $0 }.map { ServedFile($0) }
+        guard let www, path.segments.first != "application" else { return nil }
+        return file(in: www, at: path)
     }
 
-    private func page(_ request: FileRequest, _ selection: ServedSelection) async -> FileAnswer {
-        switch (request.path.segments.dropFirst().first, request.method) {
-        case ("launch.js", .GET), ("launch.js", .HEAD): return PageAPI.launchScript(token: selection.launch)
-        case ("confirm", .POST):
-            guard let token = PageAPI.launch(in: request.query) else {
-                return PageAPI.json(.badRequest, "error", "confirm needs ?launch=TOKEN")
+    private func file(in folder: FolderFiles, at path: RequestPath) -> ServedFile? {
+        guard let found = try? folder.lookUp(path) else { return nil }
+        return ServedFile(found, contentType: settings.types.type(of: found.path.string), sendsModified: true)
+    }
+
+    private func call(_ request: FileRequest, _ selection: ServedSelection, _ host: (any PageHost)?) -> Decision {
+        switch PageAPI.Reading(request.path.segments.dropFirst().first, of: request) {
+        case .refused(let answer): return .answer(answer)
+        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.events): return .answer(eventStream(request))
+        case .call(let call):
+            guard let host else {
+                return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
             }
-            let readiness = await confirm(token)
-            switch readiness {
-            case .confirmed, .alreadyConfirmed: return PageAPI.json(.ok, "result", readiness.rawValue)
-            case .otherLaunch: return PageAPI.json(.conflict, "error", "this page belongs to another launch")
-            case .failed: return PageAPI.json(.internalServerError, "error", "the device could not write its state")
+            return .call(PendingCall(call: call, selection: selection, host: host, events: events))
+        }
+    }
+
+    private func eventStream(_ request: FileRequest) -> FileAnswer {
+        let after = request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query)
+        guard events.hasRoom else {
+            return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
+        }
+        return .stream(
+            ServedStream(
+                headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
+                isEndless: true
+            ) { [events] write in
+                guard let pieces = events.subscribe(after: after) else { return }
+                for await piece in pieces { try await write(ByteBuffer(bytes: piece)) }
             }
-        case ("switch", .POST):
-            guard request.headers.contains(name: PageAPI.switchHeader) else {
-                return PageAPI.json(.badRequest, "error", "switch needs the header \(PageAPI.switchHeader)")
-            }
-            switch await switchToPending() {
-            case .switched: return PageAPI.json(.ok, "result", "switched")
-            case .refused(let why): return PageAPI.json(.conflict, "error", why)
-            }
-        default: return .notFound
+        )
+    }
+}
+
+/// A page's call that waits for the app behind it.
+package struct PendingCall: Sendable {
+    let call: PageAPI.Call
+    /// What the page that calls came from.
+    let selection: ServedSelection
+    let host: any PageHost
+    let events: PageEvents
+    var fields: HTTPHeaders = [:]
+
+    func answer() async -> FileAnswer {
+        await result().adding(missing: fields)
+    }
+
+    private func result() async -> FileAnswer {
+        switch call {
+        case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
+        case .switchToPending: PageAPI.answer(await host.switchToPending())
+        case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
+        case .report: PageAPI.json(.ok, await host.report())
+        case .status:
+            PageAPI.json(
+                .ok,
+                await host.status().json(
+                    running: selection.version,
+                    onTrial: selection.launch != nil,
+                    sync: events.sync
+                )
+            )
+        case .script, .events: .notFound
         }
     }
 }
 
-extension BundleIndex.Row {
-    /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
-    fileprivate func isImmutable(under request: FileRequest) -> Bool {
-        guard cacheable else { return false }
-        if request.query?.isEmpty == false { return true }
-        var run = 0
-        for byte in request.path.text.utf8 {
-            run = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) ? run + 1 : 0
-            if run == 40 { return true }
-        }
-        return false
+extension FileAnswer {
+    fileprivate func holding(_ lease: Lease?) -> FileAnswer {
+        guard let lease, case .file(var file) = self else { return self }
+        file.lease = lease
+        return .file(file)
+    }
+}
+
+extension RequestPath {
+    /// Percent-encoded, without its first segment.
+    fileprivate var droppingFirst: String {
+        "/" + segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/") + (hasTrailingSlash ? "/" : "")
     }
 }

@@ -50,6 +50,12 @@ package struct AssetTable: Sendable {
         routes = index.routes
     }
 
+    /// The manifest's SHA-256: which release this is.
+    package var bundle: SHA256Digest { files.manifest }
+
+    /// What the manifest says of a decoded URL path.
+    func row(at path: String) -> BundleIndex.Row? { files.row(at: path) }
+
     /// What stands under a decoded URL path in the manifest itself.
     package func asset(at path: String) -> Entry? {
         guard let row = files.row(at: path) else { return nil }

@@ -30,3 +30,29 @@ package enum FileAnswer: Sendable {
         .refused(.notFound, message: "Not found.", headers: [:])
     }
 }
+
+extension FileAnswer {
+    /// The same answer with those of these fields that it does not have; `Vary` grows.
+    package func adding(missing fields: HTTPHeaders) -> FileAnswer {
+        switch self {
+        case .file(var file):
+            file.headers.add(missing: fields)
+            return .file(file)
+        case .bytes(var bytes):
+            bytes.headers.add(missing: fields)
+            return .bytes(bytes)
+        case .refused(let status, let message, var headers):
+            headers.add(missing: fields)
+            return .refused(status, message: message, headers: headers)
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Adds what does not stand here by name; `Vary` grows.
+    package mutating func add(missing fields: HTTPHeaders) {
+        for (name, value) in fields where name.lowercased() == "vary" || !contains(name: name) {
+            add(name: name, value: value)
+        }
+    }
+}

@@ -3,7 +3,10 @@ import FoundationEssentials
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 enum HTTPDate {
     /// The wall clock, read here and nowhere else in this module.
-    static var now: String { text(secondsSince1970: Int(Date().timeIntervalSince1970)) }
+    static var now: String { text(secondsSince1970: nowSeconds) }
+
+    /// The same, in whole seconds since 1970.
+    static var nowSeconds: Int { Int(Date().timeIntervalSince1970) }
 
     static func text(secondsSince1970 seconds: Int) -> String {
         let days = seconds.floorDivided(by: 86_400)
@@ -15,10 +18,10 @@ enum HTTPDate {
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// The proleptic Gregorian date, counted in 400-year eras that begin in March so that the leap day comes last.
-    private static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.floorDivided(by: 146_097)
         let ofEra = shifted - era * 146_097

@@ -23,11 +23,13 @@ final class OpenFile: Sendable {
     let modified: Duration
 
     private let descriptor: FileDescriptor
+    /// What ends with the last reader.
+    private let lease: Lease?
 
     /// Opens `path`; with a `root`, name by name below it, following no symlink.
     ///
     /// Without a root, only the last name must not be a symlink: the folders before it are the caller's.
-    init(_ path: FilePath, below root: FilePath?) throws(OpenFileError) {
+    init(_ path: FilePath, below root: FilePath?, lease: Lease? = nil) throws(OpenFileError) {
         let descriptor =
             if let root {
                 try Self.open(path, below: root)
@@ -47,6 +49,7 @@ final class OpenFile: Sendable {
         size = Int(facts.st_size)
         modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
         self.descriptor = descriptor
+        self.lease = lease
     }
 
     deinit {
