@@ -145,7 +145,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPFilesTests",
-            dependencies: ["HTTPFiles", nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage]
+            dependencies: [
+                "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage,
+            ]
         ),
         .testTarget(
             name: "PatchReleaseTests",

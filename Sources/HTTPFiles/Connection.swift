@@ -9,33 +9,22 @@ struct Connection {
     /// How long a client may take to read a last response and close, while what it still sends is thrown away.
     private static let lingerTimeout = Duration.seconds(2)
 
-    let channel: any Channel
-    let configuration: FileServerConfiguration
-    let exchange: Exchange
-    let connections: Connections
-    let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    let responder: Responder
+    var channel: any Channel { responder.channel }
+    var configuration: FileServerConfiguration { responder.configuration }
+    var exchange: Exchange { responder.exchange }
+    var connections: Connections { responder.connections }
 
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    private var buffer = ByteBuffer()
+    var buffer = ByteBuffer()
     private var scanner: RequestHeadScanner
 
-    init(
-        channel: any Channel,
-        inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
-        configuration: FileServerConfiguration,
-        exchange: Exchange,
-        connections: Connections,
-        accessLog: (@Sendable (AccessLogEntry) -> Void)?
-    ) {
-        self.channel = channel
+    init(_ responder: Responder, inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+        self.responder = responder
         self.inbound = inbound.makeAsyncIterator()
-        self.configuration = configuration
-        self.exchange = exchange
-        self.connections = connections
-        self.accessLog = accessLog
         scanner = RequestHeadScanner(
-            maxHeadBytes: configuration.maxHeaderBytes,
-            maxTargetBytes: configuration.maxTargetBytes
+            maxHeadBytes: responder.configuration.maxHeaderBytes,
+            maxTargetBytes: responder.configuration.maxTargetBytes
         )
     }
 
@@ -48,7 +37,7 @@ struct Connection {
                 keepsConnection = await answer(head)
             } catch {
                 // Without a head there was no begin; an answer to a server that stops is not owed.
-                keepsConnection = await send(Response(error), to: nil, keepAlive: false, since: .now)
+                keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
             }
             guard connections.end(channel), keepsConnection else { return await linger() }
         }
@@ -88,25 +77,29 @@ struct Connection {
         var body = try RequestBody(framing, limit: configuration.maxBodyBytes)
         let deadline = Deadline(in: configuration.bodyTimeout, .wakingReader, channel)
         defer { deadline.cancel() }
-        try body.read(from: &buffer)
-        if expectsContinue, !body.isComplete {
-            // A client that is gone is noticed by the read below.
-            _ = await write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
-        }
-        while !body.isComplete {
+        var bytes: [UInt8] = []
+        var expectsContinue = expectsContinue
+        while true {
+            while let piece = try body.next(from: &buffer) { bytes += piece.readableBytesView }
+            if body.isComplete { return bytes }
+            if expectsContinue { await sendContinue() }
+            expectsContinue = false
             if deadline.hasExpired { throw .tooSlow }
             guard await fill() else { throw .malformed("the body ends early") }
-            try body.read(from: &buffer)
         }
-        return body.bytes
+    }
+
+    func sendContinue() async {
+        // A client that is gone is noticed by the read that follows.
+        _ = await responder.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
     }
 
     /// Appends what arrived to `buffer`; false at the end, which a reset is too.
-    private mutating func fill() async -> Bool {
+    mutating func fill() async -> Bool {
         // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
         buffer.discardReadBytes()
         guard var more = try? await inbound.next(isolation: #isolation) else { return false }
-        buffer.writeBuffer(&more)
+        if buffer.readableBytes == 0 { buffer = more } else { buffer.writeBuffer(&more) }
         return true
     }
 
@@ -122,69 +115,22 @@ struct Connection {
             case .refuse(let refusal, let keeps):
                 response = refusal
                 keepsConnection = keepsConnection && keeps
-            case .receive(let target, let framing, let expectsContinue):
+            case .receive(let request, .stream, let framing, let expectsContinue):
+                return try await answer(head, request, streaming: framing, expectsContinue: expectsContinue)
+            case .receive(let request, .whole, let framing, let expectsContinue):
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
                 since = .now
-                let request = FileRequest(
-                    method: head.method,
-                    path: target.path,
-                    query: target.query,
-                    headers: head.headers,
-                    body: body
-                )
-                response = await exchange.response(to: request)
+                switch await exchange.reply(to: request.with(body: body)) {
+                case .response(let whole): response = whole
+                case .tunnel(let tunnel): return await run(tunnel, for: head)
+                }
             }
         } catch {
             response = Response(error)
             keepsConnection = false
         }
         keepsConnection = keepsConnection && !connections.isStopping
-        return await send(response, to: head, keepAlive: keepsConnection, since: since)
-    }
-
-    /// Writes a response piece by piece, each when the one before is gone; false when the connection is of no more use.
-    private func send(
-        _ response: Response,
-        to head: RequestHead?,
-        keepAlive: Bool,
-        since: ContinuousClock.Instant
-    ) async -> Bool {
-        let body = head?.method == .HEAD || !response.hasContent ? .none : response.body
-        var pieces = ResponsePieces(head: response.head(keepAlive: keepAlive, date: HTTPDate.now), body: body)
-        var isWhole = false
-        do throws(OpenFileError) {
-            while let piece = try await pieces.next() {
-                guard await write(piece) else { break }
-                pieces.wasWritten()
-            }
-            isWhole = pieces.isComplete
-        } catch {
-            exchange.report("\(head?.target ?? "-"): the file broke after \(pieces.writtenBodyBytes) bytes: \(error)")
-        }
-        let entry = AccessLogEntry(
-            method: head?.method.rawValue ?? "-",
-            target: head?.target ?? "-",
-            status: Int(response.status.code),
-            bodyBytes: pieces.writtenBodyBytes,
-            duration: since.duration(to: .now),
-            remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
-            userAgent: head?.headers.first(name: "User-Agent")
-        )
-        accessLog?(entry)
-        // After a response that stops in the middle, only the connection's end tells the client so.
-        return isWhole && keepAlive
-    }
-
-    /// Returns when the kernel has taken all of `bytes`; false when it never will.
-    private func write(_ bytes: ByteBuffer) async -> Bool {
-        let deadline = Deadline(in: configuration.writeTimeout, .closing, channel)
-        defer { deadline.cancel() }
-        do {
-            try await channel.writeAndFlush(bytes)
-            return true
-        } catch {
-            return false
-        }
+        return await responder.send(response, to: head, keepAlive: keepsConnection, since: since)
     }
 
     /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing with unread bytes would reset the

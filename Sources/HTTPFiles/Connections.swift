@@ -5,12 +5,15 @@ import NIOCore
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
-///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline
+///   │                └──becomesEndless──▶ endless ──end──▶ idle
+///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless: closed
 /// ```
 final class Connections: Sendable {
     private enum Activity {
         case idle
         case busy
+        /// Its answer has no end of its own: events, a tunnel.
+        case endless
     }
 
     private struct State {
@@ -55,6 +58,15 @@ final class Connections: Sendable {
         }
     }
 
+    /// The answer has no end that a stop could wait for; false if the server stopped before.
+    func becomesEndless(_ channel: any Channel) -> Bool {
+        state.withLockedValue { state in
+            if state.isStopping { return false }
+            state.open[ObjectIdentifier(channel)]?.activity = .endless
+            return true
+        }
+    }
+
     /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
     func end(_ channel: any Channel) -> Bool {
         state.withLockedValue { state in
@@ -63,13 +75,13 @@ final class Connections: Sendable {
         }
     }
 
-    /// Closes what is idle now; what is busy learns it from ``end(_:)`` after its answer.
+    /// Closes what is idle or endless now; what is busy learns it from ``end(_:)`` after its answer.
     func stop() {
-        let idle = state.withLockedValue { state in
+        let unfinishable = state.withLockedValue { state in
             state.isStopping = true
-            return state.open.values.filter { $0.activity == .idle }.map(\.channel)
+            return state.open.values.filter { $0.activity != .busy }.map(\.channel)
         }
-        for channel in idle { channel.close(promise: nil) }
+        for channel in unfinishable { channel.close(promise: nil) }
     }
 
     /// The drain deadline has passed.

@@ -23,7 +23,7 @@ struct Deadline: Sendable {
             case .closing:
                 channel.close(promise: nil)
             case .wakingReader:
-                channel.pipeline.fireUserInboundEventTriggered(ReaderWake.Event())
+                ReaderWake.fire(channel)
             }
         }
     }
@@ -43,6 +43,10 @@ final class ReaderWake: ChannelInboundHandler {
     typealias InboundOut = ByteBuffer
 
     struct Event: Sendable {}
+
+    static func fire(_ channel: any Channel) {
+        channel.pipeline.fireUserInboundEventTriggered(Event())
+    }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is Event else {

@@ -13,7 +13,7 @@ struct Exchange: Sendable {
     enum Opening: Sendable {
         /// Answer this; `keepsConnection` is false when a body that nobody reads would follow.
         case refuse(Response, keepsConnection: Bool)
-        case receive(RequestTarget, BodyFraming, expectsContinue: Bool)
+        case receive(FileRequest, BodyIntake, BodyFraming, expectsContinue: Bool)
     }
 
     func open(_ head: RequestHead) throws(RequestFault) -> Opening {
@@ -37,7 +37,8 @@ struct Exchange: Sendable {
         }
         let expectsContinue = try expectation(head)
         do throws(RequestPathError) {
-            return .receive(try RequestTarget(parsing: head.target), framing, expectsContinue: expectsContinue)
+            let request = FileRequest(head, try RequestTarget(parsing: head.target))
+            return .receive(request, source.intake(of: request), framing, expectsContinue: expectsContinue)
         } catch {
             throw .target(error)
         }
@@ -51,15 +52,25 @@ struct Exchange: Sendable {
         return !expectations.isEmpty
     }
 
+    /// What the source wants the client to get.
+    enum Reply: Sendable {
+        case response(Response)
+        case tunnel(ServedTunnel)
+    }
+
     /// Asks the source, opens the file it names, and applies the request's conditions.
-    func response(to request: FileRequest) async -> Response {
+    func reply(to request: FileRequest) async -> Reply {
         switch await source.answer(request) {
         case .file(let file):
-            await response(to: request, with: file)
+            .response(await response(to: request, with: file))
         case .bytes(let bytes):
-            Response(bytes, for: request)
+            .response(Response(bytes, for: request))
+        case .stream(let stream):
+            .response(Response(status: stream.status, headers: stream.headers, body: .stream(stream)))
+        case .tunnel(let tunnel):
+            .tunnel(tunnel)
         case .refused(let status, let message, let headers):
-            Response(refusing: status, message: message, headers: headers)
+            .response(Response(refusing: status, message: message, headers: headers))
         }
     }
 

@@ -8,8 +8,14 @@ package struct FileRequest: Sendable {
     /// Raw, without `?`; nil without one.
     package let query: String?
     package let headers: HTTPHeaders
-    /// At most ``FileServerConfiguration/maxBodyBytes``; empty for GET and HEAD.
-    package let body: [UInt8]
+    /// At most ``FileServerConfiguration/maxBodyBytes``; empty for GET and HEAD, and for a body taken as a stream.
+    package private(set) var body: [UInt8]
+    /// The body, for a source that takes it so (``BodyIntake/stream``); nil for all others.
+    package private(set) var stream: RequestStream?
+    /// The path as the client spells it, percent-encoded, without its dot segments and empty segments.
+    package let spelledPath: String
+    /// The protocol that the client would rather speak, in lower case: `websocket` (RFC 9110 §7.8).
+    package let upgrade: String?
 
     package init(
         method: HTTPMethod,
@@ -23,6 +29,30 @@ package struct FileRequest: Sendable {
         self.query = query
         self.headers = headers
         self.body = body
+        spelledPath = path.encoded
+        upgrade = nil
+    }
+
+    init(_ head: RequestHead, _ target: RequestTarget) {
+        method = head.method
+        path = target.path
+        query = target.query
+        headers = head.headers
+        body = []
+        spelledPath = target.spelledPath
+        upgrade = head.upgrade
+    }
+
+    func with(body: [UInt8]) -> FileRequest {
+        var request = self
+        request.body = body
+        return request
+    }
+
+    func with(_ stream: RequestStream) -> FileRequest {
+        var request = self
+        request.stream = stream
+        return request
     }
 }
 

@@ -8,7 +8,14 @@ import SystemPackage
 /// Stopping, by graceful shutdown or by cancellation, means: accept nothing more, close what is idle, finish the
 /// answers in flight, and after ``FileServerConfiguration/drainTimeout`` close those too.
 package struct FileServer: Service {
-    private typealias Listener = NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, Never>, Never>
+    private typealias Listener = NIOAsyncChannel<Client, Never>
+
+    private struct Client: Sendable {
+        let bytes: NIOAsyncChannel<ByteBuffer, Never>
+        let end: ClientEnd
+
+        var channel: any Channel { bytes.channel }
+    }
 
     private let configuration: FileServerConfiguration
     private let exchange: Exchange
@@ -67,11 +74,13 @@ package struct FileServer: Service {
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try tls?.add(to: channel, handshakeWithin: timeout)
-                        try channel.pipeline.syncOperations.addHandler(ReaderWake())
-                        return try NIOAsyncChannel(
+                        let end = ClientEnd()
+                        try channel.pipeline.syncOperations.addHandlers([end, ReaderWake()])
+                        let bytes = try NIOAsyncChannel<ByteBuffer, Never>(
                             wrappingChannelSynchronously: channel,
                             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
                         )
+                        return Client(bytes: bytes, end: end)
                     }
                 }
         } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {
@@ -91,20 +100,21 @@ package struct FileServer: Service {
         }
     }
 
-    private func serve(_ client: NIOAsyncChannel<ByteBuffer, Never>, _ connections: Connections) async {
+    private func serve(_ client: Client, _ connections: Connections) async {
         // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
-        try? await client.executeThenClose { inbound in
+        try? await client.bytes.executeThenClose { inbound in
             switch connections.admit(client.channel) {
             case .admitted:
                 defer { connections.remove(client.channel) }
-                var connection = Connection(
+                let responder = Responder(
                     channel: client.channel,
-                    inbound: inbound,
+                    client: client.end,
                     configuration: configuration,
                     exchange: exchange,
                     connections: connections,
                     accessLog: accessLog
                 )
+                var connection = Connection(responder, inbound: inbound)
                 await connection.serve()
             case .full where configuration.tls != nil:
                 break

@@ -24,6 +24,11 @@ package struct FileServerConfiguration: Sendable {
     package var headerTimeout: Duration = .seconds(10)
     /// How long a body may take from the head to its last byte; then 408.
     package var bodyTimeout: Duration = .seconds(60)
+    /// How long a client may take to send the next bytes of a body that a source reads as a stream; there is no limit to
+    /// the whole of it, in bytes or time.
+    package var bodyStallTimeout: Duration = .seconds(60)
+    /// How long a tunnel may stay open while nothing moves in it.
+    package var tunnelIdleTimeout: Duration = .seconds(3600)
     /// How long the client may take to accept one piece of a response (128 KiB); then the connection is dropped.
     package var writeTimeout: Duration = .seconds(60)
     /// How long responses in flight may go on once the server stops.

@@ -8,12 +8,26 @@ package protocol FileSource: Sendable {
     /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
     var acceptsBodies: Bool { get }
 
-    /// Cancelled only when the server's drain deadline has passed.
+    /// How the body of this request is taken; asked once its head is there, with no body yet, whether one follows or not.
+    func intake(of request: FileRequest) -> BodyIntake
+
+    /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
+    /// client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
 
 extension FileSource {
     package var acceptsBodies: Bool { false }
+
+    package func intake(of request: FileRequest) -> BodyIntake { .whole }
+}
+
+/// How a source takes the body of a request.
+package enum BodyIntake: Equatable, Sendable {
+    /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
+    case whole
+    /// In ``FileRequest/stream``, while it arrives, of any size.
+    case stream
 }
 
 /// What a source answers.
@@ -22,6 +36,10 @@ package enum FileAnswer: Sendable {
     case file(ServedFile)
     /// Bytes in memory.
     case bytes(ServedBytes)
+    /// Bytes as they come.
+    case stream(ServedStream)
+    /// Another protocol from here on.
+    case tunnel(ServedTunnel)
     /// A status of 300 and above with one line of text for people; `Cache-Control: no-cache` unless `headers` has one.
     case refused(HTTPResponseStatus, message: String, headers: HTTPHeaders)
 

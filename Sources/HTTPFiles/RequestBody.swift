@@ -20,67 +20,83 @@ struct RequestBody: Sendable {
     /// A chunk-size line and all trailers together may be this many bytes; extensions and trailers are dropped.
     private static let maxLineBytes = 1024
 
-    private(set) var bytes: [UInt8] = []
     private var state: State
+    private var received = 0
     private let limit: Int
 
     var isComplete: Bool { state == .complete }
 
-    /// - Parameter limit: bytes of the decoded body.
+    /// Bytes still to come; nil when a chunked body has not said yet.
+    var remaining: Int? {
+        switch state {
+        case .complete: 0
+        case .length(let remaining): remaining
+        case .chunkSize, .chunkData, .trailer: nil
+        }
+    }
+
+    /// - Parameter limit: bytes of the decoded body; nil for any number.
     /// - Throws: ``RequestFault/bodyTooLarge`` for a declared length over the limit, before any byte is read.
-    init(_ framing: BodyFraming, limit: Int) throws(RequestFault) {
-        self.limit = limit
+    init(_ framing: BodyFraming, limit: Int?) throws(RequestFault) {
+        self.limit = limit ?? .max
         switch framing {
         case .none:
             state = .complete
         case .length(let length):
-            guard length <= limit else { throw .bodyTooLarge }
+            guard length <= self.limit else { throw .bodyTooLarge }
             state = .length(remaining: length)
         case .chunked:
             state = .chunkSize
         }
     }
 
-    /// Takes what belongs to this body out of `buffer`, and nothing of the request after it.
-    mutating func read(from buffer: inout ByteBuffer) throws(RequestFault) {
-        while try step(&buffer) {}
-    }
-
-    /// One transition; false when more bytes are needed or the body is complete.
-    private mutating func step(_ buffer: inout ByteBuffer) throws(RequestFault) -> Bool {
-        switch state {
-        case .complete:
-            return false
-        case .length(let remaining):
-            let left = take(remaining, from: &buffer)
-            state = left == 0 ? .complete : .length(remaining: left)
-            return left == 0
-        case .chunkSize:
-            guard let line = try Self.line(from: &buffer, maxBytes: Self.maxLineBytes) else { return false }
-            let size = try Self.chunkSize(line)
-            guard size <= limit - bytes.count else { throw .bodyTooLarge }
-            state = size == 0 ? .trailer(used: 0) : .chunkData(remaining: size)
-            return true
-        case .chunkData(remaining: 0):
-            // Only the CRLF fits; more means that the chunk is longer than its size.
-            guard try Self.line(from: &buffer, maxBytes: 0) != nil else { return false }
-            state = .chunkSize
-            return true
-        case .chunkData(let remaining):
-            let left = take(remaining, from: &buffer)
-            state = .chunkData(remaining: left)
-            return left == 0
-        case .trailer(let used):
-            guard let line = try Self.line(from: &buffer, maxBytes: Self.maxLineBytes - used) else { return false }
-            state = line.isEmpty ? .complete : .trailer(used: used + line.count)
-            return true
+    /// Takes the next decoded bytes of this body out of `buffer`, and nothing of the request after it; nil when more has
+    /// to arrive, or the body is complete.
+    mutating func next(from buffer: inout ByteBuffer) throws(RequestFault) -> ByteBuffer? {
+        while true {
+            switch state {
+            case .complete:
+                return nil
+            case .length(let remaining):
+                guard let (piece, left) = take(remaining, from: &buffer) else { return nil }
+                state = left == 0 ? .complete : .length(remaining: left)
+                return piece
+            case .chunkData(let remaining) where remaining > 0:
+                guard let (piece, left) = take(remaining, from: &buffer) else { return nil }
+                state = .chunkData(remaining: left)
+                return piece
+            case .chunkSize, .chunkData, .trailer:
+                guard try readLine(from: &buffer) else { return nil }
+            }
         }
     }
 
-    private mutating func take(_ wanted: Int, from buffer: inout ByteBuffer) -> Int {
+    /// A line of the chunked framing; false when it has not arrived.
+    private mutating func readLine(from buffer: inout ByteBuffer) throws(RequestFault) -> Bool {
+        switch state {
+        case .complete, .length:
+            return false
+        case .chunkSize:
+            guard let line = try Self.line(from: &buffer, maxBytes: Self.maxLineBytes) else { return false }
+            let size = try Self.chunkSize(line)
+            guard size <= limit - received else { throw .bodyTooLarge }
+            state = size == 0 ? .trailer(used: 0) : .chunkData(remaining: size)
+        case .chunkData:
+            // Only the CRLF fits; more means that the chunk is longer than its size.
+            guard try Self.line(from: &buffer, maxBytes: 0) != nil else { return false }
+            state = .chunkSize
+        case .trailer(let used):
+            guard let line = try Self.line(from: &buffer, maxBytes: Self.maxLineBytes - used) else { return false }
+            state = line.isEmpty ? .complete : .trailer(used: used + line.count)
+        }
+        return true
+    }
+
+    private mutating func take(_ wanted: Int, from buffer: inout ByteBuffer) -> (ByteBuffer, left: Int)? {
         let count = min(wanted, buffer.readableBytes)
-        bytes += buffer.readBytes(length: count) ?? []
-        return wanted - count
+        guard count > 0, let piece = buffer.readSlice(length: count) else { return nil }
+        received += count
+        return (piece, wanted - count)
     }
 
     /// The next line without its CRLF; nil if it is not complete yet.

@@ -40,9 +40,20 @@ struct RequestHead: Equatable, Sendable {
 
     /// Whether the client leaves the connection open after the answer (RFC 9112 §9.3).
     var wantsKeepAlive: Bool {
-        let options = headers["Connection"].flatMap(\.listElements).map { $0.lowercased() }
+        let options = connectionOptions
         if options.contains("close") { return false }
         return minorVersion >= 1 || options.contains("keep-alive")
+    }
+
+    /// The one protocol that the client asks to switch to; nothing else than HTTP/1.1 can (RFC 9110 §7.8).
+    var upgrade: String? {
+        let protocols = headers["Upgrade"].flatMap(\.listElements)
+        guard minorVersion >= 1, protocols.count == 1, connectionOptions.contains("upgrade") else { return nil }
+        return protocols[0].lowercased()
+    }
+
+    private var connectionOptions: [String] {
+        headers["Connection"].flatMap(\.listElements).map { $0.lowercased() }
     }
 
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {

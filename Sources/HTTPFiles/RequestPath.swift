@@ -37,7 +37,8 @@ package struct RequestPath: Hashable, Sendable {
         self = try RequestTarget(parsing: target).path
     }
 
-    init(rawSegments: [ArraySlice<UInt8>]) throws(RequestPathError) {
+    /// - Parameter spelled: gets the raw segments that are left.
+    init(rawSegments: [ArraySlice<UInt8>], spelled: inout [ArraySlice<UInt8>]) throws(RequestPathError) {
         var segments: [String] = []
         var endsInFolder = true
         for raw in rawSegments {
@@ -47,14 +48,33 @@ package struct RequestPath: Hashable, Sendable {
                 endsInFolder = true
             case "..":
                 _ = segments.popLast()
+                _ = spelled.popLast()
                 endsInFolder = true
             default:
                 segments.append(segment)
+                spelled.append(raw)
                 endsInFolder = false
             }
         }
         self.segments = segments
         self.hasTrailingSlash = endsInFolder
+    }
+
+    /// Percent-encoded, with a slash at its end where the target has one.
+    var encoded: String {
+        let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+        let names = segments.map { segment in
+            segment.utf8.map { byte in
+                if unreserved.contains(byte) { return String(Unicode.Scalar(byte)) }
+                let digits = String(byte, radix: 16, uppercase: true)
+                return digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }.joined()
+        }
+        return Self.joined(names, hasTrailingSlash: hasTrailingSlash)
+    }
+
+    static func joined(_ names: [String], hasTrailingSlash: Bool) -> String {
+        names.isEmpty ? "/" : names.map { "/\($0)" }.joined() + (hasTrailingSlash ? "/" : "")
     }
 
     private static func decode(_ raw: ArraySlice<UInt8>) throws(RequestPathError) -> String {

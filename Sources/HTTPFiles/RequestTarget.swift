@@ -3,6 +3,8 @@ struct RequestTarget: Equatable, Sendable {
     let path: RequestPath
     /// Raw, without `?`; nil without one.
     let query: String?
+    /// As received, without the segments that `path` does not have either.
+    let spelledPath: String
 
     init(parsing target: String) throws(RequestPathError) {
         // Above 0x7E lie DEL and raw UTF-8, below 0x21 the controls and the space; a fragment is never sent.
@@ -15,7 +17,12 @@ struct RequestTarget: Equatable, Sendable {
         }
         let parts = rest.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         let names = (parts.first ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        path = try RequestPath(rawSegments: names)
+        var spelled: [ArraySlice<UInt8>] = []
+        path = try RequestPath(rawSegments: names, spelled: &spelled)
+        spelledPath = RequestPath.joined(
+            spelled.map { String(decoding: $0, as: UTF8.self) },
+            hasTrailingSlash: path.hasTrailingSlash
+        )
         query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     }
 

@@ -7,12 +7,15 @@ struct Response: Sendable {
         case none
         case bytes(ArraySlice<UInt8>)
         case file(OpenFile, Range<Int>)
+        case stream(ServedStream)
 
-        var count: Int {
+        /// Bytes; nil for a stream that does not know.
+        var count: Int? {
             switch self {
             case .none: 0
             case .bytes(let bytes): bytes.count
             case .file(_, let range): range.count
+            case .stream(let stream): stream.length
             }
         }
     }

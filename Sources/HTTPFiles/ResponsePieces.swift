@@ -12,25 +12,29 @@ struct ResponsePieces: Sendable {
 
     private var head: ByteBuffer?
     private let body: Response.Body
+    private let count: Int
     private var cut = 0
     /// Bytes of the body that the kernel has taken.
     private(set) var writtenBodyBytes = 0
 
+    /// - Precondition: `body` is no stream.
     init(head: ByteBuffer, body: Response.Body) {
+        if case .stream = body { preconditionFailure("a stream makes its own pieces") }
         self.head = head
         self.body = body
+        count = body.count ?? 0
     }
 
-    var isComplete: Bool { head == nil && writtenBodyBytes == body.count }
+    var isComplete: Bool { head == nil && writtenBodyBytes == count }
 
     /// The next piece; nil after the last.
     mutating func next() async throws(OpenFileError) -> ByteBuffer? {
         let start = cut
-        let end = min(cut + Self.size, body.count)
+        let end = min(cut + Self.size, count)
         guard head != nil || start < end else { return nil }
         var piece = head ?? ByteBuffer()
         switch body {
-        case .none:
+        case .none, .stream:
             break
         case .bytes(let bytes):
             piece.writeBytes(bytes.dropFirst(start).prefix(end - start))

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -58,6 +59,32 @@ struct RawClient {
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
     }
 
+    /// Bytes on their way, for a server that holds them back.
+    func sending(_ bytes: ByteBuffer) -> Sending {
+        let sent = NIOLockedValueBox(false)
+        let channel = channel
+        return Sending(
+            task: Task {
+                try await channel.writeAndFlush(bytes)
+                sent.withLockedValue { $0 = true }
+            },
+            sent: sent
+        )
+    }
+
+    struct Sending: Sendable {
+        fileprivate let task: Task<Void, any Error>
+        fileprivate let sent: NIOLockedValueBox<Bool>
+
+        var value: Void { get async throws { try await task.value } }
+
+        /// Whether the bytes are gone after a moment's time: that of requests on other connections.
+        func isDone(afterRequestsTo server: TestServer) async -> Bool {
+            for _ in 0..<50 where !sent.withLockedValue(\.self) { _ = try? await server.get("/") }
+            return sent.withLockedValue(\.self)
+        }
+    }
+
     func closeOutput() async throws {
         try await channel.close(mode: .output)
     }
@@ -87,6 +114,12 @@ struct RawClient {
             headers.add(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
         return (try #require(Int(statusLine[1])), headers)
+    }
+
+    /// This many bytes.
+    mutating func text(_ count: Int) async throws -> String {
+        while buffer.readableBytes < count { try await fill() }
+        return buffer.readString(length: count) ?? ""
     }
 
     /// Bytes until the server's end of the connection.

@@ -34,6 +34,9 @@ struct ServingTests {
             )
         case .refused(let status, _, let headers):
             return Answer(status: status.code, cache: headers.first(name: "Cache-Control"))
+        case .stream, .tunnel:
+            Issue.record("a tree is of files")
+            return Answer(status: 500)
         }
     }
 

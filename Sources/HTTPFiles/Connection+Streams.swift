@@ -1,0 +1,112 @@
+import NIOCore
+import NIOHTTP1
+
+extension Connection {
+    /// What of an unread body is read and thrown away to keep the connection; with more to come it ends.
+    private static let maxDrainedBytes = 64 * 1024
+
+    /// What the task that answers a request leaves for the one that reads the connection.
+    private enum Outcome: Sendable {
+        case answered(keepsConnection: Bool)
+        case tunnel(ServedTunnel)
+    }
+
+    /// Answers a request whose body the source takes piece by piece; false when the connection ends with it.
+    mutating func answer(
+        _ head: RequestHead,
+        _ request: FileRequest,
+        streaming framing: BodyFraming,
+        expectsContinue: Bool
+    ) async throws(RequestFault) -> Bool {
+        var body = StreamedBody(try RequestBody(framing, limit: nil), expectsContinue: expectsContinue)
+        let (handoff, responder) = (Handoff(), responder)
+        let request = request.with(RequestStream(length: body.decoder.remaining, handoff: handoff))
+        let rest = body.rest
+        let outcome = await withTaskGroup(of: Outcome.self) { group in
+            group.addTask {
+                let outcome = await Self.answer(head, request, responder, rest: rest)
+                handoff.close()
+                if rest.value != 0 { responder.wakeReader() }
+                return outcome
+            }
+            await pump(&body, to: handoff)
+            return await group.next() ?? .answered(keepsConnection: false)
+        }
+        switch outcome {
+        case .answered(true): return await drain(&body)
+        case .answered(false): return false
+        case .tunnel(let tunnel): return await run(tunnel, for: head)
+        }
+    }
+
+    private static func answer(
+        _ head: RequestHead,
+        _ request: FileRequest,
+        _ responder: Responder,
+        rest: StreamedBody.Rest
+    ) async -> Outcome {
+        let since = ContinuousClock.now
+        let exchange = responder.exchange
+        var response: Response
+        switch await responder.client.cancelling(at: .input, { await exchange.reply(to: request) }) {
+        case .tunnel(let tunnel): return .tunnel(tunnel)
+        case .response(let reply): response = reply
+        }
+        var keepsConnection = head.wantsKeepAlive && !responder.connections.isStopping
+        if let fault = request.stream?.handoff.fault {
+            response = Response(fault)
+            keepsConnection = false
+        }
+        let isDrainable = rest.value.map { $0 <= maxDrainedBytes } ?? false
+        let keeps = await responder.send(
+            response,
+            to: head,
+            keepAlive: keepsConnection && isDrainable,
+            since: since
+        )
+        return .answered(keepsConnection: keeps && request.stream?.handoff.fault == nil)
+    }
+
+    /// Reads as much of the body as is asked for, until nobody asks any more.
+    private mutating func pump(_ body: inout StreamedBody, to handoff: Handoff) async {
+        while await handoff.isAsked() {
+            do throws(RequestFault) {
+                if let piece = try await next(of: &body, while: { !handoff.isClosed }) {
+                    handoff.give(piece)
+                } else if body.decoder.isComplete {
+                    handoff.finish()
+                }
+            } catch { handoff.finish(throwing: error) }
+        }
+    }
+
+    /// The next piece; nil at the body's end, or once nobody waits for it.
+    private mutating func next(
+        of body: inout StreamedBody,
+        while isWanted: () -> Bool
+    ) async throws(RequestFault) -> ByteBuffer? {
+        let deadline = Deadline(in: configuration.bodyStallTimeout, .wakingReader, channel)
+        defer { deadline.cancel() }
+        while isWanted() {
+            if let piece = try body.next(from: &buffer) { return piece }
+            if body.decoder.isComplete { return nil }
+            if body.expectsContinue {
+                body.expectsContinue = false
+                await sendContinue()
+            }
+            if deadline.hasExpired { throw .tooSlow }
+            guard await fill() else { throw .malformed("the body ends early") }
+        }
+        return nil
+    }
+
+    /// Reads what is left of a body that nobody wanted; false when the connection is better ended.
+    private mutating func drain(_ body: inout StreamedBody) async -> Bool {
+        // A client that still waits for its 100 may send the body, or the next request.
+        guard !body.expectsContinue || body.decoder.isComplete else { return false }
+        do throws(RequestFault) {
+            while try await next(of: &body, while: { true }) != nil {}
+            return body.decoder.isComplete
+        } catch { return false }
+    }
+}

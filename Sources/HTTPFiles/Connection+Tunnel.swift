@@ -1,0 +1,57 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+
+extension Connection {
+    /// Switches protocols, and carries bytes until either end has had enough; the connection ends with it.
+    mutating func run(_ tunnel: ServedTunnel, for head: RequestHead) async -> Bool {
+        let (responder, since) = (responder, ContinuousClock.now)
+        guard head.upgrade != nil else {
+            exchange.report("\(head.target): the source switches protocols without being asked to")
+            let response = Response(refusing: .internalServerError, message: "No upgrade was asked for.")
+            return await responder.send(response, to: head, keepAlive: false, since: since)
+        }
+        guard connections.becomesEndless(channel) else { return false }
+        var fields = tunnel.headers
+        for name in ["Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive"] { fields.remove(name: name) }
+        fields.add(name: "Connection", value: "Upgrade")
+        guard await responder.write(Response.head(.switchingProtocols, fields)) else { return false }
+
+        let sent = await carry(tunnel)
+        responder.log(.switchingProtocols, sent, to: head, since: since)
+        return false
+    }
+
+    /// - Returns: bytes that the client got.
+    private mutating func carry(_ tunnel: ServedTunnel) async -> Int {
+        let (handoff, responder) = (Handoff(), responder)
+        let idle = IdleLimit(configuration.tunnelIdleTimeout, channel)
+        let sent = NIOLockedValueBox(0)
+        let client = TunnelClient(handoff: handoff) { bytes in
+            idle.touch()
+            guard await responder.write(bytes) else { return false }
+            sent.withLockedValue { $0 += bytes.readableBytes }
+            return true
+        }
+        await withTaskGroup { group in
+            group.addTask {
+                await responder.client.cancelling(at: .connection) { await tunnel.run(client) }
+                handoff.close()
+                responder.wakeReader()
+            }
+            await pumpRaw(to: handoff, idle)
+        }
+        return sent.withLockedValue(\.self)
+    }
+
+    private mutating func pumpRaw(to handoff: Handoff, _ idle: IdleLimit) async {
+        while await handoff.isAsked() {
+            while buffer.readableBytes == 0, !handoff.isClosed {
+                guard await fill() else { return handoff.finish() }
+            }
+            idle.touch()
+            handoff.give(buffer)
+            buffer = ByteBuffer()
+        }
+    }
+}

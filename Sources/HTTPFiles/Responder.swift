@@ -1,0 +1,142 @@
+import NIOCore
+import NIOHTTP1
+
+/// Writes responses to one client, piece by piece, each when the one before is gone.
+struct Responder: Sendable {
+    let channel: any Channel
+    let client: ClientEnd
+    let configuration: FileServerConfiguration
+    let exchange: Exchange
+    let connections: Connections
+    let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+
+    /// What became of a response's body.
+    private struct Sent: Sendable {
+        /// Bytes that the kernel has taken.
+        var bytes = 0
+        var isWhole = false
+        /// In words; nil when the client is the reason.
+        var trouble: String?
+    }
+
+    /// - Returns: false when the connection is of no more use.
+    func send(
+        _ response: Response,
+        to head: RequestHead?,
+        keepAlive: Bool,
+        since: ContinuousClock.Instant
+    ) async -> Bool {
+        let framing = response.framing(minorVersion: head?.minorVersion ?? 1)
+        let keepAlive = keepAlive && framing != .connectionEnd
+        let start = response.head(framing: framing, keepAlive: keepAlive, date: HTTPDate.now)
+        let hasBody = head?.method != .HEAD && response.hasContent
+        let sent: Sent
+        if hasBody, case .stream(let stream) = response.body {
+            sent = await send(stream, after: start, framing)
+        } else {
+            sent = await send(ResponsePieces(head: start, body: hasBody ? response.body : .none))
+        }
+        if let trouble = sent.trouble {
+            exchange.report("\(head?.target ?? "-"): the response broke after \(sent.bytes) bytes: \(trouble)")
+        }
+        log(response.status, sent.bytes, to: head, since: since)
+        // After a response that stops in the middle, only the connection's end tells the client so.
+        return sent.isWhole && keepAlive
+    }
+
+    func log(_ status: HTTPResponseStatus, _ bytes: Int, to head: RequestHead?, since: ContinuousClock.Instant) {
+        guard let accessLog else { return }
+        accessLog(
+            AccessLogEntry(
+                method: head?.method.rawValue ?? "-",
+                target: head?.target ?? "-",
+                status: Int(status.code),
+                bodyBytes: bytes,
+                duration: since.duration(to: .now),
+                remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
+                userAgent: head?.headers.first(name: "User-Agent")
+            )
+        )
+    }
+
+    private func send(_ response: ResponsePieces) async -> Sent {
+        var (pieces, sent) = (response, Sent())
+        do throws(OpenFileError) {
+            while let piece = try await pieces.next() {
+                guard await write(piece) else { break }
+                pieces.wasWritten()
+            }
+            sent.isWhole = pieces.isComplete
+        } catch { sent.trouble = "\(error)" }
+        sent.bytes = pieces.writtenBodyBytes
+        return sent
+    }
+
+    private func send(_ stream: ServedStream, after head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
+        // A server that stops meanwhile need not wait for what never ends.
+        guard !stream.isEndless || connections.becomesEndless(channel) else { return Sent() }
+        return await client.cancelling(at: .input) { [self] in
+            var sent = Sent()
+            guard await write(head) else { return sent }
+            var isTaken = true
+            do {
+                try await stream.send { piece throws(ClientGone) in
+                    isTaken = isTaken && sent.bytes + piece.readableBytes <= stream.length ?? .max
+                    if isTaken { isTaken = await write(piece, framing) }
+                    guard isTaken else { throw ClientGone() }
+                    sent.bytes += piece.readableBytes
+                }
+                let isAll = isTaken && !Task.isCancelled && sent.bytes == stream.length ?? sent.bytes
+                if isTaken, !isAll, channel.isActive { sent.trouble = "the stream is not as long as it says" }
+                if isAll { sent.isWhole = await end(framing) }
+            } catch is ClientGone {
+            } catch is CancellationError {
+            } catch { sent.trouble = "\(error)" }
+            return sent
+        }
+    }
+
+    /// In parts that each have the time of ``FileServerConfiguration/writeTimeout``.
+    private func write(_ piece: ByteBuffer, _ framing: Response.Framing) async -> Bool {
+        var rest = piece
+        while let part = rest.readSlice(length: min(rest.readableBytes, ResponsePieces.size)), part.readableBytes > 0 {
+            guard await write(framing == .chunked ? part.asChunk : part) else { return false }
+        }
+        return true
+    }
+
+    private func end(_ framing: Response.Framing) async -> Bool {
+        guard framing == .chunked else { return true }
+        return await write(ByteBuffer(string: "0\r\n\r\n"))
+    }
+
+    /// Gives whoever reads the connection an empty buffer.
+    func wakeReader() {
+        ReaderWake.fire(channel)
+    }
+
+    /// Returns when the kernel has taken all of `bytes`; false when it never will.
+    func write(_ bytes: ByteBuffer) async -> Bool {
+        let deadline = Deadline(in: configuration.writeTimeout, .closing, channel)
+        defer { deadline.cancel() }
+        do {
+            try await channel.writeAndFlush(bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// RFC 9112 §7.1; not for no bytes, which would end the body.
+    fileprivate var asChunk: ByteBuffer {
+        let size = String(readableBytes, radix: 16)
+        var chunk = ByteBuffer()
+        chunk.reserveCapacity(minimumWritableBytes: readableBytes + size.utf8.count + 4)
+        chunk.writeString("\(size)\r\n")
+        chunk.writeImmutableBuffer(self)
+        chunk.writeString("\r\n")
+        return chunk
+    }
+}

@@ -1,0 +1,33 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A body that is read piece by piece, and how much of it is left, for the task that answers meanwhile.
+struct StreamedBody: Sendable {
+    /// Bytes that nobody has read yet; nil while that is unknown, or while the client waits for its `100 Continue`.
+    typealias Rest = NIOLockedValueBox<Int?>
+
+    private(set) var decoder: RequestBody
+    /// Whether the client still waits for its `100 Continue`.
+    var expectsContinue: Bool { didSet { update() } }
+    let rest = Rest(nil)
+
+    init(_ decoder: RequestBody, expectsContinue: Bool) {
+        self.decoder = decoder
+        self.expectsContinue = expectsContinue && !decoder.isComplete
+        update()
+    }
+
+    mutating func next(from buffer: inout ByteBuffer) throws(RequestFault) -> ByteBuffer? {
+        defer { update() }
+        return try decoder.next(from: &buffer)
+    }
+
+    private func update() {
+        let left = expectsContinue ? nil : decoder.remaining
+        rest.withLockedValue { $0 = left }
+    }
+}
+
+extension NIOLockedValueBox where Value == Int? {
+    var value: Int? { withLockedValue(\.self) }
+}

@@ -1,0 +1,194 @@
+import HTTPFiles
+import NIOCore
+import NIOHTTP1
+import Testing
+
+extension ServedStream {
+    /// What is put into `pieces`, as it comes.
+    static func of(_ pieces: AsyncStream<String>, length: Int? = nil, isEndless: Bool = false) -> ServedStream {
+        ServedStream(
+            headers: ["Content-Type": "text/plain"],
+            length: length,
+            isEndless: isEndless,
+            pieces: pieces.map { ByteBuffer(string: $0) }
+        )
+    }
+
+    static func of(_ pieces: [String], length: Int? = nil) -> ServedStream {
+        let (stream, give) = AsyncStream.makeStream(of: String.self)
+        for piece in pieces { give.yield(piece) }
+        give.finish()
+        return .of(stream, length: length)
+    }
+}
+
+private struct Broken: Error {}
+
+@Suite("A streamed response", .timeLimit(.minutes(1)))
+struct StreamTests {
+    @Test func `is chunked when its length is unknown, and the connection goes on`() async throws {
+        let source = ClosureSource.answering { _ in .stream(.of(["hello", "", ", world"])) }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                for _ in 0..<2 {
+                    try await client.send(request("GET", "/"))
+                    let (status, headers) = try await client.head()
+                    #expect(status == 200)
+                    #expect(headers["Transfer-Encoding"] == ["chunked"])
+                    #expect(headers["Content-Length"] == [])
+                    #expect(headers["Connection"] == ["keep-alive"])
+                    #expect(try await client.text(27) == "5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n")
+                }
+            }
+        }
+    }
+
+    @Test func `has a Content-Length when that is known`() async throws {
+        let source = ClosureSource.answering { _ in .stream(.of(["hello", ", world"], length: 12)) }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                for _ in 0..<2 {
+                    try await client.send(request("GET", "/"))
+                    let response = try await client.response()
+                    #expect(response.text == "hello, world")
+                    #expect(response.headers["Transfer-Encoding"] == [])
+                }
+            }
+        }
+    }
+
+    @Test func `ends with the connection in HTTP 1.0`() async throws {
+        let source = ClosureSource.answering { _ in .stream(.of(["hello", ", world"])) }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+                let (_, headers) = try await client.head()
+                #expect(headers["Transfer-Encoding"] == [] && headers["Content-Length"] == [])
+                #expect(headers["Connection"] == ["close"])
+                #expect(await client.rest() == Array("hello, world".utf8))
+            }
+        }
+    }
+
+    @Test func `has no bytes for HEAD, and none are asked for`() async throws {
+        let source = ClosureSource.answering { _ in
+            .stream(ServedStream(headers: [:], length: 5) { _ in Issue.record("asked for") })
+        }
+        try await TestServer.running(source) { server in
+            let response = try await server.get("/", method: "HEAD")
+            #expect(response["Content-Length"] == "5")
+        }
+    }
+
+    @Test(arguments: [nil, 100])
+    func `that fails ends the connection before its end`(length: Int?) async throws {
+        let source = ClosureSource.answering { _ in
+            .stream(
+                ServedStream(headers: [:], length: length) { write in
+                    try await write(ByteBuffer(string: "hello"))
+                    throw Broken()
+                }
+            )
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                _ = try await client.head()
+                let rest = await client.rest()
+                #expect(String(decoding: rest, as: UTF8.self) == (length == nil ? "5\r\nhello\r\n" : "hello"))
+            }
+            #expect(await server.errorLog.first { _ in true }?.contains("broke after 5 bytes") == true)
+        }
+    }
+
+    @Test(arguments: [(["hel"], "hel"), (["hello"], "hello"), (["hello", "x"], "hello"), (["hellox"], "")])
+    func `never has another number of bytes than it says`(pieces: [String], received: String) async throws {
+        let source = ClosureSource.answering { _ in .stream(.of(pieces, length: 5)) }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/", ["Connection: close"]))
+                _ = try await client.head()
+                #expect(String(decoding: await client.rest(), as: UTF8.self) == received)
+            }
+        }
+    }
+
+    @Test func `is asked for a piece only when the kernel has taken the one before`() async throws {
+        let piece = ByteBuffer(repeating: 0x78, count: 1 << 20)
+        let (made, make) = AsyncStream.makeStream(of: Int.self)
+        let total = 256
+        let source = ClosureSource.answering { _ in
+            .stream(
+                ServedStream(headers: [:], length: total << 20) { write in
+                    for number in 1...total {
+                        make.yield(number)
+                        try await write(piece)
+                    }
+                }
+            )
+        }
+        try await TestServer.running(source, configure: { $0.writeTimeout = .milliseconds(200) }) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                // The write deadline ends the wait for a client that does not read.
+                _ = await server.accessLog.first { _ in true }
+                make.finish()
+                let last = await made.reduce(0) { max($0, $1) }
+                #expect(last < total / 2)
+                withExtendedLifetime(client) {}
+            }
+        }
+    }
+
+    @Test func `is cancelled when the client goes away while it waits`() async throws {
+        let (ended, end) = AsyncStream.makeStream(of: Bool.self)
+        let (never, keep) = AsyncStream.makeStream(of: String.self)
+        let source = ClosureSource.answering { _ in
+            .stream(
+                ServedStream(headers: [:], isEndless: true) { write in
+                    try await write(ByteBuffer(string: "first"))
+                    for await _ in never {}
+                    end.yield(Task.isCancelled)
+                }
+            )
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                _ = try await client.head()
+                #expect(try await client.text(10) == "5\r\nfirst\r\n")
+            }
+            #expect(await ended.first { _ in true } == true)
+        }
+        keep.finish()
+    }
+
+    @Test func `without an end is ended at once when the server stops`() async throws {
+        let (never, keep) = AsyncStream.makeStream(of: String.self)
+        let source = ClosureSource.answering { _ in .stream(.of(never, isEndless: true)) }
+        try await TestServer.running(source, configure: { $0.drainTimeout = .seconds(600) }) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                _ = try await client.head()
+                server.stop()
+                #expect(await client.rest() == [])
+            }
+        }
+        keep.finish()
+    }
+
+    @Test func `with an end is sent to it when the server stops`() async throws {
+        let (pieces, give) = AsyncStream.makeStream(of: String.self)
+        let source = ClosureSource.answering { _ in .stream(.of(pieces)) }
+        try await TestServer.running(source, configure: { $0.drainTimeout = .seconds(600) }) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                _ = try await client.head()
+                server.stop()
+                give.yield("last")
+                give.finish()
+                #expect(String(decoding: await client.rest(), as: UTF8.self) == "4\r\nlast\r\n0\r\n\r\n")
+            }
+        }
+    }
+}
