@@ -88,7 +88,7 @@ let package = Package(
         ),
         .target(
             name: "AssetServer",
-            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, systemPackage]
+            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, systemPackage]
         ),
         .target(
             name: "Patchline",

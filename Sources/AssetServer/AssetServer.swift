@@ -1,7 +1,6 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
-import NIOCore
-package import NIOHTTP1
+import NIOHTTP1
 import PatchFormat
 package import SystemPackage
 
@@ -92,7 +91,7 @@ package final class AssetServer: FileSource {
         case .admitted(let query, let fields):
             var fields = fields
             fields.add(missing: settings.access.securityHeaders)
-            switch decideAdmitted(request.asking(query)) {
+            switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
             case .call(var call):
                 call.fields = fields
@@ -169,11 +168,9 @@ package final class AssetServer: FileSource {
         return .stream(
             ServedStream(
                 headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
-                isEndless: true
-            ) { [events] write in
-                guard let pieces = events.subscribe(after: after) else { return }
-                for await piece in pieces { try await write(ByteBuffer(bytes: piece)) }
-            }
+                isEndless: true,
+                pieces: PageEvents.Pieces(events: events, after: after)
+            )
         )
     }
 }

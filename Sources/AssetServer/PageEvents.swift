@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import NIOCore
 import PatchFormat
 
 /// Tells open pages what happens, each over a stream of server-sent events (HTML, "Server-sent events").
@@ -15,7 +16,7 @@ package final class PageEvents: Sendable {
         var page = PageState()
         var last = 0
         var recent: [(number: Int, event: PageEvent)] = []
-        var streams: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
+        var streams: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
         var nextStream = 0
         var isOpen = true
     }
@@ -66,25 +67,35 @@ package final class PageEvents: Sendable {
     /// A stream of pieces that begins with what holds now; nil when there are too many, or the server stops.
     ///
     /// - Parameter lastEventID: what a page that comes back names.
-    func subscribe(after lastEventID: String?) -> AsyncStream<[UInt8]>? {
+    func subscribe(after lastEventID: String?) -> AsyncStream<ByteBuffer>? {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: [UInt8].self,
+            of: ByteBuffer.self,
             bufferingPolicy: .bufferingOldest(Self.kept + 1)
         )
-        let number: Int? = state.withLockedValue { state in
+        let opened = state.withLockedValue { state -> Int? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
             let missed = number(in: lastEventID).map { last in state.recent.filter { $0.number > last } } ?? []
             var first = Array("retry: 1000\n\n".utf8)
             first += Self.text("state", state.page.json, id: "\(start)-\(state.last)")
             for (number, event) in missed { first += text(of: event, number: number) }
-            continuation.yield(first)
+            continuation.yield(ByteBuffer(bytes: first))
             state.nextStream += 1
             state.streams[state.nextStream] = continuation
             return state.nextStream
         }
-        guard let number else { return nil }
-        continuation.onTermination = { [weak self] _ in self?.forget(number) }
+        guard let opened else { return nil }
+        continuation.onTermination = { [weak self] _ in self?.forget(opened) }
         return stream
+    }
+
+    /// A stream that begins when somebody reads it.
+    struct Pieces: AsyncSequence, Sendable {
+        let events: PageEvents
+        let after: String?
+
+        func makeAsyncIterator() -> AsyncStream<ByteBuffer>.Iterator {
+            (events.subscribe(after: after) ?? AsyncStream { $0.finish() }).makeAsyncIterator()
+        }
     }
 
     private func forget(_ number: Int) {
@@ -98,9 +109,9 @@ package final class PageEvents: Sendable {
         return Int(id.dropFirst(start.count + 1))
     }
 
-    private static func send(_ text: [UInt8], to streams: inout [Int: AsyncStream<[UInt8]>.Continuation]) {
+    private static func send(_ text: [UInt8], to streams: inout [Int: AsyncStream<ByteBuffer>.Continuation]) {
         for (number, stream) in streams {
-            guard case .dropped = stream.yield(text) else { continue }
+            guard case .dropped = stream.yield(ByteBuffer(bytes: text)) else { continue }
             streams[number] = nil
             stream.onTermination = nil
             stream.finish()

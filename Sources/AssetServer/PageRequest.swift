@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOHTTP1
 
 /// What a request says of the page that it is made for.
 struct PageRequest: Equatable, Sendable {

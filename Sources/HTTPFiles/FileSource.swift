@@ -59,6 +59,12 @@ extension FileAnswer {
         case .bytes(var bytes):
             bytes.headers.add(missing: fields)
             return .bytes(bytes)
+        case .stream(var stream):
+            stream.headers.add(missing: fields)
+            return .stream(stream)
+        case .tunnel:
+            // What follows is not for a browser's rules about documents.
+            return self
         case .refused(let status, let message, var headers):
             headers.add(missing: fields)
             return .refused(status, message: message, headers: headers)

@@ -17,8 +17,7 @@ extension Device {
     ///
     /// - Parameter bundle: which one, where there are several; the first by id otherwise.
     func open(_ selection: Selection, bundle id: PatchID?) throws(SyncError) -> OpenedBundle? {
-        let bundles = selection.patches.filter { $0.kind == .bundle }
-        guard let patch = id.map({ id in bundles.first { $0.patchID == id } }) ?? bundles.first else { return nil }
+        guard let patch = selection.bundle(id) else { return nil }
         var examination = Examination(store: store, records: store.records())
         let faults = try examination.faults(of: patch)
         guard !faults.contains(where: { $0.asset == nil }), let index = try examination.index(of: patch) else {
@@ -32,5 +31,14 @@ extension Device {
             return AssetTable.Location(path: place.path, root: place.root)
         }
         return OpenedBundle(table: table, faults: faults.map(\.file))
+    }
+}
+
+extension Selection {
+    /// The bundle that is served: the one with this id, or the first where none is given.
+    func bundle(_ id: PatchID?) -> InstalledPatch? {
+        let bundles = patches.filter { $0.kind == .bundle }
+        guard let id else { return bundles.first }
+        return bundles.first { $0.patchID == id }
     }
 }
