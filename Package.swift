@@ -88,13 +88,15 @@ let package = Package(
         ),
         .target(
             name: "AssetServer",
-            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, systemPackage]
+            dependencies: [
+                "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+            ]
         ),
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle,
-                nioConcurrency, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle, logging,
+                nioConcurrency, nioCore, systemPackage,
             ]
         ),
         .target(name: "Terminal"),
@@ -183,7 +185,7 @@ let package = Package(
             dependencies: [
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
                 "PatchTrust",
-                nioConcurrency, nioHTTP1, systemPackage,
+                nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),

@@ -1,62 +1,89 @@
 import HTTPFiles
 import NIOHTTP1
+import NIOPosix
 import PatchFormat
 
 /// One file of a bundle as it answers one request: under which headers, and in which coding.
-struct AssetAnswer {
-    let table: AssetTable
-    let types: ContentTypeRules
-    /// Whether the URL may stand for these bytes in caches for a year (M19).
-    let mayBeKept: Bool
+package struct AssetAnswer: Sendable {
+    private let row: BundleIndex.Row
+    private let table: AssetTable
+    private let contentType: String
+    private let cacheControl: String
+    private let headers: HTTPHeaders
+    private let lease: Lease?
+    /// The form of the file that the request wants most.
+    private let coded: (coding: ContentCoding, row: BundleIndex.Row)?
 
-    func answer(_ entry: AssetTable.Entry, to request: FileRequest) -> FileAnswer {
-        switch entry {
-        case .asset(let asset): file(of: asset, isImmutable: mayBeKept && asset.isImmutable(under: request), request)
-        case .index(let asset): file(of: asset, isImmutable: false, request)
-        case .damaged(let path):
-            .refused(
-                .serviceUnavailable,
-                message: "\(path) is damaged on this device; the next sync heals it.",
-                headers: ["Retry-After": "5"]
-            )
-        case .nothing: .notFound
-        }
-    }
-
-    private func file(of asset: BundleIndex.Row, isImmutable: Bool, _ request: FileRequest) -> FileAnswer {
+    /// - Parameter mayBeKept: whether the URL may stand for these bytes in caches for a year, if it names them (M19).
+    init(
+        _ row: BundleIndex.Row,
+        of table: AssetTable,
+        to request: FileRequest,
+        types: ContentTypeRules,
+        mayBeKept: Bool,
+        lease: Lease?
+    ) {
+        self.row = row
+        self.table = table
+        self.lease = lease
+        contentType = types.type(of: row.path)
+        cacheControl = mayBeKept && row.isImmutable(under: request) ? "max-age=31536000, public" : "no-cache"
+        let forms = table.precompressed(row)
+        let accepted = forms.isEmpty ? [] : ContentCoding.accepted(in: request.headers)
+        coded = accepted.lazy.compactMap { coding in forms[coding].map { (coding, $0) } }.first
         var headers: HTTPHeaders = [:]
-        if let map = table.sourceMap(of: asset) {
+        if let map = table.sourceMap(of: row) {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
-        let forms = table.precompressed(asset)
         if !forms.isEmpty { headers.add(name: "Vary", value: "Accept-Encoding") }
-        let accepted = forms.isEmpty ? [] : ContentCoding.accepted(in: request.headers)
-        let coding = accepted.first { forms[$0] != nil }
-        if let coding { headers.add(name: "Content-Encoding", value: coding.rawValue) }
-        let sent = coding.flatMap { forms[$0] } ?? asset
-        let location = table.location(of: sent)
-        return .file(
-            ServedFile(
-                path: location.path,
-                root: location.root,
-                entityTag: sent.sha256.hex,
-                contentType: types.type(of: asset.path),
-                cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
-                headers: headers,
-                size: sent.size
-            )
+        self.headers = headers
+    }
+
+    /// What is known without reading the file; nil when another one lies there, or none.
+    var recorded: FileAnswer? {
+        let sent = coded?.row ?? row
+        return table.files.recorded(sent).map { answer(sent, $0) }
+    }
+
+    /// The same after the file was read, or that it is damaged.
+    func examined() async -> FileAnswer {
+        for sent in [coded?.row, row].compactMap(\.self) {
+            if let file = table.files.recorded(sent) { return answer(sent, file) }
+            // A disk may stall; the threads that run Swift's tasks must not.
+            let file = try? await NIOThreadPool.singleton.runIfActive { [table] in table.files.examined(sent) }
+            if let file = file ?? nil { return answer(sent, file) }
+        }
+        return .refused(
+            .serviceUnavailable,
+            message: "\(row.path) is damaged on this device; the next sync heals it.",
+            headers: ["Retry-After": "5"]
         )
+    }
+
+    private func answer(_ sent: BundleIndex.Row, _ file: AssetFile) -> FileAnswer {
+        var headers = headers
+        if let coded, sent != row { headers.add(name: "Content-Encoding", value: coded.coding.rawValue) }
+        var served = ServedFile(
+            path: file.path,
+            root: file.root,
+            entityTag: sent.sha256.hex,
+            contentType: contentType,
+            cacheControl: cacheControl,
+            headers: headers,
+            size: sent.size,
+            stamp: file.stamp
+        )
+        served.lease = lease
+        return .file(served)
     }
 }
 
 extension AssetTable {
     /// The forms of a file that lie ready in the bundle beside it: `main.js.br`, `main.js.gz`.
-    fileprivate func precompressed(_ asset: BundleIndex.Row) -> [ContentCoding: BundleIndex.Row] {
+    fileprivate func precompressed(_ row: BundleIndex.Row) -> [ContentCoding: BundleIndex.Row] {
         var forms: [ContentCoding: BundleIndex.Row] = [:]
-        for coding in ContentCoding.allCases {
-            if case .asset(let row)? = self.asset(at: "/\(asset.path)\(coding.suffix)") { forms[coding] = row }
-        }
+        for coding in ContentCoding.allCases { forms[coding] = asset(at: "/\(row.path)\(coding.suffix)") }
         return forms
     }
 }

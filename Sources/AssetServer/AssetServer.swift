@@ -1,6 +1,7 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
-import NIOHTTP1
+package import NIOHTTP1
+import NIOPosix
 import PatchFormat
 package import SystemPackage
 
@@ -26,6 +27,8 @@ package final class AssetServer: FileSource {
     /// What is done with one request: most of them are answered without waiting for anybody.
     package enum Decision: Sendable {
         case answer(FileAnswer)
+        /// The file is not the one that was verified: it is read before it is served.
+        case examine(AssetAnswer, HTTPHeaders)
         /// Only the host can say.
         case call(PendingCall)
     }
@@ -71,6 +74,9 @@ package final class AssetServer: FileSource {
         state.withLockedValue { $0.port = port }
     }
 
+    /// Whether there is anything to serve.
+    package var isServing: Bool { state.withLockedValue { $0.served.current.table != nil } }
+
     package func serve(_ selection: ServedSelection) {
         state.withLockedValue { $0.served.serve(selection, at: now()) }
         events.tell(.switched(version: selection.version))
@@ -79,6 +85,7 @@ package final class AssetServer: FileSource {
     package func answer(_ request: FileRequest) async -> FileAnswer {
         switch decide(request) {
         case .answer(let answer): answer
+        case .examine(let asset, let fields): await asset.examined().adding(missing: fields)
         case .call(let call): await call.answer()
         }
     }
@@ -93,6 +100,7 @@ package final class AssetServer: FileSource {
             fields.add(missing: settings.access.securityHeaders)
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
+            case .examine(let asset, _): return .examine(asset, fields)
             case .call(var call):
                 call.fields = fields
                 return .call(call)
@@ -112,14 +120,28 @@ package final class AssetServer: FileSource {
             return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
         }
         guard let table = choice.selection.table else { return .answer(nothingYet(page)) }
-        let answer = AssetAnswer(table: table, types: settings.types, mayBeKept: !choice.isForeign)
-        return .answer(answered(request, from: table, answer).holding(lease))
+        switch found(for: request, in: table) {
+        case .file(let file): return .answer(.file(file))
+        case .nothing: return .answer(.notFound)
+        case .row(let row, let isNamed):
+            let mayBeKept = isNamed && !choice.isForeign
+            let types = settings.types
+            let asset = AssetAnswer(row, of: table, to: request, types: types, mayBeKept: mayBeKept, lease: lease)
+            return asset.recorded.map { .answer($0) } ?? .examine(asset, [:])
+        }
     }
 
-    private func answered(_ request: FileRequest, from table: AssetTable, _ answer: AssetAnswer) -> FileAnswer {
-        if let entry = table.asset(at: request.path.text) { return answer.answer(entry, to: request) }
+    private enum Found {
+        /// Whether the manifest names the URL; the index stands for many others.
+        case row(BundleIndex.Row, isNamed: Bool)
+        case file(ServedFile)
+        case nothing
+    }
+
+    private func found(for request: FileRequest, in table: AssetTable) -> Found {
+        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
         if let file = file(at: request.path) { return .file(file) }
-        return answer.answer(table.route(request.path.segments), to: request)
+        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
     }
 
     private func nothingYet(_ page: PageRequest) -> FileAnswer {
@@ -193,7 +215,7 @@ package struct PendingCall: Sendable {
         case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
         case .switchToPending: PageAPI.answer(await host.switchToPending())
         case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
-        case .report: PageAPI.json(.ok, await host.report())
+        case .report: PageAPI.json(.ok, await host.debugReport())
         case .status:
             PageAPI.json(
                 .ok,
@@ -205,14 +227,6 @@ package struct PendingCall: Sendable {
             )
         case .script, .events: .notFound
         }
-    }
-}
-
-extension FileAnswer {
-    fileprivate func holding(_ lease: Lease?) -> FileAnswer {
-        guard let lease, case .file(var file) = self else { return self }
-        file.lease = lease
-        return .file(file)
     }
 }
 

@@ -9,7 +9,7 @@ package protocol PageHost: Sendable {
     func checkForUpdates() async -> CheckStart
     func status() async -> PageStatus
     /// What a person would send to whoever can help: versions, states, faults; no token, no user, no device id.
-    func report() async -> JSON
+    func debugReport() async -> JSON
 }
 
 /// What became of a page's "I am ready".
@@ -26,7 +26,7 @@ package enum Switching: Sendable {
 
 /// What became of a page's wish to look for a new version.
 package enum CheckStart: String, Sendable {
-    case started, alreadyRunning
+    case started, alreadyRunning, switchedOff
 }
 
 /// Which versions there are, for a page to show.

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 /// What open pages know of the device: the snapshot that a stream of events begins with, and what each event changes.
 package struct PageState: Equatable, Sendable {
@@ -75,7 +75,7 @@ package enum PageEvent: Equatable, Sendable {
         }
     }
 
-    var name: String {
+    package var name: String {
         switch self {
         case .checking: "checking"
         case .progress: "progress"
@@ -87,7 +87,7 @@ package enum PageEvent: Equatable, Sendable {
         }
     }
 
-    var json: JSON {
+    package var json: JSON {
         switch self {
         case .checking, .reload: .fields([])
         case .progress(let percent): .fields([("percent", .integer(percent))])

@@ -93,7 +93,7 @@ struct ServedSelections: Sendable {
         let isOnlyThere = old?.asset(at: request.address.path) != nil && table.asset(at: request.address.path) == nil
         guard page == nil, let referrer = request.referrer else { return isOnlyThere }
         if !hasNewPage { return true }
-        let (before, after) = (old?.row(at: referrer.path), table.row(at: referrer.path))
+        let (before, after) = (old?.asset(at: referrer.path), table.asset(at: referrer.path))
         return isOnlyThere || before != nil && before?.sha256 != after?.sha256
     }
 

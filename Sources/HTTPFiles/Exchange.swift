@@ -91,6 +91,10 @@ struct Exchange: Sendable {
             report("\(name) has \(open.size) bytes, not \(size)")
             return .unreadable
         }
+        if let stamp = file.stamp, stamp != open.stamp {
+            report("\(name) is not the file that was verified")
+            return .changing
+        }
         return Response(file, open: open, for: request)
     }
 
@@ -104,5 +108,10 @@ extension Response {
     /// The file is there and is not what it should be; the log says how, the client need not know.
     fileprivate static var unreadable: Response {
         Response(refusing: .internalServerError, message: "The file cannot be read.")
+    }
+
+    /// Somebody writes to the file at this moment, or puts another in its place.
+    fileprivate static var changing: Response {
+        Response(refusing: .serviceUnavailable, message: "The file is changing.", headers: ["Retry-After": "1"])
     }
 }

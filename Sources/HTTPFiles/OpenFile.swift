@@ -21,6 +21,8 @@ final class OpenFile: Sendable {
     let size: Int
     /// Last modification, since 1970.
     let modified: Duration
+    /// When it was opened.
+    let stamp: FileStamp
 
     private let descriptor: FileDescriptor
     /// What ends with the last reader.
@@ -48,6 +50,7 @@ final class OpenFile: Sendable {
         }
         size = Int(facts.st_size)
         modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
+        stamp = FileStamp(facts)
         self.descriptor = descriptor
         self.lease = lease
     }
@@ -124,5 +127,18 @@ final class OpenFile: Sendable {
             case let other: throw .failed(other)
             }
         }
+    }
+}
+
+extension FileStamp {
+    fileprivate init(_ facts: stat) {
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        self.init(
+            device: UInt64(facts.st_dev),
+            inode: UInt64(facts.st_ino),
+            size: Int(facts.st_size),
+            modified: nanoseconds(facts.st_mtim),
+            changed: nanoseconds(facts.st_ctim)
+        )
     }
 }

@@ -20,6 +20,8 @@ package struct ServedFile: Sendable {
     package var lease: Lease?
     /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
+    /// Which file it must be; another one, or one that was written to since, is answered 503 and logged, never sent.
+    package let stamp: FileStamp?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
     package init(
@@ -30,7 +32,8 @@ package struct ServedFile: Sendable {
         cacheControl: String = "no-cache",
         headers: HTTPHeaders = [:],
         modified: Int? = nil,
-        size: Int? = nil
+        size: Int? = nil,
+        stamp: FileStamp? = nil
     ) {
         precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
         self.path = path
@@ -41,6 +44,7 @@ package struct ServedFile: Sendable {
         self.headers = headers
         self.modified = modified
         self.size = size
+        self.stamp = stamp
     }
 
     /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.

@@ -25,7 +25,7 @@ package struct FileFault: Equatable, Sendable {
 ///
 /// What was verified and has not changed since is not hashed again.
 package struct Examination {
-    private let store: DeviceStore
+    let store: DeviceStore
     package private(set) var records: VerifiedRecords
     /// Of the files that the app ships.
     private var shipped: VerifiedRecords
@@ -50,9 +50,7 @@ package struct Examination {
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
             if isUntouched(patch) { return [] }
-            if let fault = try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false) {
-                return [fault]
-            }
+            if let fault = try manifestFault(of: patch) { return [fault] }
             guard let manifest = try manifest(of: patch) else {
                 return [FileFault(file: "\(patch.label) manifest", wrong: .unreadable, asset: nil)]
             }
@@ -65,6 +63,11 @@ package struct Examination {
             }
             return faults
         }
+    }
+
+    /// What is wrong with the manifest of a bundle.
+    package mutating func manifestFault(of patch: InstalledPatch) throws(SyncError) -> FileFault? {
+        try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false)
     }
 
     /// Whether every file of a bundle is the one that was recorded, and its manifest what it was; neither is parsed.
@@ -212,11 +215,12 @@ package struct Examination {
         return true
     }
 
-    private func recorded(_ digest: SHA256Digest, at place: Place) -> FileIdentity? {
+    func recorded(_ digest: SHA256Digest, at place: Place) -> FileIdentity? {
         place.isEmbedded ? shipped[digest] : records[digest]
     }
 
-    private mutating func record(_ identity: FileIdentity, of digest: SHA256Digest, at place: Place) {
+    /// - Parameter place: where the digest was compared.
+    package mutating func record(_ identity: FileIdentity, of digest: SHA256Digest, at place: Place) {
         if place.isEmbedded { shipped[digest] = identity } else { records[digest] = identity }
     }
 

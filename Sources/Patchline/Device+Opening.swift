@@ -2,35 +2,39 @@ import AssetServer
 import PatchFormat
 import PatchStore
 import PatchSync
-import SystemPackage
 
 extension Device {
     /// A selection's bundle, ready to be served.
-    struct OpenedBundle {
-        /// Nil when its manifest is missing or altered.
-        let table: AssetTable?
-        /// Files that must not be served as they lie there.
-        let faults: [String]
+    enum OpenedBundle {
+        case ready(AssetTable)
+        /// Its manifest is missing or altered: the next sync heals it.
+        case damaged(String)
+
+        var table: AssetTable? { if case .ready(let table) = self { table } else { nil } }
+
+        var fault: String? { if case .damaged(let file) = self { file } else { nil } }
     }
 
-    /// Looks at every file of the served bundle; what is unchanged since it was verified is not hashed again.
+    /// Finds out what a bundle holds; its files are looked at when somebody asks for them.
     ///
-    /// - Parameter bundle: which one, where there are several; the first by id otherwise.
-    func open(_ selection: Selection, bundle id: PatchID?) throws(SyncError) -> OpenedBundle? {
+    /// - Parameters:
+    ///   - bundle: which one, where there are several; the first by id otherwise.
+    ///   - whenDamaged: called for each file that turns out to be missing or altered.
+    func open(
+        _ selection: Selection,
+        bundle id: PatchID?,
+        whenDamaged: @escaping @Sendable (String) -> Void
+    ) throws(SyncError) -> OpenedBundle? {
         guard let patch = selection.bundle(id) else { return nil }
         var examination = Examination(store: store, records: store.records())
-        let faults = try examination.faults(of: patch)
-        guard !faults.contains(where: { $0.asset == nil }), let index = try examination.index(of: patch) else {
-            return OpenedBundle(table: nil, faults: faults.map(\.file))
+        if let index = store.index(of: patch.fingerprint.sha256) {
+            return .ready(
+                AssetTable(index, files: ServedBundle(patch, examination: examination, whenDamaged: whenDamaged))
+            )
         }
-        let (store, bundle) = (store, patch.fingerprint.sha256)
-        let table = AssetTable(index, damaged: Set(faults.compactMap { $0.asset?.path })) { row in
-            let own = AssetTable.Location(path: store.bundle(bundle).appending(row.path), root: store.bundle(bundle))
-            // A disk that cannot be looked at is for the server to report, once it opens the file.
-            guard let place = try? store.place(of: row.path, row.sha256, in: bundle) else { return own }
-            return AssetTable.Location(path: place.path, root: place.root)
-        }
-        return OpenedBundle(table: table, faults: faults.map(\.file))
+        if let fault = try examination.manifestFault(of: patch) { return .damaged(fault.file) }
+        guard let index = try examination.index(of: patch) else { return .damaged("\(patch.label) manifest") }
+        return .ready(AssetTable(index, files: ServedBundle(patch, examination: examination, whenDamaged: whenDamaged)))
     }
 }
 

@@ -22,7 +22,7 @@ extension RunningApp: PageHost {
     }
 
     package func checkForUpdates() async -> CheckStart {
-        await updates?.check() ?? .alreadyRunning
+        await updates?.check() ?? .switchedOff
     }
 
     package func status() -> PageStatus {
@@ -37,7 +37,7 @@ extension RunningApp: PageHost {
         return status
     }
 
-    package func report() -> JSON {
+    package func debugReport() -> JSON {
         let configuration = device.configuration
         let state = try? device.state()
         return .fields([
@@ -51,7 +51,7 @@ extension RunningApp: PageHost {
             ("roleVersion", state?.lastSync.map { .integer($0.roleVersion) }),
             ("running", .array(state?.machine.state.running?.patches.map(\.reported) ?? [])),
             ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }), ("blocks", state?.reportedBlocks),
-            ("damaged", .array(damaged.map { .text($0) })), ("events", .array(events.map(\.reported))),
+            ("damaged", damaged.map { .text($0) }), ("events", .array(events.map(\.reported))),
         ])
     }
 }

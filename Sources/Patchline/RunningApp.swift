@@ -19,7 +19,7 @@ package actor RunningApp: Service {
         case following(ChannelName)
         /// Gone by this launch: they were withdrawn.
         case withdrawn([PatchID])
-        /// Not served until a sync heals them.
+        /// Found when somebody asked for them; not served until a sync heals them.
         case damaged([String])
         case confirmed(Selection)
         case rolledBack(to: Selection?, from: Selection)
@@ -51,8 +51,8 @@ package actor RunningApp: Service {
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
-    /// Files of it that a sync has to heal before they are served.
-    private(set) var damaged: [String] = []
+    /// Its manifest, when a sync has to heal it before anything is served.
+    private(set) var damaged: String?
     private var trial: (token: LaunchToken, timer: StartupTimer)?
     private var isInBackground = false
     private let start = ContinuousClock.now
@@ -135,14 +135,14 @@ package actor RunningApp: Service {
             if serving != nil || trial != nil { try show(.nothing) }
         case .settled(let selection), .pending(let selection?, _):
             if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
-            if serving?.contents != selection.contents || trial != nil || !damaged.isEmpty {
+            if serving?.contents != selection.contents || trial != nil || damaged != nil {
                 try show(.run(selection, removed: []))
             }
             if case .pending(_, let next) = try device.state().machine.state {
                 pages.tell(.ready(version: version(of: next)))
             }
         case .trying(_, let selection, let launch):
-            if trial?.token != launch.token || !damaged.isEmpty { try show(.tryOut(selection, launch.token)) }
+            if trial?.token != launch.token || damaged != nil { try show(.tryOut(selection, launch.token)) }
         }
     }
 
@@ -206,17 +206,17 @@ package actor RunningApp: Service {
 
     /// What is reported is so already: whoever reads it and asks the server gets the new answer.
     private func serve(_ selection: Selection, token: LaunchToken?, after event: Event? = nil) throws(SyncError) {
-        let opened = try device.open(selection, bundle: settings.bundle)
+        let opened = try device.open(selection, bundle: settings.bundle) { [report] in report(.damaged([$0])) }
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.
         if trial?.token != token { trial = token.map { ($0, startupTimer) } }
         server.serve(ServedSelection(table: opened?.table, launch: token?.text, version: version(of: selection)))
         if let event { report(event) }
-        let faults = opened?.faults ?? []
-        if !faults.isEmpty, faults != damaged { report(.damaged(faults)) }
-        let isHealed = faults.isEmpty && !damaged.isEmpty
-        damaged = faults
+        let fault = opened?.fault
+        if let fault, fault != damaged { report(.damaged([fault])) }
+        let isHealed = fault == nil && damaged != nil
+        damaged = fault
         if !isSame || isHealed { report(.serving(selection, trial: token)) }
     }
 

@@ -1,8 +1,9 @@
-import AssetServer
+package import AssetServer
 import NIOConcurrencyHelpers
 import PatchFormat
+import PatchStore
 package import PatchSync
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// The syncs of a running app: one at a time, when a page wishes it, every so often where that is set, and by itself
 /// until there is something to serve.
@@ -15,6 +16,9 @@ package actor Updates: Service {
         package var interval: Duration?
         /// How soon again after a sync that left nothing to serve; nil: only when somebody asks.
         package var firstInterval: Duration? = .seconds(30)
+
+        /// Whether it syncs at all.
+        package var isAllowed = true
 
         package init() {}
     }
@@ -51,6 +55,7 @@ package actor Updates: Service {
 
     /// Begins a sync, unless one runs; returns at once.
     package func check() -> CheckStart {
+        guard settings.isAllowed else { return .switchedOff }
         guard !isRunning else { return .alreadyRunning }
         wish.yield()
         return .started
@@ -68,6 +73,7 @@ package actor Updates: Service {
     }
 
     private func wishByItself() async {
+        guard settings.isAllowed else { return }
         if settings.interval != nil { wish.yield() }
         while !Task.isCancelled {
             let isNeeded = settings.firstInterval != nil && !isInstalled()

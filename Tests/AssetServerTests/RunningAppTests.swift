@@ -1,4 +1,5 @@
 import AssetServer
+import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
@@ -23,7 +24,7 @@ private struct Launched {
         repository = SimulatedRepository(clock: clock)
         (events, told) = AsyncStream.makeStream(of: RunningApp.Event.self)
         device = try SimulatedDevice(of: repository, clock: clock, on: disk)
-        server = AssetServer { _ in .failed }
+        server = .open()
     }
 
     func publish(_ version: String, rules: PatchRules = .everyone) async throws {
@@ -171,7 +172,7 @@ struct RunningAppTests {
         let app = world.app()
         try await app.launch()
         try await world.publish("2", rules: PatchRules(runAtNextLaunch: true))
-        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.startPending() }
         try await world.app().launch()
         #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
     }
@@ -182,7 +183,7 @@ struct RunningAppTests {
         let app = world.app()
         try await app.launch()
         try await world.publish("1", rules: PatchRules(runAtNextLaunch: true))
-        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.startPending() }
         #expect(try await world.status(of: "/") == "503")
         try await world.app().launch()
         #expect(await world.nextEvents(2) == ["nothing installed", "serving web 1 on trial"])
@@ -195,9 +196,9 @@ struct RunningAppTests {
         try await world.device.launchAndConfirm()
         let app = world.app()
         try await app.launch()
-        await #expect(throws: SyncError.nothingPending) { try await app.switchToPending() }
+        await #expect(throws: SyncError.nothingPending) { try await app.startPending() }
         try await world.publish("2")
-        try await app.switchToPending()
+        try await app.startPending()
         #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
     }
 
@@ -259,21 +260,75 @@ struct RunningAppTests {
     }
 
     @Test(arguments: [true, false])
-    func `serves a damaged file again once a sync has healed it`(isOnTrial: Bool) async throws {
+    func `serves a file that was damaged before it started again once a sync has healed it`(isOnTrial: Bool)
+        async throws
+    {
         let world = try Launched()
         try await world.publish("1")
         if !isOnTrial { try await world.device.launchAndConfirm() }
-        let bundles = try world.disk.list(world.device.store.bundles)
-        let path = world.device.store.bundles.appending(bundles[0]).appending("same.js")
-        try world.disk.overwrite(path, with: [1, 2, 3])
+        try world.disk.overwrite(try world.path(of: "same.js"), with: [1, 2, 3])
+        let app = world.app()
+        try await app.launch()
+        try await world.expectHealing(of: "same.js", after: "serving web 1" + (isOnTrial ? " on trial" : ""))
+    }
+
+    @Test func `serves no file that is altered while it is served, until a sync has healed it`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        #expect(try await world.server.get("/same.js").file != nil)
+        try world.disk.overwrite(try world.path(of: "same.js"), with: Array("SAME;".utf8))
+        try await world.expectHealing(of: "same.js", after: "serving web 1")
+    }
+
+    @Test func `serves what was written again with the same bytes, under its new stamp`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        let before = try #require(try await world.server.get("/same.js").file?.stamp)
+        try world.disk.overwrite(try world.path(of: "same.js"), with: Array("same;".utf8))
+        let after = try #require(try await world.server.get("/same.js").file?.stamp)
+        #expect(after != before)
+        #expect(try await world.server.get("/same.js").file?.stamp == after)
+    }
+
+    @Test func `serves nothing of a bundle whose manifest and index are gone, until a sync has healed them`()
+        async throws
+    {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let store = world.device.store
+        let bundle = try #require(try world.disk.list(store.bundles).first)
+        let digest = try #require(SHA256Digest(hex: bundle))
+        try world.disk.remove(store.root.appending("indexes").appending(bundle))
+        try world.disk.overwrite(store.objects.path(of: digest), with: [1])
         let app = world.app()
         try await app.launch()
         #expect(try await world.status(of: "/same.js") == "503")
-        let serving = "serving web 1" + (isOnTrial ? " on trial" : "")
-        try await world.expect(["damaged web 1 same.js", serving, serving], from: app) {
+        try await world.expect(["damaged web 1 manifest", "serving web 1", "serving web 1"], from: app) {
             world.clock.advance(by: .seconds(1))
             try await world.device.sync()
         }
         #expect(try await world.server.get("/same.js").file != nil)
+    }
+}
+
+extension Launched {
+    fileprivate func path(of asset: String) throws -> FilePath {
+        let bundle = try #require(try disk.list(device.store.bundles).first)
+        return device.store.bundles.appending(bundle).appending(asset)
+    }
+
+    fileprivate func expectHealing(of asset: String, after serving: String) async throws {
+        for _ in 1...2 { #expect(try await status(of: "/\(asset)") == "503") }
+        #expect(await nextEvents(2) == [serving, "damaged web 1 \(asset)"])
+        clock.advance(by: .seconds(1))
+        try await device.sync()
+        #expect(try await server.get("/\(asset)").file != nil)
     }
 }

@@ -31,6 +31,17 @@ struct FileTroubleTests {
         try await expect(500, for: file, logging: "has 10 bytes, not \(size)")
     }
 
+    @Test func `is 503 when it is not the one that was verified, or was written to since`() async throws {
+        let path = try folder.write("0123456789", to: "file")
+        func stamp(size: Int, inode: UInt64) -> FileStamp {
+            FileStamp(device: 1, inode: inode, size: size, modified: 0, changed: 0)
+        }
+        for stamp in [stamp(size: 10, inode: 1), stamp(size: 9, inode: 2)] {
+            let file = ServedFile(path: path, entityTag: "v1", cacheControl: "max-age=60", stamp: stamp)
+            try await expect(503, for: file, logging: "is not the file that was verified")
+        }
+    }
+
     @Test func `is 404 when it is gone`() async throws {
         try await expect(404, for: ServedFile(path: folder.path.appending("gone")), logging: "notFound")
     }

@@ -1,0 +1,65 @@
+import AssetServer
+import HTTPFiles
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import PatchSync
+
+/// The files of one bundle while it is served.
+///
+/// A file that is the one that was verified is served as it lies. Another is hashed first, once for each change of it;
+/// what was found damaged stays so until it changes again, as it does when a sync heals it.
+final class ServedBundle: AssetFiles {
+    private struct Known {
+        var examination: Examination
+        /// By path: the file that was found damaged, nil where there was none.
+        var damaged: [String: FileIdentity?] = [:]
+    }
+
+    private let patch: InstalledPatch
+    private let known: NIOLockedValueBox<Known>
+    private let whenDamaged: @Sendable (String) -> Void
+
+    /// - Parameter whenDamaged: called with the file in words, once for each change that damaged it.
+    init(_ patch: InstalledPatch, examination: Examination, whenDamaged: @escaping @Sendable (String) -> Void) {
+        self.patch = patch
+        self.whenDamaged = whenDamaged
+        known = NIOLockedValueBox(Known(examination: examination))
+    }
+
+    func recorded(_ row: BundleIndex.Row) -> AssetFile? {
+        let examination = known.withLockedValue(\.examination)
+        guard let (place, identity) = examination.recorded(row, in: patch) else { return nil }
+        return AssetFile(path: place.path, root: place.root, stamp: FileStamp(identity))
+    }
+
+    func examined(_ row: BundleIndex.Row) -> AssetFile? {
+        let before = known.withLockedValue(\.self)
+        let there = before.examination.identity(of: row, in: patch)
+        if let damaged = before.damaged[row.path], damaged == there { return nil }
+        var examination = before.examination
+        // A disk that cannot be read is damage like any other, and tried again at the next request.
+        guard let (place, identity) = try? examination.examine(row, in: patch) else {
+            let known = known.withLockedValue { $0.damaged.updateValue(there, forKey: row.path) }
+            if known != .some(there) { whenDamaged("\(patch.label) \(row.path)") }
+            return nil
+        }
+        known.withLockedValue { known in
+            known.examination.record(identity, of: row.sha256, at: place)
+            known.damaged[row.path] = nil
+        }
+        return AssetFile(path: place.path, root: place.root, stamp: FileStamp(identity))
+    }
+}
+
+extension FileStamp {
+    fileprivate init(_ identity: FileIdentity) {
+        self.init(
+            device: identity.device,
+            inode: identity.inode,
+            size: identity.size,
+            modified: identity.modified,
+            changed: identity.changed
+        )
+    }
+}
