@@ -30,7 +30,9 @@ package enum Admission: Sendable {
             self = .answered(.refused(.forbidden, message: "Another site may not do this.", headers: [:]))
             return
         }
-        self.init(request, access.token, port: port, fields: allowed ?? [:])
+        // A cache must not show one origin what was allowed to another.
+        let fields: HTTPHeaders = access.origins.isEmpty ? [:] : ["Vary": "Origin"]
+        self.init(request, access.token, port: port, fields: allowed ?? fields)
     }
 
     private init(_ request: FileRequest, _ token: AccessToken?, port: Int, fields: HTTPHeaders) {
@@ -96,7 +98,13 @@ package enum Admission: Sendable {
         let wanted = headers["Access-Control-Request-Headers"].joined(separator: ", ")
         if !wanted.isEmpty { fields.add(name: "Access-Control-Allow-Headers", value: wanted) }
         return .bytes(
-            ServedBytes(status: .noContent, bytes: [], contentType: "text/plain", cacheControl: "no-store", headers: fields)
+            ServedBytes(
+                status: .noContent,
+                bytes: [],
+                contentType: "text/plain",
+                cacheControl: "no-store",
+                headers: fields
+            )
         )
     }
 

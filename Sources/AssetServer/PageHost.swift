@@ -37,7 +37,7 @@ package struct PageStatus: Equatable, Sendable {
     package var current: String?
     /// Of the bundle that waits.
     package var pending: String?
-    /// From when on it may start: `atReload`, `atNextLaunch`, …
+    /// From when on it may start, by name.
     package var starts: String?
     /// RFC 3339.
     package var lastSync: String?

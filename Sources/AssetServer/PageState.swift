@@ -36,8 +36,9 @@ package struct PageState: Equatable, Sendable {
         case .failed(let message): sync = .failed(message)
         case .ready(let version): pending = version
         case .switched(let version):
+            // What waited was chosen over what ran before.
+            if current != version || pending == version { pending = nil }
             current = version
-            if pending == version { pending = nil }
         case .reload: return true
         }
         return self != before || event.isAlwaysTold

@@ -33,7 +33,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
             .map(\.coding)
     }
 
-    /// `gzip;q=0.5`
+    /// One element of the field, as `gzip;q=0.5`.
     private struct Wish {
         let coding: String
         /// 0 to 1000.
@@ -60,7 +60,8 @@ package enum ContentCoding: String, CaseIterable, Sendable {
             let decimals = parts.count > 1 ? parts[1] : ""
             guard parts[0] == "0" || parts[0] == "1", decimals.utf8.count <= 3, decimals.utf8.allSatisfy(\.isDigit)
             else { return nil }
-            let value = (Int(parts[0]) ?? 0) * 1000
+            let value =
+                (Int(parts[0]) ?? 0) * 1000
                 + (Int(decimals + String(repeating: "0", count: 3 - decimals.utf8.count)) ?? 0)
             return value <= 1000 ? value : nil
         }

@@ -15,7 +15,12 @@ extension HTTPDate {
             guard date.count == 3, let short = number(date[2], digits: 2...2) else { return nil }
             let thisYear = civilDate(daysSince1970: now / 86_400).year
             let year = thisYear / 100 * 100 + short
-            return seconds(day: date[0], month: date[1], year: "\(year > thisYear + 50 ? year - 100 : year)", time: words[2])
+            return seconds(
+                day: date[0],
+                month: date[1],
+                year: "\(year > thisYear + 50 ? year - 100 : year)",
+                time: words[2]
+            )
         }
         guard words.count == 5 else { return nil }
         return seconds(day: words[2], month: words[1], year: words[4], time: words[3])

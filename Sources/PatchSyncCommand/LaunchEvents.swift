@@ -21,7 +21,9 @@ struct LaunchEvents: Sendable {
     }
 
     func isOpen() {
-        Console.standardError.line("warning: --open lets every program and every user on this machine read the app's pages")
+        Console.standardError.line(
+            "warning: --open lets every program and every user on this machine read the app's pages"
+        )
     }
 
     func take(_ event: LocalServer.Event) {
@@ -39,7 +41,9 @@ struct LaunchEvents: Sendable {
                 "synced: release \(report.roleVersion), \(what)",
                 [("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged))]
             )
-            for failure in report.failures { trouble("\(failure.patchID) \(failure.version): \(failure.error.description)") }
+            for failure in report.failures {
+                trouble("\(failure.patchID) \(failure.version): \(failure.error.description)")
+            }
         case .synced(.failure(let error)): trouble("sync: \(error.description)")
         }
     }

@@ -113,7 +113,9 @@ struct Serve: AsyncParsableCommand {
                 await server.stop()
             }
             defer { group.cancelAll() }
-            do throws(LocalServerError) { return .success(try await server.waitForEnd()) } catch { return .failure(error) }
+            do throws(LocalServerError) { return .success(try await server.waitForEnd()) } catch {
+                return .failure(error)
+            }
         }
         try result.get()
     }

@@ -42,7 +42,9 @@ struct ServingOptions: ParsableArguments {
         for origin in origins where !Self.isOrigin(origin) {
             throw ValidationError("--origin must be http:// or https://, a host and at most a port")
         }
-        for header in headers where Self.field(header) == nil { throw ValidationError("--header must be 'Name: value'") }
+        for header in headers where Self.field(header) == nil {
+            throw ValidationError("--header must be 'Name: value'")
+        }
         for type in types where Self.type(type) == nil { throw ValidationError("--type must be EXT=TYPE/SUBTYPE") }
         if let charset, !charset.utf8.allSatisfy(Self.isTokenCharacter) || charset.isEmpty {
             throw ValidationError("--charset must be a name, as utf-8")

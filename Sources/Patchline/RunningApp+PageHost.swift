@@ -50,7 +50,8 @@ extension RunningApp: PageHost {
             ("lastSync", state?.lastSync.map { .text($0.at.description) }),
             ("roleVersion", state?.lastSync.map { .integer($0.roleVersion) }),
             ("running", .array(state?.machine.state.running?.patches.map(\.reported) ?? [])),
-            ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }), ("blocks", state?.reportedBlocks),
+            ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }),
+            ("blocks", state?.reportedBlocks),
             ("damaged", damaged.map { .text($0) }), ("events", .array(events.map(\.reported))),
         ])
     }

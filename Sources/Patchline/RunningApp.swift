@@ -196,6 +196,7 @@ package actor RunningApp: Service {
             guard let good else {
                 server.serve(.nothing)
                 report(event)
+                pages.tell(.reload)
                 return try show(.nothing)
             }
             try serve(good, token: nil, after: event)

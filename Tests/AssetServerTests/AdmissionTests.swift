@@ -30,17 +30,20 @@ struct AdmissionTests {
 
     // MARK: Token (M21)
 
-    @Test(arguments: [
-        ("/", [], "403"), ("/?cdvToken=\(token.text)", [], "in"), ("/a.js?v=1&cdvToken=\(token.text)", [], "in ?v=1"),
-        ("/?cdvToken=", [], "403"), ("/?cdvToken=\(token.text)0", [], "403"),
-        ("/?cdvToken=\(token.text.uppercased())", [], "403"), ("/?cdvToken=\(token.text.dropLast())1", [], "403"),
-        ("/?cdvtoken=\(token.text)", [], "403"), ("/?xcdvToken=\(token.text)", [], "403"),
-        ("/a.js?v=1", [right], "in ?v=1"), ("/", [("Cookie", "a=b; cdvToken_12552=\(token.text);c=d")], "in"),
-        ("/", [("Cookie", "a=b"), right], "in"), ("/", [("Cookie", "cdvToken_12553=\(token.text)")], "403"),
-        ("/", [("Cookie", "cdvToken_12552=\(token.text)0")], "403"), ("/", [("Cookie", "cdvToken_12552=")], "403"),
-        ("/", [("Cookie", "cdvToken_12552=old; cdvToken_12552=\(token.text)")], "in"),
-        ("/a.js?cdvToken=old", [right], "in"), ("/", [("Authorization", "Bearer \(token.text)")], "403"),
-    ] as [(String, [(String, String)], String)])
+    @Test(
+        arguments: [
+            ("/", [], "403"), ("/?cdvToken=\(token.text)", [], "in"),
+            ("/a.js?v=1&cdvToken=\(token.text)", [], "in ?v=1"),
+            ("/?cdvToken=", [], "403"), ("/?cdvToken=\(token.text)0", [], "403"),
+            ("/?cdvToken=\(token.text.uppercased())", [], "403"), ("/?cdvToken=\(token.text.dropLast())1", [], "403"),
+            ("/?cdvtoken=\(token.text)", [], "403"), ("/?xcdvToken=\(token.text)", [], "403"),
+            ("/a.js?v=1", [right], "in ?v=1"), ("/", [("Cookie", "a=b; cdvToken_12552=\(token.text);c=d")], "in"),
+            ("/", [("Cookie", "a=b"), right], "in"), ("/", [("Cookie", "cdvToken_12553=\(token.text)")], "403"),
+            ("/", [("Cookie", "cdvToken_12552=\(token.text)0")], "403"), ("/", [("Cookie", "cdvToken_12552=")], "403"),
+            ("/", [("Cookie", "cdvToken_12552=old; cdvToken_12552=\(token.text)")], "in"),
+            ("/a.js?cdvToken=old", [right], "in"), ("/", [("Authorization", "Bearer \(token.text)")], "403"),
+        ] as [(String, [(String, String)], String)]
+    )
     func `is whoever shows the token, in the query or in the cookie of this port`(
         target: String,
         fields: [(String, String)],
@@ -117,13 +120,15 @@ struct AdmissionTests {
 
     // MARK: Origin
 
-    @Test(arguments: [
-        ([("Origin", "http://127.0.0.1:12552")], "in"), ([("Origin", "http://localhost:12552")], "403"),
-        ([("Origin", "null")], "403"), ([("Origin", "http://127.0.0.1:12553")], "403"),
-        ([("Origin", "https://127.0.0.1:12552")], "403"), ([("Origin", "http://evil.example")], "403"),
-        ([], "in"), ([("Sec-Fetch-Site", "same-origin")], "in"), ([("Sec-Fetch-Site", "cross-site")], "403"),
-        ([("Sec-Fetch-Site", "same-site")], "403"),
-    ] as [([(String, String)], String)])
+    @Test(
+        arguments: [
+            ([("Origin", "http://127.0.0.1:12552")], "in"), ([("Origin", "http://localhost:12552")], "403"),
+            ([("Origin", "null")], "403"), ([("Origin", "http://127.0.0.1:12553")], "403"),
+            ([("Origin", "https://127.0.0.1:12552")], "403"), ([("Origin", "http://evil.example")], "403"),
+            ([], "in"), ([("Sec-Fetch-Site", "same-origin")], "in"), ([("Sec-Fetch-Site", "cross-site")], "403"),
+            ([("Sec-Fetch-Site", "same-site")], "403"),
+        ] as [([(String, String)], String)]
+    )
     func `changes nothing from another site`(fields: [(String, String)], expected: String) throws {
         for method in [HTTPMethod.POST, .PUT, .PATCH, .DELETE] {
             #expect(outcome(try admission("/", fields + [Self.right], method: method)) == expected)
@@ -141,15 +146,26 @@ struct AdmissionTests {
         }
         #expect(!fields.contains(name: "Access-Control-Allow-Origin"))
         guard
-            case .admitted(_, let named) = try admission("/", other, method: .POST, {
-                $0.origins = ["http://127.0.0.1:3000"]
-            })
+            case .admitted(_, let named) = try admission(
+                "/",
+                other,
+                method: .POST,
+                {
+                    $0.origins = ["http://127.0.0.1:3000"]
+                }
+            )
         else {
             Issue.record("not let in")
             return
         }
         #expect(named["Access-Control-Allow-Origin"] == ["http://127.0.0.1:3000"])
         #expect(named["Access-Control-Allow-Credentials"] == ["true"] && named["Vary"] == ["Origin"])
+        let without = try admission("/", [Self.right]) { $0.origins = ["http://127.0.0.1:3000"] }
+        guard case .admitted(_, let plain) = without else {
+            Issue.record("not let in")
+            return
+        }
+        #expect(plain["Vary"] == ["Origin"] && !plain.contains(name: "Access-Control-Allow-Origin"))
     }
 
     @Test func `is asked beforehand without a token, and told only about origins that a setting names`() throws {

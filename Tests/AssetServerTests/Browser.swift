@@ -18,7 +18,9 @@ struct Browser: Sendable {
         }
 
         func field(_ name: String) -> String? {
-            head.first { $0.lowercased().hasPrefix("\(name.lowercased()): ") }.map { String($0.dropFirst(name.count + 2)) }
+            head.first { $0.lowercased().hasPrefix("\(name.lowercased()): ") }.map {
+                String($0.dropFirst(name.count + 2))
+            }
         }
     }
 

@@ -172,7 +172,10 @@ struct LocalServerTests {
         try await Served.with { world in
             let first = world.server { $0.port = 0 }
             let taken = try await first.start().port
-            #expect(try world.device.store.configuration().port == nil, "a port that was asked for is not the app's own")
+            #expect(
+                try world.device.store.configuration().port == nil,
+                "a port that was asked for is not the app's own"
+            )
             try await world.device.store.changingConfiguration { $0.port = taken }
             try DiskFiles().remove(world.root.appending("access-token"))
             let device = try SimulatedDevice(opening: world.device.store, of: world.repository, clock: world.clock)

@@ -74,7 +74,8 @@ struct FirstLaunchTests {
 
     @Test func `answers all else in one line`() async throws {
         for target in ["/main.js", "/favicon.ico"] {
-            guard case .refused(.serviceUnavailable, "Nothing is installed yet.", _) = try await server.get(target) else {
+            guard case .refused(.serviceUnavailable, "Nothing is installed yet.", _) = try await server.get(target)
+            else {
                 Issue.record("\(target) is answered")
                 return
             }

@@ -83,7 +83,9 @@ private struct Browsing {
 
 @Suite("One release per page")
 struct ServedSelectionsTests {
-    @Test func `gives a page that is open the release that it came from, after a switch in the middle of its load`() throws {
+    @Test func `gives a page that is open the release that it came from, after a switch in the middle of its load`()
+        throws
+    {
         var tab = Browsing(try Releases.one())
         #expect(try tab.open("/") == "1")
         #expect(try tab.ask("/style.css", from: "/", "style") == "1")
@@ -123,7 +125,9 @@ struct ServedSelectionsTests {
         #expect(try tab.ask("/main.js", from: "/item/4") == "2")
     }
 
-    @Test func `gives a style sheet that was loaded before the switch what belongs to it, while new pages are open`() throws {
+    @Test func `gives a style sheet that was loaded before the switch what belongs to it, while new pages are open`()
+        throws
+    {
         var tabs = Browsing(try Releases.one())
         _ = try tabs.open("/cart")
         tabs.serve(try Releases.two())
@@ -210,7 +214,9 @@ struct ServedSelectionsTests {
         #expect(try tab.ask("/main.js", from: "/") == "1")
     }
 
-    @Test func `gives the pages of a version that was rolled back their own for a minute, and the others theirs`() throws {
+    @Test func `gives the pages of a version that was rolled back their own for a minute, and the others theirs`()
+        throws
+    {
         var tab = Browsing(try Releases.one())
         _ = try tab.open("/cart")
         tab.serve(try Releases.two())
@@ -233,12 +239,14 @@ struct ServedSelectionsTests {
 
     // MARK: Who asks
 
-    @Test(arguments: [
-        ("http://127.0.0.1:12552/cart?x=1#top", "/cart?x=1"), ("http://127.0.0.1:12552/", "/"),
-        ("http://127.0.0.1:12552/caf%C3%A9/", "/caf\u{e9}"), ("http://127.0.0.1:12552/?cdvToken=a&b", "/?b"),
-        ("http://127.0.0.1:12553/cart", nil), ("https://127.0.0.1:12552/cart", nil), ("http://evil.example/", nil),
-        ("/cart", nil), ("http://127.0.0.1:12552/%2", nil), ("http://127.0.0.1:12552.evil/", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:12552/cart?x=1#top", "/cart?x=1"), ("http://127.0.0.1:12552/", "/"),
+            ("http://127.0.0.1:12552/caf%C3%A9/", "/caf\u{e9}"), ("http://127.0.0.1:12552/?cdvToken=a&b", "/?b"),
+            ("http://127.0.0.1:12553/cart", nil), ("https://127.0.0.1:12552/cart", nil), ("http://evil.example/", nil),
+            ("/cart", nil), ("http://127.0.0.1:12552/%2", nil), ("http://127.0.0.1:12552.evil/", nil),
+        ] as [(String, String?)]
+    )
     func `reads the page that asks off the Referer of its own origin alone`(referer: String, page: String?) throws {
         let referrer = PageRequest(try request("/a", [("Referer", referer)])).referrer
         #expect(referrer.map { $0.path + ($0.query.map { "?\($0)" } ?? "") } == page)

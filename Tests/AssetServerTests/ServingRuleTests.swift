@@ -24,11 +24,13 @@ struct ServingRuleTests {
 
     // MARK: Precompressed forms
 
-    @Test(arguments: [
-        ("br", "main.js.br", "br"), ("gzip", "main.js.gz", "gzip"), ("gzip, br", "main.js.br", "br"),
-        ("gzip;q=1, br;q=0.5", "main.js.gz", "gzip"), ("zstd", "main.js", nil), ("identity", "main.js", nil),
-        ("br;q=0", "main.js", nil), ("", "main.js", nil), ("*", "main.js.br", "br"),
-    ] as [(String, String, String?)])
+    @Test(
+        arguments: [
+            ("br", "main.js.br", "br"), ("gzip", "main.js.gz", "gzip"), ("gzip, br", "main.js.br", "br"),
+            ("gzip;q=1, br;q=0.5", "main.js.gz", "gzip"), ("zstd", "main.js", nil), ("identity", "main.js", nil),
+            ("br;q=0", "main.js", nil), ("", "main.js", nil), ("*", "main.js.br", "br"),
+        ] as [(String, String, String?)]
+    )
     func `is the form that lies beside it, in the coding that the request wants most`(
         accepted: String,
         path: String,
@@ -98,8 +100,10 @@ struct ServingRuleTests {
     // MARK: Paths (G4)
 
     @Test(arguments: [
-        "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/.%2e/etc/passwd", "/%2E%2E/etc/passwd", "/a/../../etc/passwd",
-        "/./../etc/passwd", "//../etc/passwd", "/etc/passwd", "/%252e%252e/etc/passwd", "/local-filesystem/../../etc/passwd",
+        "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/.%2e/etc/passwd", "/%2E%2E/etc/passwd",
+        "/a/../../etc/passwd",
+        "/./../etc/passwd", "//../etc/passwd", "/etc/passwd", "/%252e%252e/etc/passwd",
+        "/local-filesystem/../../etc/passwd",
         "/local-filesystem/%2e%2e/%2e%2e/etc/passwd", "/local-filesystem//etc/passwd", "/.../etc/passwd",
         "/%C0%AE%C0%AE/etc/passwd", "/..%2fetc/passwd", "/..%5cetc/passwd", "/..\\etc/passwd", "/%00/etc/passwd",
         "/etc/passwd%00.html", "/%2fetc/passwd", "/a%2f..%2f..%2fetc/passwd",

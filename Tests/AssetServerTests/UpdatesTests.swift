@@ -7,20 +7,22 @@ import Testing
 
 @Suite("The progress of a sync")
 struct SyncProgressTests {
-    @Test(arguments: [
-        ([.downloading(files: 1, bytes: 200), .received(bytes: 50), .received(bytes: 50)], [25, 50]),
-        ([.downloading(files: 1, bytes: 10), .received(bytes: 10)], [99]),
-        ([.downloading(files: 1, bytes: 10), .received(bytes: 25)], [99]),
-        (
-            [
-                .downloading(files: 1, bytes: 100), .received(bytes: 50), .downloading(files: 2, bytes: 150),
-                .received(bytes: 50), .received(bytes: 100),
-            ], [50, 99]
-        ),
-        ([.received(bytes: 5)], []), ([.downloading(files: 0, bytes: 0)], []),
-        ([.downloading(files: 1, bytes: 1_000), .received(bytes: 5), .received(bytes: 5)], [1]),
-        ([.downloading(files: 1, bytes: 4_000_000_000_000), .received(bytes: 1_000_000_000_000)], [25]),
-    ] as [([SyncEvent], [Int])])
+    @Test(
+        arguments: [
+            ([.downloading(files: 1, bytes: 200), .received(bytes: 50), .received(bytes: 50)], [25, 50]),
+            ([.downloading(files: 1, bytes: 10), .received(bytes: 10)], [99]),
+            ([.downloading(files: 1, bytes: 10), .received(bytes: 25)], [99]),
+            (
+                [
+                    .downloading(files: 1, bytes: 100), .received(bytes: 50), .downloading(files: 2, bytes: 150),
+                    .received(bytes: 50), .received(bytes: 100),
+                ], [50, 99]
+            ),
+            ([.received(bytes: 5)], []), ([.downloading(files: 0, bytes: 0)], []),
+            ([.downloading(files: 1, bytes: 1_000), .received(bytes: 5), .received(bytes: 5)], [1]),
+            ([.downloading(files: 1, bytes: 4_000_000_000_000), .received(bytes: 1_000_000_000_000)], [25]),
+        ] as [([SyncEvent], [Int])]
+    )
     func `only grows, and is 100 at the end alone`(events: [SyncEvent], told: [Int]) {
         var progress = SyncProgress()
         #expect(events.compactMap { progress.take($0) } == told)

@@ -108,7 +108,7 @@ struct DeliveryTests {
 
     // MARK: Dates, where a Last-Modified is sent
 
-    /// Sun, 06 Nov 1994 08:49:37 GMT
+    /// The date of RFC 9110's examples.
     private static let modified = 784_111_777
 
     @Test(arguments: [
@@ -121,7 +121,11 @@ struct DeliveryTests {
         ("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:36 GMT", .preconditionFailed),
         ("If-Unmodified-Since", "yesterday", .whole),
     ])
-    func `a date is compared with Last-Modified, and ignored without one`(name: String, value: String, expected: Delivery) {
+    func `a date is compared with Last-Modified, and ignored without one`(
+        name: String,
+        value: String,
+        expected: Delivery
+    ) {
         #expect(delivery((name, value), entityTag: nil, modified: Self.modified) == expected)
         #expect(delivery((name, value)) == .whole)
         #expect(delivery((name, value), (name, value), entityTag: nil, modified: Self.modified) == .whole)

@@ -30,7 +30,8 @@ struct ServeTests {
     @Test func `lets everybody in only when it is told so, with a warning`() async throws {
         try await World.with { world in
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
-            try await device.serving(["--no-sync", "--open", "--header", "X-Frame-Options:", "--charset", "utf-8"]) { page in
+            try await device.serving(["--no-sync", "--open", "--header", "X-Frame-Options:", "--charset", "utf-8"]) {
+                page in
                 #expect(page.cookie == nil)
                 #expect(try await page.release() == 1)
                 _ = try await page.program.line(with: "warning: --open lets every program")
@@ -54,7 +55,10 @@ struct ServeTests {
                     _ = try await page.program.line(with: "trouble: sync:")
                     try server.beHonest()
                     #expect(try await page.get("/__patchline/check", "-X", "POST").status == 202)
-                    _ = try await page.program.line(with: "serving fix 1, tip 1, web 1.0.0 (on trial", within: .seconds(60))
+                    _ = try await page.program.line(
+                        with: "serving fix 1, tip 1, web 1.0.0 (on trial",
+                        within: .seconds(60)
+                    )
                     try await page.expect(release: 1)
                     try await page.confirm()
                 }
@@ -91,7 +95,13 @@ struct ServeTests {
                 try await device.serving(["--sync-every", "3600"]) { page in
                     _ = try await page.program.line(with: "something new is here", within: .seconds(60))
                     try await page.expect(release: 1)
-                    let switched = try await page.get("/__patchline/switch", "-X", "POST", "-H", "X-Patchline-Switch: 1")
+                    let switched = try await page.get(
+                        "/__patchline/switch",
+                        "-X",
+                        "POST",
+                        "-H",
+                        "X-Patchline-Switch: 1"
+                    )
                     #expect(switched.body == #"{"result":"switched"}"#, "\(switched)")
                     try await page.expect(release: 2)
                     try await page.confirm()
@@ -104,8 +114,10 @@ struct ServeTests {
     }
 
     @Test(arguments: [
-        ["--sync-every", "0"], ["--no-sync", "--sync-every", "60"], ["--origin", "127.0.0.1"], ["--origin", "http://a/b"],
-        ["--header", "no colon"], ["--header", "a b: c"], ["--type", "js"], ["--type", "js=javascript"], ["--charset", ""],
+        ["--sync-every", "0"], ["--no-sync", "--sync-every", "60"], ["--origin", "127.0.0.1"],
+        ["--origin", "http://a/b"],
+        ["--header", "no colon"], ["--header", "a b: c"], ["--type", "js"], ["--type", "js=javascript"],
+        ["--charset", ""],
     ])
     func `refuses options that mean nothing`(options: [String]) async throws {
         let outcome = try await run(.patchsync, ["serve"] + options)
