@@ -4,29 +4,34 @@ extension BundleIndex {
     package init?(_ manifest: AssetManifest, manifest sha256: SHA256Digest) {
         let assets = manifest.assets
         guard let index = manifest.row(of: manifest.index) else { return nil }
-        var (rows, texts) = ([UInt8](), Texts())
-        rows.reserveCapacity(assets.count * Self.rowBytes)
-        var decoded: [ExactString] = []
-        for asset in assets {
-            let url = ExactString(AssetURL.decoded(asset.url) ?? asset.url)
-            decoded.append(url)
-            rows += asset.fingerprint.sha256.bytes
-            FixedRows.append(asset.fingerprint.size, bytes: 8, to: &rows)
-            let map = asset.sourceMap.flatMap { manifest.row(of: $0) }
-            FixedRows.append(map.map { UInt64($0) } ?? Self.none, bytes: 4, to: &rows)
-            FixedRows.append(asset.cacheable ? 1 : 0, bytes: 2, to: &rows)
-            for text in [asset.path.text, asset.url, url.text] { texts.add(text, namedIn: &rows) }
-        }
-        for row in decoded.indices.sorted(by: { decoded[$0] < decoded[$1] }) {
-            FixedRows.append(row, bytes: 4, to: &rows)
-        }
-        for route in manifest.routes ?? [] { texts.add(route.text, namedIn: &rows) }
-        var out = Self.magic + sha256.bytes
+        let fixed = Self.headerBytes + assets.count * (Self.rowBytes + 4) + (manifest.routes?.count ?? 0) * 6
+        var (out, texts) = (Self.magic + sha256.bytes, Texts())
+        out.reserveCapacity(fixed)
         FixedRows.append(assets.count, bytes: 4, to: &out)
         FixedRows.append(index, bytes: 4, to: &out)
         FixedRows.append(manifest.routes.map { UInt64($0.count) } ?? Self.none, bytes: 4, to: &out)
-        FixedRows.append(Self.headerBytes + rows.count, bytes: 4, to: &out)
-        self.init(out + rows + texts.bytes, of: sha256)
+        FixedRows.append(fixed, bytes: 4, to: &out)
+        var urls: [Range<Int>] = []
+        urls.reserveCapacity(assets.count)
+        for asset in assets {
+            out += asset.fingerprint.sha256.bytes
+            FixedRows.append(asset.fingerprint.size, bytes: 8, to: &out)
+            let map = asset.sourceMap.flatMap { manifest.row(of: $0) }
+            FixedRows.append(map.map { UInt64($0) } ?? Self.none, bytes: 4, to: &out)
+            FixedRows.append(asset.cacheable ? 1 : 0, bytes: 2, to: &out)
+            texts.add(asset.path.text, namedIn: &out)
+            texts.add(asset.url, namedIn: &out)
+            urls.append(texts.add(AssetURL.decoded(asset.url) ?? asset.url, namedIn: &out))
+        }
+        let inOrder = urls.indices.sorted { left, right in
+            texts.bytes[urls[left]].lexicographicallyPrecedes(texts.bytes[urls[right]])
+        }
+        for row in inOrder {
+            FixedRows.append(row, bytes: 4, to: &out)
+        }
+        for route in manifest.routes ?? [] { texts.add(route.text, namedIn: &out) }
+        out += texts.bytes
+        self.init(out, of: sha256)
     }
 
     /// Texts one after the other; one that is the same as the one before it stands once.
@@ -34,13 +39,16 @@ extension BundleIndex {
         var bytes: [UInt8] = []
         private var last: (text: String, place: Int) = ("", 0)
 
-        mutating func add(_ text: String, namedIn rows: inout [UInt8]) {
+        /// - Returns: where it stands.
+        @discardableResult
+        mutating func add(_ text: String, namedIn rows: inout [UInt8]) -> Range<Int> {
             if !text.hasSameBytes(as: last.text) {
                 last = (text, bytes.count)
                 bytes += text.utf8
             }
             FixedRows.append(last.place, bytes: 4, to: &rows)
             FixedRows.append(text.utf8.count, bytes: 2, to: &rows)
+            return last.place..<last.place + text.utf8.count
         }
     }
 }

@@ -34,10 +34,10 @@ extension ObjectStore {
         of digests: some Collection<SHA256Digest>,
         over change: () throws(FileError) -> Void
     ) throws(FileError) {
-        var before: [SHA256Digest: FileIdentity] = [:]
+        var before: [(SHA256Digest, FileIdentity)] = []
         for digest in digests {
             guard let record = records[digest], try files.identity(of: path(of: digest)) == record else { continue }
-            before[digest] = record
+            before.append((digest, record))
         }
         // What an interrupted change leaves behind is hashed again.
         try change()

@@ -23,31 +23,50 @@ struct SavedRecords: Sendable {
         else { return nil }
     }
 
-    /// Times before 1970 have no spelling; such a file is hashed again.
     init(_ rows: [SHA256Digest: FileIdentity]) {
+        self = Self.none.with(rows.mapValues { $0 })
+    }
+
+    /// These rows and what was recorded or forgotten since, without a copy of them on the way.
+    func with(_ changes: [SHA256Digest: FileIdentity?]) -> SavedRecords {
+        guard !changes.isEmpty else { return self }
         var out = Self.header
-        out.reserveCapacity(out.count + rows.count * Self.rowBytes)
-        for (digest, file) in rows.sorted(by: { $0.key < $1.key }) where file.modified >= 0 && file.changed >= 0 {
-            out += digest.bytes
+        out.reserveCapacity(bytes.count + changes.count * Self.rowBytes)
+        var next = 0
+        for digest in changes.keys.sorted() {
+            let key = digest.bytes
+            while next < count, digestBytes(at: next).lexicographicallyPrecedes(key) {
+                out += bytes[place(of: next)..<place(of: next + 1)]
+                next += 1
+            }
+            if next < count, digestBytes(at: next).elementsEqual(key) { next += 1 }
+            // Times before 1970 have no spelling; such a file is hashed again.
+            guard case .some(.some(let file)) = changes[digest], file.modified >= 0, file.changed >= 0 else { continue }
+            out += key
             for number in [
                 file.device, file.inode, UInt64(file.size), UInt64(file.modified), UInt64(file.changed),
             ] { FixedRows.append(number, bytes: 8, to: &out) }
         }
-        bytes = out
+        out += bytes[place(of: next)...]
+        return SavedRecords(bytes: out)
     }
 
     var count: Int { (bytes.count - Self.header.count) / Self.rowBytes }
 
     subscript(digest: SHA256Digest) -> FileIdentity? {
-        let wanted = digest.bytes
+        let (wanted, table) = (digest.bytes, FixedRows(bytes))
+        // Eight bytes tell nearly all rows apart.
+        let first = FixedRows(wanted).number(at: 0, bytes: 8)
         var range = 0..<count
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2
-            let there = digestBytes(at: middle)
-            if there.elementsEqual(wanted) { return file(at: middle) }
-            range =
-                there.lexicographicallyPrecedes(wanted)
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            let isBefore = table.number(at: place(of: middle), bytes: 8) < first
+            range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        var row = range.lowerBound
+        while row < count, table.number(at: place(of: row), bytes: 8) == first {
+            if digestBytes(at: row).elementsEqual(wanted) { return file(at: row) }
+            row += 1
         }
         return nil
     }

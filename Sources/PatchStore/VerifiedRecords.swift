@@ -31,7 +31,7 @@ package struct VerifiedRecords: Equatable, Sendable {
 
     /// The one way in which these records are written.
     package var bytes: [UInt8] {
-        changes.isEmpty ? saved.bytes : SavedRecords(rows).bytes
+        saved.with(changes).bytes
     }
 
     package var count: Int { rows.count }
@@ -48,8 +48,12 @@ package struct VerifiedRecords: Equatable, Sendable {
             guard self[digest] != newValue else { return }
             changes[digest] = .some(newValue)
             isChanged = true
+            if changes.count >= Self.fold { (saved, changes) = (saved.with(changes), [:]) }
         }
     }
+
+    /// So many changes go into the rows at once: a dictionary of a hundred thousand needs three times their memory.
+    private static let fold = 4_096
 
     /// Forgets all but `digests`.
     package mutating func keep(only digests: Set<SHA256Digest>) {

@@ -16,7 +16,7 @@ struct BundleStaging {
         let files = store.files
         let growing = store.downloading.appending(digest.hex)
         let linked = try own(manifest.assets, &examination)
-        try examination.carrying(linked.map(\.fingerprint.sha256)) { () throws(FileError) in
+        try examination.carrying(linked.lazy.map(\.fingerprint.sha256)) { () throws(FileError) in
             try files.removeTree(growing)
             let batch = try files.beginBatch(on: store.downloading)
             try addLinks(to: linked, in: growing)

@@ -19,10 +19,10 @@ extension DeviceStore {
     }
 
     /// Afterwards: durable.
-    func save(_ index: BundleIndex) throws(FileError) {
+    func save(_ index: consuming BundleIndex) throws(FileError) {
         try files.makeDirectory(indexes)
-        let bytes = index.bytes + SHA256Digest(of: index.bytes).bytes
-        try files.replace(index.manifest.hex, in: indexes, with: bytes)
+        let name = index.manifest.hex
+        try files.replace(name, in: indexes, with: index.bytes + SHA256Digest(of: index.bytes).bytes)
     }
 
     /// Removes the indexes of all other bundles.

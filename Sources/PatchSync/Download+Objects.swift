@@ -5,7 +5,7 @@ import PatchStore
 extension Download {
     /// Half files of objects that are still wanted stay; those of a patch that could not be looked at, or that only waits, may
     /// be.
-    func removeUnwantedParts(_ requests: [ObjectRequest]) throws(SyncError) {
+    func removeUnwantedParts(_ requests: MissingObjects) throws(SyncError) {
         guard outcome.failures.isEmpty, !plan.hasPostponed else { return }
         let wanted = Set(requests.map(\.fingerprint.sha256))
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
@@ -44,52 +44,49 @@ extension Download {
     /// One that fails stops no other; what has come stays for the next sync.
     ///
     /// - Returns: by digest, why an object did not come.
-    mutating func fetch(_ requests: [ObjectRequest]) async throws(SyncError) -> [SHA256Digest: SyncError] {
+    mutating func fetch(_ requests: MissingObjects) async throws(SyncError) -> [SHA256Digest: SyncError] {
         for request in requests { try removeDamaged(request.fingerprint.sha256) }
         let engine = engine
         var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
-        var made: [SHA256Digest: FileIdentity] = [:]
         var failures: [SHA256Digest: SyncError] = [:]
         var end: SyncError?
-        await withTaskGroup(of: (ObjectRequest, Result<SealedPart, SyncError>, hasMoved: Bool).self) { group in
-            var waiting = requests[...]
+        await withTaskGroup(of: (Int, Result<SealedPart, SyncError>, hasMoved: Bool).self) { group in
+            var waiting = requests.indices
             var results = 0
             func start() {
-                guard let request = waiting.popFirst() else { return }
+                guard let position = waiting.popFirst() else { return }
+                let request = requests[position]
                 group.addTask {
                     let (result, hasMoved) = await engine.receivePart(of: request)
-                    return (request, result, hasMoved)
+                    return (position, result, hasMoved)
                 }
             }
             for _ in 0..<Self.parallel { start() }
-            while let (request, result, hasMoved) = await group.next() {
-                if hasMoved { moved.insert(request.fingerprint.sha256) }
+            while let (position, result, hasMoved) = await group.next() {
+                if hasMoved || result.isSuccess {
+                    requests.patches(at: position).forEach { outcome.transfers.move($0) }
+                }
                 results += 1
                 do throws(SyncError) {
                     let part = try result.get()
-                    try store.wrapped { () throws(FileError) in made.merge(try batch.add(part)) { _, new in new } }
-                    moved.insert(request.fingerprint.sha256)
+                    examination.record(try store.wrapped { () throws(FileError) in try batch.add(part) })
                     outcome.filesReceived += 1
                     outcome.bytesReceived += part.size
                 } catch {
-                    failures[request.fingerprint.sha256] = error
-                    if error.endsSync { (end, waiting) = (end ?? error, []) }
+                    failures[requests[position].fingerprint.sha256] = error
+                    if error.endsSync { (end, waiting) = (end ?? error, 0..<0) }
                 }
                 if results < requests.count { engine.atCommitPoint(.duringObjects) }
                 start()
             }
         }
         // Also when the sync ends here: what has come stays for the next one.
-        try store.wrapped { () throws(FileError) in made.merge(try batch.finish()) { _, new in new } }
-        for (digest, identity) in made { examination.record(digest, as: identity) }
+        examination.record(try store.wrapped { () throws(FileError) in try batch.finish() })
         if let end { throw end }
         return failures
     }
+}
 
-    /// Which versions came closer: some bytes of theirs came and stay.
-    mutating func noteMoved(_ tasks: [Task]) {
-        for task in tasks where task.missing.contains(where: { moved.contains($0.fingerprint.sha256) }) {
-            outcome.transfers.move(task.wanted.patch)
-        }
-    }
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -40,8 +40,6 @@ struct Download {
     let store: DeviceStore
     var examination: Examination
     var outcome: Outcome
-    /// Objects of which bytes came in this run and stay.
-    var moved: Set<SHA256Digest> = []
 
     /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
     init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
@@ -53,15 +51,6 @@ struct Download {
         examination = Examination(store: engine.store, records: engine.store.records())
     }
 
-    /// A patch that needs something, and what.
-    struct Task {
-        let wanted: SyncPlan.Wanted
-        /// A bundle's, verified with every signature.
-        let manifest: AssetManifest?
-        /// What no installed object holds already.
-        let missing: [ObjectRequest]
-    }
-
     mutating func run() async throws(SyncError) -> Outcome {
         var tasks: [Task] = []
         for wanted in plan.wanted where !outcome.isDone(wanted) {
@@ -69,19 +58,14 @@ struct Download {
             }
             if let task { tasks.append(task) }
         }
-        let requests = tasks.flatMap(\.missing).uniqued()
+        let requests = MissingObjects(tasks)
         try removeUnwantedParts(requests)
         engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
-        let failures: [SHA256Digest: SyncError]
-        do throws(SyncError) { failures = tasks.isEmpty ? [:] : try await fetch(requests) } catch {
-            noteMoved(tasks)
-            throw error
-        }
-        noteMoved(tasks)
+        let failures = tasks.isEmpty ? [:] : try await fetch(requests)
         engine.atCommitPoint(.afterObjects)
         for task in tasks {
             _ = try await isolating(task.wanted) { (download) throws(SyncError) in
-                if let failure = task.missing.lazy.compactMap({ failures[$0.fingerprint.sha256] }).first {
+                if let digest = task.digests.first(where: { failures[$0] != nil }), let failure = failures[digest] {
                     throw failure
                 }
                 try download.install(task)
@@ -145,19 +129,17 @@ struct Download {
         switch patch.kind {
         case .script:
             examination.forget(patch.fingerprint.sha256)
-            let request = ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
-            return Task(wanted: wanted, manifest: nil, missing: try isIntact(patch.fingerprint) ? [] : [request])
+            return Task(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
         case .bundle:
             let before = outcome.filesReceived
             let manifest = try await manifest(of: wanted)
             if outcome.filesReceived > before { outcome.transfers.move(patch) }
             try gate(manifest, wanted, isOnDisk: false)
-            var missing: [ObjectRequest] = []
-            for asset in manifest.assets where try !isIntact(asset.fingerprint) {
-                let path = URLLayout.object(asset.fingerprint.sha256)
-                missing.append(ObjectRequest(asset.fingerprint, path: path, entry: "\(patch.label) \(asset.path)"))
+            var missing: [Int32] = []
+            for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) {
+                missing.append(Int32(row))
             }
-            return Task(wanted: wanted, manifest: manifest, missing: missing.uniqued())
+            return Task(wanted: wanted, content: .bundle(manifest, missing: missing))
         }
     }
 
@@ -172,7 +154,10 @@ struct Download {
     /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
     private mutating func install(_ task: Task) throws(SyncError) {
         let patch = task.wanted.patch
-        if let manifest = task.manifest {
+        var verified: AssetManifest?
+        switch task.content {
+        case .bundle(let manifest, _):
+            verified = manifest
             var staging = BundleStaging(store: store)
             staging.atCommitPoint = engine.atCommitPoint
             let folderStands = try store.wrapped { () throws(FileError) in
@@ -180,16 +165,16 @@ struct Download {
             }
             if folderStands {
                 // What stands may be served now: only what is wrong is replaced.
-                let wrong = try examination.faults(of: patch).compactMap(\.asset)
+                let wrong = try examination.faults(of: patch, manifest).compactMap(\.asset)
                 try staging.mend(wrong, of: patch.fingerprint.sha256, &examination)
             } else {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
             }
-        } else {
+        case .script:
             // It has its digest; whether it is text was not looked at on its way in.
             examination.forget(patch.fingerprint.sha256)
         }
-        if let fault = try examination.faults(of: patch).first {
+        if let fault = try examination.faults(of: patch, verified).first {
             let state = PatchState(
                 wanted: patch.address,
                 installed: task.wanted.current?.address,
@@ -199,7 +184,7 @@ struct Download {
             engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
-        if patch.kind == .bundle { keepIndex(of: patch) }
+        if patch.kind == .bundle { keepIndex(of: patch, verified) }
         outcome.ready.insert(patch.content)
         outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
@@ -242,8 +227,8 @@ struct Download {
     }
 
     /// Nobody needs it: without one, the next start reads the manifest.
-    private mutating func keepIndex(of patch: InstalledPatch) {
-        guard let index = try? examination.index(of: patch) else { return }
+    private mutating func keepIndex(of patch: InstalledPatch, _ manifest: AssetManifest? = nil) {
+        guard let index = try? examination.index(of: patch, manifest) else { return }
         try? store.save(index)
     }
 }

@@ -29,8 +29,8 @@ package struct Examination {
     package private(set) var records: VerifiedRecords
     /// Of the files that the app ships.
     private var shipped: VerifiedRecords
-    /// Of bundles that were looked at.
-    private var indexes: [SHA256Digest: BundleIndex] = [:]
+    /// Manifests of bundles whose index was found in its file.
+    private var indexed: Set<SHA256Digest> = []
 
     package init(store: DeviceStore, records: VerifiedRecords) {
         self.init(store: store, records: records, shipped: store.shippedRecords())
@@ -44,14 +44,19 @@ package struct Examination {
     }
 
     /// Everything that is wrong with a patch's files; empty when it is complete and intact.
-    package mutating func faults(of patch: InstalledPatch) throws(SyncError) -> [FileFault] {
+    ///
+    /// - Parameter known: its manifest, where that was read and verified just now.
+    package mutating func faults(
+        of patch: InstalledPatch,
+        _ known: AssetManifest? = nil
+    ) throws(SyncError) -> [FileFault] {
         switch patch.kind {
         case .script:
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
             if isUntouched(patch) { return [] }
             if let fault = try manifestFault(of: patch) { return [fault] }
-            guard let manifest = try manifest(of: patch) else {
+            guard let manifest = try manifest(of: patch, known) else {
                 return [FileFault(file: "\(patch.label) manifest", wrong: .unreadable, asset: nil)]
             }
             let bundle = patch.fingerprint.sha256
@@ -76,7 +81,7 @@ package struct Examination {
     private mutating func isUntouched(_ patch: InstalledPatch) -> Bool {
         let digest = patch.fingerprint.sha256
         guard let index = store.index(of: digest) else { return false }
-        indexes[digest] = index
+        indexed.insert(digest)
         let paths = (0..<index.count).map(index.path)
         guard let place = try? store.place(of: digest), let manifest = try? store.files.status(of: place.path),
             manifest.kind == .file, recorded(digest, at: place) == manifest.identity,
@@ -96,22 +101,29 @@ package struct Examination {
         return (try? store.files.identity(of: path)) == shipped
     }
 
-    /// The index of a bundle, from its file or made of its manifest; nil when that cannot be read.
-    package mutating func index(of patch: InstalledPatch) throws(SyncError) -> BundleIndex? {
-        let digest = patch.fingerprint.sha256
-        if let known = indexes[digest] { return known }
-        let made = try manifest(of: patch).flatMap { BundleIndex($0, manifest: digest) }
-        indexes[digest] = made
-        return made
+    /// The index of a bundle, made of its manifest; nil when that cannot be read.
+    ///
+    /// - Parameter known: its manifest, where that was read and verified just now.
+    package func index(
+        of patch: InstalledPatch,
+        _ known: AssetManifest? = nil
+    ) throws(SyncError) -> BundleIndex? {
+        try manifest(of: patch, known).flatMap { BundleIndex($0, manifest: patch.fingerprint.sha256) }
     }
 
     /// Whether the index of a bundle was found in its file and is right.
     func hasIndex(of patch: InstalledPatch) -> Bool {
-        indexes[patch.fingerprint.sha256] != nil
+        indexed.contains(patch.fingerprint.sha256)
     }
 
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
-    package func manifest(of patch: InstalledPatch) throws(SyncError) -> AssetManifest? {
+    ///
+    /// - Parameter known: what it is, where that was read and verified just now.
+    package func manifest(
+        of patch: InstalledPatch,
+        _ known: AssetManifest? = nil
+    ) throws(SyncError) -> AssetManifest? {
+        if let known { return known }
         let bytes = try store.wrapped { () throws(FileError) in
             try store.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
         }
@@ -224,9 +236,9 @@ package struct Examination {
         if place.isEmbedded { shipped[digest] = identity } else { records[digest] = identity }
     }
 
-    /// An object that was digested on its way in.
-    mutating func record(_ digest: SHA256Digest, as identity: FileIdentity) {
-        records[digest] = identity
+    /// Objects that were digested on their way in.
+    mutating func record(_ objects: [SHA256Digest: FileIdentity]) {
+        for (digest, identity) in objects { records[digest] = identity }
     }
 
     package mutating func forget(_ digest: SHA256Digest) {
@@ -236,7 +248,7 @@ package struct Examination {
 
     /// For changes of links, which change what a record says.
     mutating func carrying(
-        _ digests: [SHA256Digest],
+        _ digests: some Collection<SHA256Digest>,
         over change: () throws(FileError) -> Void
     ) throws(SyncError) {
         do throws(FileError) {

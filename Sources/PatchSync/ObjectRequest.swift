@@ -16,14 +16,6 @@ struct ObjectRequest: Sendable {
     }
 }
 
-extension [ObjectRequest] {
-    /// Each digest once.
-    func uniqued() -> [ObjectRequest] {
-        var seen: Set<SHA256Digest> = []
-        return filter { seen.insert($0.fingerprint.sha256).inserted }
-    }
-}
-
 extension SyncEngine {
     /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
     ///

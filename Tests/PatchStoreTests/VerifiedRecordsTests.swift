@@ -102,12 +102,37 @@ struct VerifiedRecordsTests {
         #expect(records[Sample.small.digest] != nil)
     }
 
+    /// Enough of them that rows are rewritten in between.
+    @Test func `are what was recorded last, over many changes`() throws {
+        var records = VerifiedRecords()
+        var expected: [SHA256Digest: FileIdentity] = [:]
+        for number in 0..<9_000 {
+            let digest = try #require(Self.digest(number * 7 % 5_000))
+            let identity = FileIdentity(device: 1, inode: UInt64(number), size: 1, modified: 2, changed: 3)
+            let new = number % 11 == 0 ? nil : identity
+            records[digest] = new
+            expected[digest] = new
+        }
+        #expect(records.count == expected.count)
+        #expect(expected.allSatisfy { records[$0.key] == $0.value })
+        #expect(VerifiedRecords(parsing: records.bytes) == records)
+        #expect(
+            (0..<5_000).allSatisfy { number in
+                Self.digest(number).map { records[$0] == expected[$0] } ?? false
+            }
+        )
+    }
+
+    private static func digest(_ number: Int) -> SHA256Digest? {
+        var bytes = [UInt8](repeating: 0xAB, count: 32)
+        for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: (number &* 2_654_435_761) >> (index * 8)) }
+        return SHA256Digest(bytes: bytes)
+    }
+
     @Test func `of 100,000 objects fit into the file limit and come back equal`() throws {
         var many = VerifiedRecords()
         for number in 0..<100_000 {
-            var bytes = [UInt8](repeating: 0xAB, count: 32)
-            for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: (number &* 2_654_435_761) >> (index * 8)) }
-            many[try #require(SHA256Digest(bytes: bytes))] = FileIdentity(
+            many[try #require(Self.digest(number))] = FileIdentity(
                 device: 64769,
                 inode: UInt64(number),
                 size: number,
