@@ -93,6 +93,12 @@ let package = Package(
             ]
         ),
         .target(
+            name: "APIProxy",
+            dependencies: [
+                "PatchFormat", "HTTPFiles", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]
+        ),
+        .target(
             name: "Patchline",
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle, logging,
@@ -124,8 +130,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "AssetServer", "HTTPFiles",
-                "Patchline", "CommandSupport", "Terminal",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "APIProxy", "AssetServer",
+                "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
             ]
         ),
@@ -186,6 +192,13 @@ let package = Package(
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
                 "PatchTrust",
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "APIProxyTests",
+            dependencies: [
+                "APIProxy", "HTTPFiles", "PatchFormat", nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess,
+                systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),

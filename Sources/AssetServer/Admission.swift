@@ -121,6 +121,17 @@ package enum Admission: Sendable {
         return (given, rest.isEmpty ? nil : rest)
     }
 
+    /// The request as another server may see it: nobody else learns the token.
+    static func withoutToken(_ request: FileRequest, port: Int) -> FileRequest {
+        let name = "\(Access.cookie(port: port))="
+        let kept = request.headers["Cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
+            .filter { !$0.hasPrefix(name) && !$0.isEmpty }
+        var headers = request.headers
+        headers.remove(name: "Cookie")
+        if !kept.isEmpty { headers.add(name: "Cookie", value: kept.joined(separator: "; ")) }
+        return request.with(headers: headers)
+    }
+
     private static func cookies(_ name: String, in headers: HTTPHeaders) -> [Substring] {
         headers["Cookie"].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.drop { $0 == " " }

@@ -29,6 +29,8 @@ package final class AssetServer: FileSource {
         case answer(FileAnswer)
         /// The file is not the one that was verified: it is read before it is served.
         case examine(AssetAnswer, HTTPHeaders)
+        /// Another server answers.
+        case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
         /// Only the host can say.
         case call(PendingCall)
     }
@@ -45,6 +47,9 @@ package final class AssetServer: FileSource {
         var served = ServedSelections()
         var port = 0
         var host: (any PageHost)?
+        var delegate: (any RequestDelegate)?
+        /// Counts what ever decided otherwise than before.
+        var edition = 0
     }
 
     /// - Parameter now: what a steady clock shows.
@@ -69,23 +74,59 @@ package final class AssetServer: FileSource {
         state.withLockedValue { $0.host = host }
     }
 
+    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them.
+    ///
+    /// It comes before client-side routes, and never sees the access token.
+    package func delegate(to delegate: any RequestDelegate) {
+        state.withLockedValue { state in
+            state.delegate = delegate
+            state.edition += 1
+        }
+    }
+
     /// Before the first request: which port the Host of a request must name.
     package func listening(on port: Int) {
-        state.withLockedValue { $0.port = port }
+        state.withLockedValue { state in
+            state.port = port
+            state.edition += 1
+        }
     }
 
     /// Whether there is anything to serve.
     package var isServing: Bool { state.withLockedValue { $0.served.current.table != nil } }
 
     package func serve(_ selection: ServedSelection) {
-        state.withLockedValue { $0.served.serve(selection, at: now()) }
+        state.withLockedValue { state in
+            state.served.serve(selection, at: now())
+            state.edition += 1
+        }
         events.tell(.switched(version: selection.version))
+    }
+
+    package var edition: Int { state.withLockedValue(\.edition) }
+
+    /// The body of what is not let in is not taken as it comes, so that nobody holds a stream who must not.
+    package func intake(of request: FileRequest) -> BodyIntake {
+        guard case .delegate(let delegate, let request, _) = decide(request) else { return .whole }
+        return delegate.intake(of: request)
+    }
+
+    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time.
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        let (edition, served) = state.withLockedValue { ($0.edition, $0.served) }
+        guard request.path.segments.first != PageAPI.prefix, case .answer(let answer) = decide(request) else {
+            return nil
+        }
+        let isOfBundle = www == nil && localFiles == nil || served.current.table?.asset(at: request.path.text) != nil
+        return PreparedReply(answer, edition: isOfBundle && !served.hasPrevious ? edition : nil)
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         switch decide(request) {
         case .answer(let answer): answer
         case .examine(let asset, let fields): await asset.examined().adding(missing: fields)
+        case .delegate(let delegate, let request, let fields):
+            await delegate.answer(request).adding(missing: fields)
         case .call(let call): await call.answer()
         }
     }
@@ -101,6 +142,8 @@ package final class AssetServer: FileSource {
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
             case .examine(let asset, _): return .examine(asset, fields)
+            case .delegate(let delegate, let request, _):
+                return .delegate(delegate, Admission.withoutToken(request, port: port), fields)
             case .call(var call):
                 call.fields = fields
                 return .call(call)
@@ -112,10 +155,15 @@ package final class AssetServer: FileSource {
 
     private func decideAdmitted(_ request: FileRequest) -> Decision {
         let page = PageRequest(request)
-        let (choice, host) = state.withLockedValue { ($0.served.choose(page, at: now()), $0.host) }
+        let (choice, host, delegate) = state.withLockedValue { state in
+            (state.served.choose(page, at: now()), state.host, state.delegate)
+        }
         // Ends with the answer, and with the file that it may hold.
         let lease = choice.isPrevious ? lease(on: choice.selection) : nil
         if request.path.segments.first == PageAPI.prefix { return call(request, choice.selection, host) }
+        if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
+            return .delegate(delegate, request, [:])
+        }
         guard request.method == .GET || request.method == .HEAD else {
             return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
         }
@@ -129,6 +177,11 @@ package final class AssetServer: FileSource {
             let asset = AssetAnswer(row, of: table, to: request, types: types, mayBeKept: mayBeKept, lease: lease)
             return asset.recorded.map { .answer($0) } ?? .examine(asset, [:])
         }
+    }
+
+    private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
+        if request.path.segments.first == "local-filesystem" { return true }
+        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
     }
 
     private enum Found {

@@ -1,14 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-/// One client's connection, from its first request to its end: read one, answer it, read the next.
+/// One client's connection from the first request that its front did not answer: read one, answer it, read the next.
+///
+/// When all that came is answered, ``ConnectionFront`` has the turn again.
 ///
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
 /// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
 struct Connection {
     /// How long a client may take to read a last response and close, while what it still sends is thrown away.
-    private static let lingerTimeout = Duration.seconds(2)
+    static let lingerTimeout = Duration.seconds(2)
 
+    let handover: Handover
     let responder: Responder
     var channel: any Channel { responder.channel }
     var configuration: FileServerConfiguration { responder.configuration }
@@ -17,9 +20,12 @@ struct Connection {
 
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     var buffer = ByteBuffer()
+    /// Bytes that ever came.
+    private var received = 0
     private var scanner: RequestHeadScanner
 
-    init(_ responder: Responder, inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+    init(_ handover: Handover, _ responder: Responder, inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+        self.handover = handover
         self.responder = responder
         self.inbound = inbound.makeAsyncIterator()
         scanner = RequestHeadScanner(
@@ -45,7 +51,7 @@ struct Connection {
 
     // MARK: - Reading
 
-    /// Waits for the next head; nil when the client, or an idle time-out, or a stopping server closed the connection.
+    /// Waits for the next head; nil when the client, or the front, or a stopping server closed the connection.
     private mutating func nextHead() async throws(RequestFault) -> RequestHead? {
         guard await waitForFirstByte() else { return nil }
         let deadline = Deadline(in: configuration.headerTimeout, .wakingReader, channel)
@@ -60,9 +66,9 @@ struct Connection {
         }
     }
 
+    /// The front waits meanwhile, and has the idle time-out.
     private mutating func waitForFirstByte() async -> Bool {
-        let deadline = Deadline(in: configuration.idleTimeout, .closing, channel)
-        defer { deadline.cancel() }
+        if received > 0, buffer.readableBytes == 0 { handover.giveBack(after: received) }
         // Not the first read: a deadline that has woken the reader too late leaves an empty one.
         while buffer.readableBytes == 0 {
             guard await fill() else { return false }
@@ -99,6 +105,7 @@ struct Connection {
         // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
         buffer.discardReadBytes()
         guard var more = try? await inbound.next(isolation: #isolation) else { return false }
+        received += more.readableBytes
         if buffer.readableBytes == 0 { buffer = more } else { buffer.writeBuffer(&more) }
         return true
     }

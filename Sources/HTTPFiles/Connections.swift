@@ -19,6 +19,14 @@ final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: (channel: any Channel, activity: Activity)] = [:]
         var isStopping = false
+        var waiting: [EventLoopPromise<Void>] = []
+
+        /// Who waits for the last connection's end, when it has come.
+        mutating func whoseWaitEnds() -> [EventLoopPromise<Void>] {
+            guard isStopping, open.isEmpty else { return [] }
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
     private let state = NIOLockedValueBox(State())
@@ -44,7 +52,22 @@ final class Connections: Sendable {
     }
 
     func remove(_ channel: any Channel) {
-        state.withLockedValue { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+        let waiting = state.withLockedValue { state in
+            state.open.removeValue(forKey: ObjectIdentifier(channel))
+            return state.whoseWaitEnds()
+        }
+        for promise in waiting { promise.succeed() }
+    }
+
+    /// Returns once the server has stopped and the last connection has ended.
+    func ended(on eventLoop: any EventLoop) async {
+        let promise = eventLoop.makePromise(of: Void.self)
+        let waiting = state.withLockedValue { state in
+            state.waiting.append(promise)
+            return state.whoseWaitEnds()
+        }
+        for promise in waiting { promise.succeed() }
+        try? await promise.futureResult.get()
     }
 
     var isStopping: Bool { state.withLockedValue { $0.isStopping } }

@@ -23,7 +23,7 @@ enum Delivery: Equatable, Sendable {
         entityTag: String?,
         modified: Int? = nil,
         size: Int,
-        now: Int = HTTPDate.nowSeconds
+        now: Int = HTTPDate.second
     ) {
         let isRead = method == .GET || method == .HEAD
         if let condition = EntityTagCondition(parsing: headers["If-Match"]) {

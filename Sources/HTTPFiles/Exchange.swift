@@ -98,6 +98,11 @@ struct Exchange: Sendable {
         return Response(file, open: open, for: request)
     }
 
+    /// A response that stopped in the middle.
+    func report(brokenAfter bytes: Int, of target: String, _ trouble: String) {
+        report("\(target): the response broke after \(bytes) bytes: \(trouble)")
+    }
+
     /// Escaped, because a request's path is part of it.
     func report(_ message: String) {
         errorLog?(AccessLogEntry.escaped(message))

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -8,15 +9,6 @@ import SystemPackage
 /// Stopping, by graceful shutdown or by cancellation, means: accept nothing more, close what is idle, finish the
 /// answers in flight, and after ``FileServerConfiguration/drainTimeout`` close those too.
 package struct FileServer: Service {
-    private typealias Listener = NIOAsyncChannel<Client, Never>
-
-    private struct Client: Sendable {
-        let bytes: NIOAsyncChannel<ByteBuffer, Never>
-        let end: ClientEnd
-
-        var channel: any Channel { bytes.channel }
-    }
-
     private let configuration: FileServerConfiguration
     private let exchange: Exchange
     private let accessLog: (@Sendable (AccessLogEntry) -> Void)?
@@ -41,48 +33,75 @@ package struct FileServer: Service {
 
     /// Binds, serves, drains, and returns once no connection is left.
     package func run() async throws(FileServerError) {
-        let listener = try await bind()
-        let connections = Connections(limit: configuration.maxConnections)
-        if let address = listener.channel.localAddress { onListening(address) }
+        let (handovers, continuation) = AsyncStream.makeStream(of: Handover.self)
+        let server = RunningServer(
+            configuration: configuration,
+            exchange: exchange,
+            connections: Connections(limit: configuration.maxConnections),
+            accessLog: accessLog,
+            handovers: continuation
+        )
+        let listener = try await bind(server)
+        if let address = listener.localAddress { onListening(address) }
 
         // Not a child task: cancelling this one must begin the drain, not break the answers in flight.
-        let serving = Task { try await serve(listener, connections) }
-        let result = await withTaskCancellationOrGracefulShutdownHandler {
-            await serving.result
+        let serving = Task { await Self.serve(handovers, of: server) }
+        let drained = NIOLockedValueBox<Scheduled<Void>?>(nil)
+        let failure = await withTaskCancellationOrGracefulShutdownHandler {
+            let failure = await Self.end(of: listener, server)
+            continuation.finish()
+            await serving.value
+            return failure
         } onCancelOrGracefulShutdown: {
-            connections.stop()
-            listener.channel.close(promise: nil)
-            listener.channel.eventLoop.scheduleTask(in: TimeAmount(configuration.drainTimeout)) {
-                connections.closeAll()
+            server.connections.stop()
+            listener.close(promise: nil)
+            let deadline = listener.eventLoop.scheduleTask(in: TimeAmount(configuration.drainTimeout)) {
+                server.connections.closeAll()
                 serving.cancel()
             }
+            drained.withLockedValue { $0 = deadline }
         }
-        if case .failure(let error) = result, !connections.isStopping {
-            throw .listenerFailed(reason: String(describing: error))
-        }
+        drained.withLockedValue { $0?.cancel() }
+        if let failure { throw failure }
     }
 
-    private func bind() async throws(FileServerError) -> Listener {
-        let (host, port) = (configuration.host, configuration.port)
-        let (tls, timeout) = (configuration.tls, configuration.headerTimeout)
+    /// Waits until the listener and every connection has ended; an error when the listener did so by itself.
+    private static func end(of listener: any Channel, _ server: RunningServer) async -> FileServerError? {
+        var failure: FileServerError?
         do {
-            return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            try await listener.closeFuture.get()
+            if !server.connections.isStopping { failure = .listenerFailed(reason: "it was closed") }
+        } catch {
+            failure = .listenerFailed(reason: String(describing: error))
+        }
+        if failure != nil {
+            server.connections.stop()
+            server.connections.closeAll()
+        }
+        await server.connections.ended(on: listener.eventLoop)
+        return failure
+    }
+
+    private func bind(_ server: RunningServer) async throws(FileServerError) -> any Channel {
+        let (host, port) = (configuration.host, configuration.port)
+        let loops = MultiThreadedEventLoopGroup.singleton
+        let desks = AnswerDesks(exchange, configuration, loops: Array(loops.makeIterator()).count)
+        do {
+            return try await ServerBootstrap(group: loops)
                 .serverChannelOption(.backlog, value: 256)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                // A client may say that it sends nothing more and still wait for its answers.
-                .childChannelOption(.allowRemoteHalfClosure, value: true)
-                .bind(host: host, port: port) { channel in
+                .serverChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try tls?.add(to: channel, handshakeWithin: timeout)
-                        let end = ClientEnd()
-                        try channel.pipeline.syncOperations.addHandlers([end, ReaderWake()])
-                        let bytes = try NIOAsyncChannel<ByteBuffer, Never>(
-                            wrappingChannelSynchronously: channel,
-                            configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
-                        )
-                        return Client(bytes: bytes, end: end)
+                        let backoff = AcceptBackoffHandler(shouldForwardIOErrorCaught: false)
+                        try channel.pipeline.syncOperations.addHandler(backoff)
                     }
                 }
+                // A client may say that it sends nothing more and still wait for its answers.
+                .childChannelOption(.allowRemoteHalfClosure, value: true)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try server.admit(channel, desks) }
+                }
+                .bind(host: host, port: port).get()
         } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {
             throw .portInUse(host: host, port: port)
         } catch {
@@ -90,41 +109,19 @@ package struct FileServer: Service {
         }
     }
 
-    private func serve(_ listener: Listener, _ connections: Connections) async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            try await listener.executeThenClose { clients in
-                for try await client in clients {
-                    group.addTask { await serve(client, connections) }
+    /// Serves what event loops hand over, each connection in a task of its own.
+    private static func serve(_ handovers: AsyncStream<Handover>, of server: RunningServer) async {
+        await withDiscardingTaskGroup { group in
+            for await handover in handovers {
+                group.addTask {
+                    // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
+                    guard let client = try? await handover.attach() else { return }
+                    try? await client.bytes.executeThenClose { inbound in
+                        let responder = Responder(channel: handover.channel, client: client.end, of: server)
+                        var connection = Connection(handover, responder, inbound: inbound)
+                        await connection.serve()
+                    }
                 }
-            }
-        }
-    }
-
-    private func serve(_ client: Client, _ connections: Connections) async {
-        // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
-        try? await client.bytes.executeThenClose { inbound in
-            switch connections.admit(client.channel) {
-            case .admitted:
-                defer { connections.remove(client.channel) }
-                let responder = Responder(
-                    channel: client.channel,
-                    client: client.end,
-                    configuration: configuration,
-                    exchange: exchange,
-                    connections: connections,
-                    accessLog: accessLog
-                )
-                var connection = Connection(responder, inbound: inbound)
-                await connection.serve()
-            case .full where configuration.tls != nil:
-                break
-            case .full:
-                let response = Response(.tooManyConnections)
-                var bytes = response.head(keepAlive: false, date: HTTPDate.now)
-                if case .bytes(let body) = response.body { bytes.writeBytes(body) }
-                try await client.channel.writeAndFlush(bytes)
-            case .stopping:
-                break
             }
         }
     }

@@ -16,6 +16,11 @@ package struct FileServerConfiguration: Sendable {
     /// Bytes of a request's decoded body; more is answered 413.
     package var maxBodyBytes = 1024 * 1024
 
+    /// Bytes of answers that are remembered, with their heads and small bodies; see ``FileSource/edition``.
+    ///
+    /// A file that is held open for them counts as 128 KiB, so that 16 MiB are at most 128 descriptors.
+    package var maxRememberedBytes = 16 * 1024 * 1024
+
     /// How long an open connection may stay without the first byte of a request.
     package var idleTimeout: Duration = .seconds(60)
     /// How long a head may take from its first byte to its last, however lively it drips; then 408.

@@ -11,6 +11,19 @@ package protocol FileSource: Sendable {
     /// How the body of this request is taken; asked once its head is there, with no body yet, whether one follows or not.
     func intake(of request: FileRequest) -> BodyIntake
 
+    /// The answer to a GET or HEAD when it is known at once; nil sends the request to ``answer(_:)``.
+    ///
+    /// Asked on an event loop, where nothing may wait for more than a local disk: no network, no lock that is held for
+    /// long, no large file read. It may be asked and its answer not used, when the file is not what it should be; then
+    /// ``answer(_:)`` decides again. So both must decide alike. A request that is taken as a stream (``intake(of:)``) is
+    /// not asked for here.
+    func prepared(_ request: FileRequest) -> PreparedReply?
+
+    /// Another number than ever before when a reply of ``prepared(_:)`` that named the last one no longer holds.
+    ///
+    /// Read before each request, on any thread.
+    var edition: Int { get }
+
     /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
     /// client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
@@ -20,6 +33,15 @@ extension FileSource {
     package var acceptsBodies: Bool { false }
 
     package func intake(of request: FileRequest) -> BodyIntake { .whole }
+
+    package var edition: Int { 0 }
+    package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
+}
+
+/// A source for some requests only, for another source to turn to.
+package protocol RequestDelegate: FileSource {
+    /// Whether it answers this request.
+    func takes(_ request: FileRequest) -> Bool
 }
 
 /// How a source takes the body of a request.
@@ -49,6 +71,23 @@ package enum FileAnswer: Sendable {
     }
 }
 
+/// What a source answers at once, and how long that holds.
+package struct PreparedReply: Sendable {
+    package let answer: FileAnswer
+    /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer; nil: only this
+    /// once.
+    ///
+    /// The server remembers by it and does not ask again. What a remembered answer says of a file with a tag is true for
+    /// as long as the file is the very one that it was, which is looked at each time; files without one, refusals and
+    /// parts of files are always asked for again.
+    package let edition: Int?
+
+    package init(_ answer: FileAnswer, edition: Int? = nil) {
+        self.answer = answer
+        self.edition = edition
+    }
+}
+
 extension FileAnswer {
     /// The same answer with those of these fields that it does not have; `Vary` grows.
     package func adding(missing fields: HTTPHeaders) -> FileAnswer {
@@ -73,9 +112,10 @@ extension FileAnswer {
 }
 
 extension HTTPHeaders {
-    /// Adds what does not stand here by name; `Vary` grows.
+    /// Adds what does not stand here by name; `Vary` and `Set-Cookie` grow.
     package mutating func add(missing fields: HTTPHeaders) {
-        for (name, value) in fields where name.lowercased() == "vary" || !contains(name: name) {
+        for (name, value) in fields
+        where ["vary", "set-cookie"].contains(name.lowercased()) || !contains(name: name) {
             add(name: name, value: value)
         }
     }

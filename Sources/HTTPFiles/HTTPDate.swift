@@ -1,12 +1,36 @@
 import FoundationEssentials
+import NIOConcurrencyHelpers
 
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// The wall clock, read here and nowhere else in this module.
-    static var now: String { text(secondsSince1970: nowSeconds) }
+    /// Bytes of every date up to the year 9999.
+    static let length = 29
 
-    /// The same, in whole seconds since 1970.
-    static var nowSeconds: Int { Int(Date().timeIntervalSince1970) }
+    private static let latest = NIOLockedValueBox(Latest())
+
+    static var now: String { text(at: second) }
+
+    /// The wall clock, since 1970, read here and nowhere else in this module.
+    static var second: Int { Int(Date().timeIntervalSince1970) }
+
+    /// As ``text(secondsSince1970:)``, written once for each second.
+    static func text(at second: Int) -> String {
+        latest.withLockedValue { $0.text(at: second) }
+    }
+
+    /// The text of the second that was last asked for.
+    struct Latest: Sendable {
+        private(set) var second: Int?
+        private(set) var text = ""
+
+        mutating func text(at second: Int) -> String {
+            if self.second != second {
+                self.second = second
+                text = HTTPDate.text(secondsSince1970: second)
+            }
+            return text
+        }
+    }
 
     static func text(secondsSince1970 seconds: Int) -> String {
         let days = seconds.floorDivided(by: 86_400)

@@ -17,12 +17,14 @@ enum OpenFileError: Error, Equatable, Sendable {
 /// This file is the module's disk adapter, the only one with `unsafe`. A class, because the thread that reads shares
 /// the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
-    /// Bytes, when it was opened.
-    let size: Int
-    /// Last modification, since 1970.
-    let modified: Duration
     /// When it was opened.
-    let stamp: FileStamp
+    let identity: FileIdentity
+    /// Bytes, when it was opened.
+    var size: Int { identity.size }
+    /// Last modification, since 1970.
+    var modified: Duration { identity.modified }
+    /// When it was opened.
+    var stamp: FileStamp { FileStamp(identity) }
 
     private let descriptor: FileDescriptor
     /// What ends with the last reader.
@@ -48,9 +50,7 @@ final class OpenFile: Sendable {
             try? descriptor.close()
             throw .notFound
         }
-        size = Int(facts.st_size)
-        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
-        stamp = FileStamp(facts)
+        identity = FileIdentity(facts)
         self.descriptor = descriptor
         self.lease = lease
     }
@@ -58,6 +58,17 @@ final class OpenFile: Sendable {
     deinit {
         try? descriptor.close()
     }
+
+    /// What it is by now; nil if the system cannot say.
+    var currentIdentity: FileIdentity? {
+        var facts = stat()
+        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
+    }
+
+    /// What `sendfile` reads from.
+    ///
+    /// The descriptor stays this object's: take it back from the handle, and never close that.
+    var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
 
     /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
     ///
@@ -131,14 +142,33 @@ final class OpenFile: Sendable {
 }
 
 extension FileStamp {
-    fileprivate init(_ facts: stat) {
-        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    fileprivate init(_ identity: FileIdentity) {
+        func nanoseconds(_ time: Duration) -> Int64 {
+            time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000
+        }
         self.init(
-            device: UInt64(facts.st_dev),
-            inode: UInt64(facts.st_ino),
-            size: Int(facts.st_size),
-            modified: nanoseconds(facts.st_mtim),
-            changed: nanoseconds(facts.st_ctim)
+            device: identity.device,
+            inode: identity.inode,
+            size: identity.size,
+            modified: nanoseconds(identity.modified),
+            changed: nanoseconds(identity.changed)
         )
+    }
+}
+
+extension FileIdentity {
+    fileprivate init(_ facts: stat) {
+        device = UInt64(facts.st_dev)
+        inode = UInt64(facts.st_ino)
+        size = Int(facts.st_size)
+        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
+        changed = .seconds(facts.st_ctim.tv_sec) + .nanoseconds(facts.st_ctim.tv_nsec)
+    }
+
+    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    init?(at path: String) {
+        var facts = stat()
+        guard unsafe lstat(path, &facts) == 0 else { return nil }
+        self.init(facts)
     }
 }

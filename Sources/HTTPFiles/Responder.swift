@@ -10,6 +10,15 @@ struct Responder: Sendable {
     let connections: Connections
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
 
+    init(channel: any Channel, client: ClientEnd, of server: RunningServer) {
+        self.channel = channel
+        self.client = client
+        configuration = server.configuration
+        exchange = server.exchange
+        connections = server.connections
+        accessLog = server.accessLog
+    }
+
     /// What became of a response's body.
     private struct Sent: Sendable {
         /// Bytes that the kernel has taken.
@@ -37,7 +46,7 @@ struct Responder: Sendable {
             sent = await send(ResponsePieces(head: start, body: hasBody ? response.body : .none))
         }
         if let trouble = sent.trouble {
-            exchange.report("\(head?.target ?? "-"): the response broke after \(sent.bytes) bytes: \(trouble)")
+            exchange.report(brokenAfter: sent.bytes, of: head?.target ?? "-", trouble)
         }
         log(response.status, sent.bytes, to: head, since: since)
         // After a response that stops in the middle, only the connection's end tells the client so.

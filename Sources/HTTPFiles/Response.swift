@@ -46,7 +46,7 @@ extension Response {
                 contentType: file.contentType,
                 cacheControl: file.cacheControl,
                 headers: file.headers,
-                modified: file.modified.map { min($0, HTTPDate.nowSeconds) },
+                modified: file.modified.map { min($0, HTTPDate.second) },
                 size: open.size
             ),
             for: request

@@ -4,8 +4,7 @@ import SystemPackage
 
 /// A response cut into what is held in memory at a time; the head travels with the first piece.
 ///
-/// Files are read, not sent with `sendfile`: at the end of a file that shrank, NIO's `FileRegion` write makes no
-/// progress and never fails, so the event loop would spin. A read that comes up short is an error at once.
+/// Files are read here: under TLS there is no other way. What the front answers goes by `sendfile`, see ``FileSending``.
 struct ResponsePieces: Sendable {
     /// Bytes of body in a piece.
     static let size = 128 * 1024

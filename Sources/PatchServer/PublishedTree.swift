@@ -7,8 +7,9 @@ package import SystemPackage
 
 /// What a server answers from the published tree: the files of the URL layout, `/healthz`, `/readyz`, and 404 for all else.
 ///
-/// It keeps no file in memory, so what is published while it runs is served from then on. `/healthz` says that the process
-/// answers; `/readyz` says that what it serves verifies and holds for a while, and 503 when somebody must sign.
+/// It keeps nothing itself, and what the server remembers for it is named by its digest; so what is published while it
+/// runs is served from then on. `/healthz` says that the process answers; `/readyz` says that what it serves verifies and
+/// holds for a while, and 503 when somebody must sign.
 package struct PublishedTree: FileSource {
     /// What may be kept for ever: its name says its content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
@@ -28,14 +29,29 @@ package struct PublishedTree: FileSource {
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        guard !request.path.hasTrailingSlash else { return .notFound }
-        if request.path.text == "/healthz" {
-            return .bytes(ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store"))
-        }
+        if let reply = prepared(request) { return reply.answer }
         if request.path.text == "/readyz", let readiness { return await Self.ready(readiness) }
-        guard let path = TreePath(segments: request.path.segments) else { return .notFound }
+        return file(at: request.path)
+    }
+
+    /// What is small or named by its digest; a role may be large, and is read and hashed on another thread.
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        guard !request.path.hasTrailingSlash else { return PreparedReply(.notFound) }
+        if request.path.text == "/healthz" {
+            let ok = ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store")
+            return PreparedReply(.bytes(ok))
+        }
+        switch TreePath(segments: request.path.segments)?.file {
+        case .object, .target: return PreparedReply(file(at: request.path), edition: edition)
+        case .timestamp: return PreparedReply(file(at: request.path))
+        case .root, .role, nil: return nil
+        }
+    }
+
+    private func file(at requested: RequestPath) -> FileAnswer {
+        guard let path = TreePath(segments: requested.segments) else { return .notFound }
         do throws(FolderFilesError) {
-            guard let found = try tree.lookUp(request.path) else { return Self.missing(path) }
+            guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
             return Self.answer(path, found)
         } catch {
             return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])

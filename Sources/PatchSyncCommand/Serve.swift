@@ -1,6 +1,8 @@
+import APIProxy
 import ArgumentParser
 import AssetServer
 import CommandSupport
+import HTTPFiles
 import PatchFormat
 import PatchSync
 import Patchline
@@ -24,8 +26,11 @@ struct Serve: AsyncParsableCommand {
             the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie.
             With nothing installed yet, a page shows how far the first version has come.
 
+            \(ProxyOptions.discussion)
+
             EXAMPLES
               patchsync serve --store /var/lib/app
+              patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
               patchsync serve --store /var/lib/app --sync-every 3600
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
 
@@ -63,6 +68,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var serving: ServingOptions
 
+    @OptionGroup var proxies: ProxyOptions
+
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -97,8 +104,22 @@ struct Serve: AsyncParsableCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
+        guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
+        let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
+        do {
+            try await APIProxy.with(proxy, report: report) { proxy in
+                try await serve(device, delegate: proxy, until: signals)
+            }
+        } catch { throw error as? Failure ?? Failure("\(error)") }
+    }
+
+    private func serve(
+        _ device: Device,
+        delegate: (any RequestDelegate)?,
+        until signals: UnixSignalsSequence
+    ) async throws(Failure) {
         let events = LaunchEvents(options.json)
-        let server = LocalServer(device: device, settings: settings) { events.take($0) }
+        let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
         if serving.open { events.isOpen() }
         do throws(LocalServerError) {
             events.listening(try await server.start())

@@ -1,5 +1,5 @@
 package import AssetServer
-import HTTPFiles
+package import HTTPFiles
 import Logging
 import NIOCore
 import PatchFormat
@@ -49,11 +49,13 @@ package actor LocalServer {
     private var hasLaunched = false
 
     /// - Parameters:
+    ///   - delegate: answers what it takes and the bundle has no file for.
     ///   - sync: one sync; the device's own unless a test has another.
     ///   - report: told what happens, from many threads.
     package init(
         device: Device,
         settings: Settings,
+        delegate: (any RequestDelegate)? = nil,
         sync: Updates.Sync? = nil,
         report: @escaping @Sendable (Event) -> Void
     ) {
@@ -81,6 +83,7 @@ package actor LocalServer {
         )
         app = RunningApp(device: device, server: assets, updates: updates, settings: settings.app) { report(.app($0)) }
         assets.connect(app)
+        if let delegate { assets.delegate(to: delegate) }
     }
 
     /// Binds, launches, and returns once pages are served.

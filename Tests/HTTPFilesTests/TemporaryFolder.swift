@@ -40,6 +40,31 @@ final class TemporaryFolder: Sendable {
         try handle.close()
     }
 
+    func overwrite(_ file: FilePath, with text: String) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file.string))
+        try handle.write(contentsOf: Data(text.utf8))
+        try handle.close()
+    }
+
+    func remove(_ file: FilePath) throws {
+        try FileManager.default.removeItem(atPath: file.string)
+    }
+
+    /// Puts one file into another's place.
+    func move(_ name: String, to other: String) throws {
+        try? remove(path.appending(other))
+        try FileManager.default.moveItem(atPath: path.appending(name).string, toPath: path.appending(other).string)
+    }
+
+    func modified(_ file: FilePath) throws -> Date {
+        let value = try FileManager.default.attributesOfItem(atPath: file.string)[.modificationDate]
+        return value as? Date ?? .distantPast
+    }
+
+    func setModified(_ date: Date, of file: FilePath) throws {
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.string)
+    }
+
     func link(_ name: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(atPath: path.appending(name).string, withDestinationPath: target)
     }

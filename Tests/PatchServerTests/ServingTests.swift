@@ -65,6 +65,22 @@ struct ServingTests {
     }
 
     @Test
+    func `answers at once what is small or named by its digest, and for ever what is named by it`() async throws {
+        try await withServer { server in
+            let tree = PublishedTree(server.folder.tree)
+            for name in try server.treeFiles() + ["healthz"] {
+                let target = name == "healthz" ? "/healthz" : "/com.example.storefront/\(name)"
+                let request = FileRequest(method: .GET, path: try RequestPath(parsing: target))
+                let isRole = name.hasPrefix("metadata/") && name != "metadata/timestamp.json"
+                let reply = tree.prepared(request)
+                #expect((reply == nil) == isRole, "\(name)")
+                let isByDigest = name.hasPrefix("objects/") || name.hasPrefix("targets/")
+                #expect(reply?.edition == (isByDigest ? tree.edition : nil), "\(name)")
+            }
+        }
+    }
+
+    @Test
     func `says of a root that is not there yet that it may be there in a minute`() async throws {
         try await withServer { server in
             let answer = try await get("/com.example.storefront/metadata/2.root.json", from: server)

@@ -1,0 +1,182 @@
+import AsyncHTTPClient
+package import HTTPFiles
+import NIOCore
+import NIOHTTP1
+
+/// Passes requests that a rule names on to other servers, and their answers back, as they come.
+///
+/// Bodies are held back by whoever is slower, and never decoded. What no rule names is not found.
+package struct APIProxy: RequestDelegate {
+    package struct Settings: Sendable {
+        package var rules: ProxyRules
+        package var trust: UpstreamTrust
+        /// How long a connection to an upstream may take, its TLS included.
+        package var connectTimeout = Duration.seconds(10)
+        /// How long an upstream may let a request or its answer stand still; events may stand still for ever.
+        package var timeout = Duration.seconds(60)
+        /// How the names of cookies begin that are the device's own, and that no upstream sees or sets.
+        package var reservedCookies = "cdvToken"
+
+        package init(rules: ProxyRules, trust: UpstreamTrust) {
+            self.rules = rules
+            self.trust = trust
+        }
+    }
+
+    package let acceptsBodies = true
+    let settings: Settings
+    let order: UpstreamOrder
+    private let client: HTTPClient
+    /// For who asks for server-sent events, between which nothing moves.
+    private let eventClient: HTTPClient
+    /// Told in one line about an upstream that gave no answer.
+    private let report: @Sendable (String) -> Void
+
+    /// Runs `body` with a proxy, whose connections are gone when it returns.
+    package static func with<Result: Sendable>(
+        _ settings: Settings,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        report: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: (APIProxy) async throws -> Result
+    ) async throws -> Result {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(settings, isForEvents: false))
+        let events = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(settings, isForEvents: true))
+        let proxy = APIProxy(
+            settings: settings,
+            order: UpstreamOrder(now: now),
+            client: client,
+            eventClient: events,
+            report: report
+        )
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(proxy)) } catch { result = .failure(error) }
+        try? await client.shutdown()
+        try? await events.shutdown()
+        return try result.get()
+    }
+
+    package func takes(_ request: FileRequest) -> Bool {
+        settings.rules.rule(for: request.path) != nil
+    }
+
+    package func intake(of request: FileRequest) -> BodyIntake {
+        takes(request) ? .stream : .whole
+    }
+
+    package func answer(_ request: FileRequest) async -> FileAnswer {
+        guard let rule = settings.rules.rule(for: request.path) else { return .notFound }
+        let upstreams = order.order(rule.upstreams)
+        for (number, upstream) in upstreams.enumerated() {
+            do throws(UpstreamFault) {
+                let answer = try await ask(upstream, request, by: rule)
+                order.isThere(upstream)
+                return answer
+            } catch {
+                guard !Task.isCancelled else { break }
+                report("\(request.method) \(request.path.text): \(upstream.origin): \(error)")
+                if error.isBeforeRequest { order.isMissing(upstream) }
+                guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
+            }
+        }
+        // Nobody is there to read it.
+        return .refused(.badGateway, message: "The client is gone.", headers: [:])
+    }
+
+    private func ask(_ upstream: Upstream, _ request: FileRequest, by rule: ProxyRule) async throws(UpstreamFault)
+        -> FileAnswer
+    {
+        if request.upgrade == "websocket" { return try await openTunnel(to: upstream, request, by: rule) }
+        do throws(UpstreamFault) {
+            return try await pass(request, to: upstream, by: rule)
+        } catch .closed where request.isRepeatable && !Task.isCancelled {
+            // An idle connection may end at the moment that it is taken for the next request (RFC 9110 §9.2.2).
+            return try await pass(request, to: upstream, by: rule)
+        }
+    }
+
+    private func pass(_ request: FileRequest, to upstream: Upstream, by rule: ProxyRule) async throws(UpstreamFault)
+        -> FileAnswer
+    {
+        let client = request.asksForEvents ? eventClient : client
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(asked(request, of: upstream, by: rule), deadline: .distantFuture)
+        } catch { throw UpstreamFault(error) }
+        guard response.status.code >= 200 else { throw .malformed }
+        return .stream(
+            ServedStream(
+                status: response.status,
+                headers: fields(response.headers, of: upstream, by: rule),
+                length: Self.length(response.headers),
+                isEndless: response.headers.isOfEvents,
+                pieces: response.body
+            )
+        )
+    }
+
+    private func asked(_ request: FileRequest, of upstream: Upstream, by rule: ProxyRule) -> HTTPClientRequest {
+        var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
+        asked.method = request.method
+        asked.headers = HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
+        switch request.stream?.length {
+        case 0: break
+        case let length?: if let body = request.stream { asked.body = .stream(body, length: .known(Int64(length))) }
+        case nil: if let body = request.stream { asked.body = .stream(body, length: .unknown) }
+        }
+        return asked
+    }
+
+    func fields(_ fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule) -> HTTPHeaders {
+        HTTPHeaders(
+            from: fields,
+            of: upstream,
+            by: rule,
+            in: settings.rules,
+            reserved: settings.reservedCookies
+        )
+    }
+
+    static func length(_ fields: HTTPHeaders) -> Int? {
+        let lengths = fields["Content-Length"]
+        guard lengths.count == 1, !fields.contains(name: "Transfer-Encoding") else { return nil }
+        return Int(lengths[0]).flatMap { $0 < 0 ? nil : $0 }
+    }
+}
+
+extension FileRequest {
+    /// Whether it may be sent twice: it changes nothing, and has no body that was read already.
+    fileprivate var isRepeatable: Bool {
+        ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream?.length ?? 1) == 0
+    }
+
+    fileprivate var asksForEvents: Bool {
+        headers["Accept"].contains { $0.lowercased().contains("text/event-stream") }
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var isOfEvents: Bool {
+        first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") == true
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// Connections that an upstream at a time may have: each page may hold some open for events.
+    private static let connections = 256
+    /// Shorter than what servers keep an idle connection for (5 s with Node), so that few end under a request.
+    private static let idleTime = TimeAmount.seconds(4)
+
+    init(_ settings: APIProxy.Settings, isForEvents: Bool) {
+        self.init()
+        tlsConfiguration = settings.trust.configuration
+        redirectConfiguration = .disallow
+        decompression = .disabled
+        httpVersion = .http1Only
+        timeout.connect = TimeAmount(settings.connectTimeout)
+        if !isForEvents { timeout.read = TimeAmount(settings.timeout) }
+        timeout.write = TimeAmount(settings.timeout)
+        connectionPool.retryConnectionEstablishment = false
+        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connections
+        connectionPool.idleTimeout = Self.idleTime
+    }
+}

@@ -1,0 +1,32 @@
+import NIOHTTP1
+
+extension HTTPHeaders {
+    /// Fields that speak of one connection (RFC 9110 §7.6.1).
+    private static let hopByHop = [
+        "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "TE", "Trailer",
+        "Transfer-Encoding", "Upgrade", "HTTP2-Settings", "Proxy-Authentication-Info",
+    ]
+
+    /// Without the fields of one connection: the known ones, and those that `Connection` names.
+    func withoutHopByHop() -> HTTPHeaders {
+        var fields = self
+        let named = self["Connection"].flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces }
+        for name in Self.hopByHop + named { fields.remove(name: name) }
+        return fields
+    }
+
+    mutating func remove(names: [String]) {
+        for name in names { remove(name: name) }
+    }
+
+    mutating func remove(prefix: String) {
+        let names = filter { $0.name.lowercased().hasPrefix(prefix) }.map(\.name)
+        remove(names: names)
+    }
+}
+
+extension StringProtocol {
+    var trimmingSpaces: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

@@ -1,0 +1,164 @@
+/// A regular expression, taken apart.
+indirect enum PatternNode: Equatable, Sendable {
+    case one(ScalarSet)
+    case sequence([PatternNode])
+    case either([PatternNode])
+    /// `most` is nil for any number.
+    case repeated(PatternNode, least: Int, most: Int?)
+}
+
+/// Which characters stand at one place.
+struct ScalarSet: Equatable, Sendable {
+    var ranges: [ClosedRange<Unicode.Scalar>]
+    var isNegated = false
+
+    static let any = ScalarSet(ranges: [], isNegated: true)
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        ranges.contains { $0.contains(scalar) } != isNegated
+    }
+
+    /// The character, where there is only one.
+    var single: Unicode.Scalar? {
+        guard ranges.count == 1, !isNegated, ranges[0].lowerBound == ranges[0].upperBound else { return nil }
+        return ranges[0].lowerBound
+    }
+}
+
+/// Reads the part of regular expressions that all of them share: characters, `.`, `[a-z]`, `\d \w \s`, `( )`, `|`,
+/// `* + ? {m,n}`.
+struct PatternParser {
+    private let text: [Unicode.Scalar]
+    private var position = 0
+    private static let maxDepth = 32
+    private var depth = 0
+
+    static func parse(_ text: [Unicode.Scalar]) throws(PatternError) -> PatternNode {
+        var parser = PatternParser(text: text)
+        let node = try parser.alternatives()
+        guard parser.position == text.count else { throw .unbalanced(at: parser.position) }
+        return node
+    }
+
+    private init(text: [Unicode.Scalar]) {
+        self.text = text
+    }
+
+    private var next: Unicode.Scalar? { position < text.count ? text[position] : nil }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func alternatives() throws(PatternError) -> PatternNode {
+        var all = [try sequence()]
+        while take("|") { all.append(try sequence()) }
+        return all.count == 1 ? all[0] : .either(all)
+    }
+
+    private mutating func sequence() throws(PatternError) -> PatternNode {
+        var nodes: [PatternNode] = []
+        while let scalar = next, scalar != "|", scalar != ")" { nodes.append(try repeated(try atom(scalar))) }
+        return .sequence(nodes)
+    }
+
+    private mutating func atom(_ scalar: Unicode.Scalar) throws(PatternError) -> PatternNode {
+        let start = position
+        position += 1
+        switch scalar {
+        case "(": return try group(at: start)
+        case "[": return .one(try set(at: start))
+        case ".": return .one(.any)
+        case "\\": return .one(try escaped(at: start))
+        case "*", "+", "?", "{": throw .nothingToRepeat(at: start)
+        case "]", "}": throw .unbalanced(at: start)
+        // A pattern always matches the whole path, so that the two mean something only inside of it.
+        case "^", "$": throw .unsupported(at: start)
+        default: return .one(ScalarSet(ranges: [scalar...scalar]))
+        }
+    }
+
+    private mutating func group(at start: Int) throws(PatternError) -> PatternNode {
+        if take("?"), !take(":") { throw .unsupported(at: start) }
+        depth += 1
+        guard depth <= Self.maxDepth else { throw .tooLarge }
+        let node = try alternatives()
+        depth -= 1
+        guard take(")") else { throw .unbalanced(at: start) }
+        return node
+    }
+
+    private mutating func repeated(_ node: PatternNode) throws(PatternError) -> PatternNode {
+        let start = position
+        let least: Int
+        let most: Int?
+        if take("*") {
+            (least, most) = (0, nil)
+        } else if take("+") {
+            (least, most) = (1, nil)
+        } else if take("?") {
+            (least, most) = (0, 1)
+        } else if take("{") {
+            (least, most) = try bounds(at: start)
+        } else {
+            return node
+        }
+        // A lazy repetition matches the same paths.
+        _ = take("?")
+        if next == "*" || next == "+" || next == "{" { throw .nothingToRepeat(at: position) }
+        return .repeated(node, least: least, most: most)
+    }
+
+    /// `3}`, `3,}` and `3,5}`.
+    private mutating func bounds(at start: Int) throws(PatternError) -> (Int, Int?) {
+        guard let least = number() else { throw .badRange(at: start) }
+        guard take(",") else {
+            guard take("}") else { throw .badRange(at: start) }
+            return (least, least)
+        }
+        if take("}") { return (least, nil) }
+        guard let most = number(), most >= least, take("}") else { throw .badRange(at: start) }
+        return (least, most)
+    }
+
+    private mutating func number() -> Int? {
+        let start = position
+        while let scalar = next, ("0"..."9").contains(scalar) { position += 1 }
+        return Int(String(String.UnicodeScalarView(text[start..<position])))
+    }
+
+    private mutating func set(at start: Int) throws(PatternError) -> ScalarSet {
+        var set = ScalarSet(ranges: [], isNegated: take("^"))
+        while let scalar = next, scalar != "]" || set.ranges.isEmpty {
+            position += 1
+            let lower = scalar == "\\" ? try escaped(at: position - 1) : ScalarSet(ranges: [scalar...scalar])
+            guard next == "-", position + 1 < text.count, text[position + 1] != "]" else {
+                guard !lower.isNegated else { throw .unsupported(at: position - 1) }
+                set.ranges += lower.ranges
+                continue
+            }
+            position += 2
+            let upper = text[position - 1] == "\\" ? try escaped(at: position - 1).single : text[position - 1]
+            guard let first = lower.single, let upper, first <= upper else { throw .badRange(at: start) }
+            set.ranges.append(first...upper)
+        }
+        guard take("]") else { throw .unbalanced(at: start) }
+        return set
+    }
+
+    /// After a backslash: a class, or a character that is no letter and no digit.
+    private mutating func escaped(at start: Int) throws(PatternError) -> ScalarSet {
+        guard let scalar = next else { throw .unsupported(at: start) }
+        position += 1
+        switch scalar {
+        case "d", "D": return ScalarSet(ranges: ["0"..."9"], isNegated: scalar == "D")
+        case "w", "W":
+            return ScalarSet(ranges: ["a"..."z", "A"..."Z", "0"..."9", "_"..."_"], isNegated: scalar == "W")
+        case "s", "S": return ScalarSet(ranges: [" "..." ", "\t"..."\r"], isNegated: scalar == "S")
+        case "a"..."z", "A"..."Z", "0"..."9": throw .unsupported(at: start)
+        default: return ScalarSet(ranges: [scalar...scalar])
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// A regular expression as steps that are followed all at once, so that matching takes time in proportion to the path:
+/// no pattern can make a page stop the server (Thompson, 1968).
+struct PatternProgram: Sendable {
+    private enum Step: Sendable {
+        case take(ScalarSet)
+        case fork(Int, Int)
+        case done
+    }
+
+    private static let maxSteps = 4_096
+
+    private var steps: [Step] = []
+
+    init(_ node: PatternNode) throws(PatternError) {
+        try add(node)
+        steps.append(.done)
+    }
+
+    private mutating func add(_ node: PatternNode) throws(PatternError) {
+        guard steps.count < Self.maxSteps else { throw .tooLarge }
+        switch node {
+        case .one(let set): steps.append(.take(set))
+        case .sequence(let nodes): for node in nodes { try add(node) }
+        case .either(let nodes): try addEither(nodes[...])
+        case .repeated(let node, let least, let most):
+            guard least <= Self.maxSteps, most ?? 0 <= Self.maxSteps else { throw .tooLarge }
+            for _ in 0..<least { try add(node) }
+            guard let most else { return try addLoop(node) }
+            for _ in least..<most { try addOptional(node) }
+        }
+    }
+
+    private mutating func addEither(_ nodes: ArraySlice<PatternNode>) throws(PatternError) {
+        guard let first = nodes.first else { return }
+        guard nodes.count > 1 else { return try add(first) }
+        let fork = steps.count
+        steps.append(.done)
+        try add(first)
+        let leave = steps.count
+        steps.append(.done)
+        steps[fork] = .fork(fork + 1, steps.count)
+        try addEither(nodes.dropFirst())
+        steps[leave] = .fork(steps.count, steps.count)
+    }
+
+    private mutating func addOptional(_ node: PatternNode) throws(PatternError) {
+        let fork = steps.count
+        steps.append(.done)
+        try add(node)
+        steps[fork] = .fork(fork + 1, steps.count)
+    }
+
+    private mutating func addLoop(_ node: PatternNode) throws(PatternError) {
+        let fork = steps.count
+        steps.append(.done)
+        try add(node)
+        steps.append(.fork(fork, fork))
+        steps[fork] = .fork(fork + 1, steps.count)
+    }
+
+    /// Whether all of `text` matches.
+    func matches(_ text: some Sequence<Unicode.Scalar>) -> Bool {
+        var seen = [Int](repeating: -1, count: steps.count)
+        var current: [Int] = []
+        follow(from: 0, into: &current, &seen, round: 0)
+        var round = 0
+        for scalar in text {
+            round += 1
+            var next: [Int] = []
+            for index in current {
+                guard case .take(let set) = steps[index], set.contains(scalar) else { continue }
+                follow(from: index + 1, into: &next, &seen, round: round)
+            }
+            if next.isEmpty { return false }
+            current = next
+        }
+        return current.contains { if case .done = steps[$0] { true } else { false } }
+    }
+
+    /// All places that are reached from one without a character.
+    private func follow(from start: Int, into list: inout [Int], _ seen: inout [Int], round: Int) {
+        var open = [start]
+        while let index = open.popLast() {
+            guard seen[index] != round else { continue }
+            seen[index] = round
+            if case .fork(let first, let second) = steps[index] {
+                open += [second, first]
+            } else {
+                list.append(index)
+            }
+        }
+    }
+}

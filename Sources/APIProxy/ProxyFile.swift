@@ -1,0 +1,53 @@
+package import PatchFormat
+
+/// A file with rules, and what all of them share:
+///
+/// ```json
+/// { "format": "patchline-proxies-v1", "timeoutSeconds": 60, "ca": "-----BEGIN CERTIFICATE-----…",
+///   "rules": [ { "pattern": "/api/.*", "to": ["https://api.example.com/v2"], "cookiePath": "/" } ] }
+/// ```
+///
+/// All members but `format` and `rules`, and in a rule but `pattern` and `to`, may be absent; others are refused, because
+/// a misspelled one would be a rule that somebody believes in.
+package struct ProxyFile: Sendable {
+    package static let format = "patchline-proxies-v1"
+    /// In bytes.
+    package static let limit = 1_000_000
+    package static let timeouts = 1...3_600
+
+    package let rules: [ProxyRule]
+    /// PEM: who vouches for the upstreams in place of the system's roots.
+    package let authorities: String?
+    package let timeoutSeconds: Int?
+
+    package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Self.limit), of: document)
+        try fields.constant("format", Self.format)
+        try fields.allow(["format", "timeoutSeconds", "ca", "rules"])
+        authorities = try fields.optionalString("ca")
+        timeoutSeconds = fields.has("timeoutSeconds") ? try fields.integer("timeoutSeconds", in: Self.timeouts) : nil
+        var rules: [ProxyRule] = []
+        for (number, value) in try fields.array("rules", limit: ProxyRules.maxRules).enumerated() {
+            rules.append(try Self.rule(try Fields(value, of: document, at: "rules[\(number)]")))
+        }
+        self.rules = rules
+    }
+
+    private static func rule(_ fields: Fields) throws(FormatError) -> ProxyRule {
+        try fields.allow(["pattern", "to", "cookiePath"])
+        let pattern = try fields.string("pattern")
+        let upstreams = try fields.strings("to", limit: ProxyRule.maxUpstreams)
+        let cookiePath = try fields.optionalString("cookiePath")
+        do throws(ProxyRuleError) {
+            return try ProxyRule(pattern: pattern, to: upstreams, cookiePath: cookiePath)
+        } catch { throw FormatError(fields.document, field: fields.path, rule: error.description) }
+    }
+}
+
+extension Fields {
+    fileprivate func allow(_ names: Set<String>) throws(FormatError) {
+        if let other = object.members.first(where: { !names.contains($0.key.text) }) {
+            throw broken(other.key.text, "is not a member that is known here")
+        }
+    }
+}

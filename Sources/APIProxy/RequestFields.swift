@@ -1,0 +1,32 @@
+import HTTPFiles
+import NIOHTTP1
+
+extension HTTPHeaders {
+    /// What an upstream gets of a request's fields.
+    ///
+    /// It sees a client of its own origin: `Host` is the upstream's, `Origin` and `Referer` of the device's origin become
+    /// the upstream's, without the page's path. Nothing says that a proxy stands between, nothing names the device's
+    /// address: `Forwarded`, `X-Forwarded-…` and `Via` are dropped and none are added.
+    ///
+    /// - Parameter reservedCookies: how cookies begin that are the device's own; no upstream sees those.
+    init(of request: FileRequest, for upstream: Upstream, reservedCookies: String) {
+        var fields = request.headers.withoutHopByHop()
+        fields.remove(names: ["Content-Length", "Expect", "Host", "Forwarded", "Via", "X-Real-IP"])
+        fields.remove(prefix: "x-forwarded-")
+
+        let local = request.headers["Host"].map { "http://\($0.lowercased())" }
+        if let origin = fields.first(name: "Origin"), local.contains(origin.lowercased()) {
+            fields.replaceOrAdd(name: "Origin", value: upstream.origin)
+        }
+        if let referer = fields.first(name: "Referer")?.lowercased(),
+            local.contains(where: { referer == $0 || referer.hasPrefix("\($0)/") })
+        {
+            fields.replaceOrAdd(name: "Referer", value: "\(upstream.origin)/")
+        }
+        let cookies = fields["Cookie"].flatMap { SetCookie.sentBack($0, reserved: reservedCookies) }
+        fields.remove(name: "Cookie")
+        if !cookies.isEmpty { fields.add(name: "Cookie", value: cookies.joined(separator: "; ")) }
+        self = fields
+        add(name: "Host", value: upstream.authority)
+    }
+}

@@ -1,0 +1,31 @@
+import NIOHTTP1
+
+extension HTTPHeaders {
+    /// What upstreams say to browsers about their own origin, which the page does not see.
+    ///
+    /// CORS is for other origins, and the page is none; HSTS, Alt-Svc and the like would speak of the device's port;
+    /// Clear-Site-Data and Service-Worker-Allowed would give the app's storage and pages away.
+    private static let ofOrigin = [
+        "Alt-Svc", "Clear-Site-Data", "Expect-CT", "NEL", "Origin-Agent-Cluster", "Public-Key-Pins", "Report-To",
+        "Service-Worker-Allowed", "Strict-Transport-Security",
+    ]
+
+    /// What the page gets of an upstream's fields.
+    init(from fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules, reserved: String) {
+        self = fields.withoutHopByHop()
+        remove(names: Self.ofOrigin)
+        remove(prefix: "access-control-")
+        let cookies = self["Set-Cookie"]
+        remove(name: "Set-Cookie")
+        for cookie in cookies {
+            let kept = SetCookie.kept(cookie, reserved: reserved, scope: rules.cookiePath(of: rule)) { path in
+                rule.localPath(of: path, at: upstream)
+            }
+            if let kept { add(name: "Set-Cookie", value: kept) }
+        }
+        for name in ["Location", "Content-Location"] {
+            guard let location = first(name: name) else { continue }
+            replaceOrAdd(name: name, value: rules.local(location, of: upstream, by: rule))
+        }
+    }
+}

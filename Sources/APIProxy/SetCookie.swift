@@ -1,0 +1,61 @@
+/// A cookie of an upstream as the device's origin can keep it (RFC 6265).
+///
+/// `Domain` goes: the cookie is the device's origin's. `Secure` goes, with what needs it (`SameSite=None`,
+/// `Partitioned`), because that origin is loopback HTTP; to the upstream the cookie travels as safely as the upstream's
+/// URL says. Names that promise `Secure` (`__Host-`, `__Secure-`) are spelled otherwise here and right there.
+enum SetCookie {
+    private static let promises = [("__Host-", "__PatchlineHost-"), ("__Secure-", "__PatchlineSecure-")]
+
+    /// The field for the page; nil for a cookie that would take the place of one of the device's own.
+    ///
+    /// - Parameters:
+    ///   - scope: the path that a cookie for all paths gets; none may name a path outside.
+    ///   - localPath: what a path of the upstream is here.
+    static func kept(_ value: String, reserved: String, scope: String, localPath: (String) -> String?) -> String? {
+        let parts = value.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmingSpaces)
+        guard let pair = parts.first, let name = pair.split(separator: "=").first, !pair.hasPrefix("=") else {
+            return nil
+        }
+        guard !name.trimmingSpaces.lowercased().hasPrefix(reserved.lowercased()) else { return nil }
+        var kept = [renamed(pair, from: \.0, to: \.1)]
+        var path = scope == "/" ? nil : Optional(scope)
+        for attribute in parts.dropFirst() {
+            let halves = attribute.split(separator: "=", maxSplits: 1).map(\.trimmingSpaces)
+            switch halves.first?.lowercased() {
+            case "domain", "secure", "partitioned", nil: continue
+            case "samesite" where halves.last?.lowercased() == "none": continue
+            case "path": path = here(halves.count > 1 ? halves[1] : "", scope: scope, localPath) ?? path
+            default: kept.append(attribute)
+            }
+        }
+        if let path { kept.append("Path=\(path)") }
+        return kept.joined(separator: "; ")
+    }
+
+    /// Nil for what says nothing: the browser then takes the request's own folder.
+    private static func here(_ path: String, scope: String, _ localPath: (String) -> String?) -> String? {
+        guard path.hasPrefix("/") else { return nil }
+        guard path != "/", let local = localPath(path) else { return scope }
+        return scope == "/" || local == scope || local.hasPrefix("\(scope)/") ? local : scope
+    }
+
+    /// The pairs of a Cookie field that an upstream gets, under the names that it gave.
+    static func sentBack(_ value: String, reserved: String) -> [String] {
+        value.split(separator: ";").map(\.trimmingSpaces)
+            .filter { !$0.isEmpty && !$0.lowercased().hasPrefix(reserved.lowercased()) }
+            .map { renamed($0, from: \.1, to: \.0) }
+    }
+
+    private static func renamed(
+        _ pair: String,
+        from old: KeyPath<(String, String), String>,
+        to new: KeyPath<(String, String), String>
+    ) -> String {
+        for promise in promises {
+            let prefix = promise[keyPath: old]
+            guard pair.lowercased().hasPrefix(prefix.lowercased()) else { continue }
+            return promise[keyPath: new] + pair.dropFirst(prefix.count)
+        }
+        return pair
+    }
+}

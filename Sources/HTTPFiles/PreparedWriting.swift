@@ -1,0 +1,106 @@
+import NIOCore
+
+/// Prepared answers on their way to one client: their bytes in one write, then the file of the last one.
+///
+/// Most are with the kernel before ``start()`` returns; only what is not gets a watch, for its client or its file.
+final class PreparedWriting {
+    /// How often what waits is looked at, at least.
+    private static let watchInterval = TimeAmount.milliseconds(250)
+
+    private let batch: [PreparedAnswer]
+    private let front: ConnectionFront
+    private let context: ChannelHandlerContext
+    private let since: ContinuousClock.Instant?
+    private var sending: FileSending?
+    private var shrank = false
+    private var isDone = false
+    private var progress: WriteProgress?
+    private var watchTask: Scheduled<Void>?
+
+    /// - Parameter batch: not empty; only the last may have a file or end the connection.
+    init(_ batch: [PreparedAnswer], of front: ConnectionFront, in context: ChannelHandlerContext) {
+        self.batch = batch
+        self.front = front
+        self.context = context
+        since = front.server.accessLog == nil ? nil : .now
+    }
+
+    /// Tells the front when all is over, which may be before this returns.
+    func start() {
+        let second = HTTPDate.second
+        for answer in batch.dropLast() { context.write(data(answer, second), promise: nil) }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { self.didWriteBytes($0) }
+        context.writeAndFlush(data(batch[batch.count - 1], second), promise: promise)
+        if !isDone { watch() }
+    }
+
+    private func data(_ answer: PreparedAnswer, _ second: Int) -> NIOAny {
+        NIOAny(IOData.byteBuffer(answer.bytes(at: second)))
+    }
+
+    private func didWriteBytes(_ result: Result<Void, any Error>) {
+        guard case .success = result else { return end(isWhole: false, bodies: 0) }
+        guard let part = batch[batch.count - 1].part else { return end(isWhole: true, bodies: batch.count) }
+        let sending = FileSending(part, in: context) { self.didSend($0) }
+        self.sending = sending
+        sending.sendSlice()
+    }
+
+    private func didSend(_ result: Result<Void, any Error>) {
+        switch result {
+        case .success: end(isWhole: true, bodies: batch.count)
+        case .failure(let error):
+            if shrank || (error as? FileSending.Failure) == .shrank {
+                let answer = batch[batch.count - 1]
+                front.server.exchange.report(
+                    brokenAfter: sending?.sentBytes ?? 0,
+                    of: answer.head.target,
+                    "\(OpenFileError.shrank)"
+                )
+            }
+            end(isWhole: false, bodies: batch.count)
+        }
+    }
+
+    /// - Parameter bodies: how many of the answers are gone, but for what is left of the last one's file.
+    private func end(isWhole: Bool, bodies: Int) {
+        isDone = true
+        watchTask?.cancel()
+        if let log = front.server.accessLog, let since {
+            let duration = since.duration(to: .now)
+            for (index, answer) in batch.enumerated() {
+                let fromFile = answer.part == nil ? 0 : sending?.sentBytes ?? 0
+                log(front.entry(answer, bodyBytes: index < bodies ? answer.bodyBytes + fromFile : 0, duration))
+            }
+        }
+        sending = nil
+        front.didWrite(keepsConnection: isWhole && batch[batch.count - 1].keepsConnection)
+    }
+
+    // MARK: - Watching
+
+    private func watch() {
+        let timeout = TimeAmount(front.server.configuration.writeTimeout)
+        progress = progress ?? WriteProgress(left: left, timeout: timeout, now: .now())
+        let interval = min(timeout, Self.watchInterval)
+        watchTask = context.eventLoop.assumeIsolated().scheduleTask(in: interval) { self.look() }
+    }
+
+    private func look() {
+        guard !isDone else { return }
+        shrank = sending?.isFileLongEnough == false
+        if shrank || progress?.isStalled(left: left, now: .now()) == true {
+            // The write that waits fails by it, and so does all the rest.
+            context.close(promise: nil)
+        } else {
+            watch()
+        }
+    }
+
+    /// Bytes that the kernel has not taken.
+    private var left: Int {
+        let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return buffered + (sending?.waitingBytes ?? batch[batch.count - 1].part?.range.count ?? 0)
+    }
+}

@@ -1,0 +1,125 @@
+import HTTPFiles
+import NIOHTTP1
+import SystemPackage
+import Testing
+
+@testable import AssetServer
+
+/// A delegate for what lies under `/api`.
+private struct APIDelegate: RequestDelegate {
+    func takes(_ request: FileRequest) -> Bool { request.path.segments.first == "api" }
+
+    func answer(_ request: FileRequest) async -> FileAnswer {
+        .refused(.badGateway, message: "No upstream.", headers: [:])
+    }
+}
+
+/// Tells what it sees of a request.
+private struct EchoDelegate: RequestDelegate {
+    func takes(_ request: FileRequest) -> Bool { request.path.segments.first == "api" }
+
+    func intake(of request: FileRequest) -> BodyIntake { .stream }
+
+    func answer(_ request: FileRequest) async -> FileAnswer {
+        let text = "\(request.query ?? "-") \(request.headers["Cookie"])"
+        return .bytes(ServedBytes(bytes: Array(text.utf8), contentType: "text/plain"))
+    }
+}
+
+@Suite("What the asset server answers at once")
+struct PreparedAssetTests {
+    private func server(www: FilePath? = nil) throws -> AssetServer {
+        let server = AssetServer.open(www: www)
+        server.serve(ServedSelection(table: try SampleBundle.table(damaged: ["style.css"]), launch: nil))
+        return server
+    }
+
+    private func isPrepared(_ request: FileRequest, by server: AssetServer) -> Bool {
+        server.prepared(request) != nil
+    }
+
+    @Test(arguments: [
+        "/", "/index.html", "/app/main.js", "/app/main.js?v=1", "/any/where", "/favicon.ico",
+        "/app/visible.js",
+        "/caf%C3%A9/a%20b.txt", "/local-filesystem/x",
+    ])
+    func `is what it answers when it is asked`(target: String) async throws {
+        let server = try server()
+        for method in [HTTPMethod.GET, .HEAD] {
+            let prepared = try #require(server.prepared(try request(target, method: method))?.answer)
+            let asked = await server.answer(try request(target, method: method))
+            #expect(prepared.summary == asked.summary)
+            #expect(prepared.file?.entityTag == asked.file?.entityTag)
+            #expect(prepared.file?.cacheControl == asked.file?.cacheControl)
+        }
+    }
+
+    @Test(arguments: ["/__patchline", "/__patchline/launch.js", "/__patchline/other"])
+    func `is nothing of the page's own API`(target: String) throws {
+        let reply = try server().prepared(request(target))
+        #expect(reply == nil)
+    }
+
+    @Test func `is nothing that has to be read first`() throws {
+        #expect(try !isPrepared(request("/style.css"), by: server()))
+    }
+
+    @Test func `is refused like any other request without the token, and remembered with its cookie alone`()
+        async throws
+    {
+        let server = AssetServer(.init(access: Access(token: .make())))
+        server.listening(on: AssetServer.port)
+        server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
+        let reply = try #require(server.prepared(try request("/app/main.js")))
+        #expect(reply.answer.summary == "403")
+    }
+
+    @Test func `holds only once while an open page may belong to the release before`() throws {
+        let server = AssetServer.open()
+        server.serve(try Releases.one())
+        #expect(server.prepared(try request("/main.js"))?.edition == server.edition)
+        server.serve(try Releases.two())
+        let reply = try #require(server.prepared(try request("/main.js")))
+        #expect(reply.edition == nil && reply.answer.summary == "/2/main.js")
+    }
+
+    @Test func `shows a delegate no token`() async throws {
+        let token = AccessToken.make()
+        let server = AssetServer(.init(access: Access(token: token)))
+        server.listening(on: AssetServer.port)
+        server.delegate(to: EchoDelegate())
+        let cookie = ("Cookie", "a=b; cdvToken_12552=\(token.text); c=d")
+        let seen = try await server.get("/api/x?cdvToken=\(token.text)&y=1", cookie).bytes
+        #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == "y=1 [\"a=b; c=d\"]")
+        #expect(try await server.get("/api/x").summary == "403")
+        #expect(server.intake(of: try request("/api/x", method: .POST)) == .whole, "what is not let in holds no stream")
+        #expect(server.intake(of: try request("/api/x", [cookie], method: .POST)) == .stream)
+    }
+
+    @Test func `is nothing that a delegate may answer`() throws {
+        let server = try server()
+        #expect(try isPrepared(request("/api/x"), by: server))
+        let before = server.edition
+        server.delegate(to: APIDelegate())
+        #expect(server.edition != before)
+        #expect(try !isPrepared(request("/api/x"), by: server))
+        #expect(try isPrepared(request("/app/main.js"), by: server))
+    }
+
+    @Test func `holds until it serves another selection`() throws {
+        let server = try server()
+        for _ in 0..<3 {
+            let edition = try #require(server.prepared(try request("/app/main.js"))?.edition)
+            #expect(edition == server.edition)
+            server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
+            #expect(edition != server.edition)
+        }
+    }
+
+    @Test func `holds only once where the app's own folder is asked first`() throws {
+        let server = try server(www: "/nowhere")
+        #expect(server.prepared(try request("/app/main.js"))?.edition == server.edition)
+        let route = try #require(server.prepared(try request("/any/where")))
+        #expect(route.answer.summary == "index.html" && route.edition == nil)
+    }
+}
