@@ -96,7 +96,8 @@ final class AnswerDesk {
     /// Nil when the file is not what the source said: ``Exchange`` logs and answers that.
     private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
-            file.size == nil || file.size == open.size, file.stamp == nil || file.stamp == open.stamp
+            file.size == nil || file.size == open.size,
+            file.stamp == nil || file.stamp == open.stamp
         else { return nil }
         let response = Response(file, open: open, for: request)
         // A condition that failed, in words.
@@ -107,7 +108,7 @@ final class AnswerDesk {
             if range.count <= Self.maxBytesInMemory {
                 body = try? open.read(range, after: ByteBuffer())
                 // Written to while it was read.
-                guard body != nil, open.currentIdentity == open.identity else { return nil }
+                guard body != nil, open.currentStamp == open.stamp else { return nil }
             } else {
                 // TLS takes bytes, not files.
                 guard configuration.tls == nil else { return nil }
@@ -119,7 +120,7 @@ final class AnswerDesk {
             response,
             body: body,
             part: part,
-            origin: PreparedAnswer.Origin(path: file.path.string, identity: open.identity),
+            origin: PreparedAnswer.Origin(path: file.path.string, stamp: open.stamp),
             // Without a tag, its state may not be what the source looked at.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second

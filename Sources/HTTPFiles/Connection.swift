@@ -8,8 +8,10 @@ import NIOHTTP1
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
 /// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
 struct Connection {
-    /// How long a client may take to read a last response and close, while what it still sends is thrown away.
+    /// How long a client may be silent before it closes after a last response; what it still sends is thrown away.
     static let lingerTimeout = Duration.seconds(2)
+    /// How long it may go on sending after a last response.
+    static let lingerTime = Duration.seconds(30)
 
     let handover: Handover
     let responder: Responder
@@ -144,9 +146,15 @@ struct Connection {
     /// connection, and a reset throws away the response that the client has not read yet.
     private mutating func linger() async {
         guard channel.isActive else { return }
-        let deadline = Deadline(in: Self.lingerTimeout, .closing, channel)
-        defer { deadline.cancel() }
+        let end = Deadline(in: Self.lingerTime, .closing, channel)
+        defer { end.cancel() }
         try? await channel.close(mode: .output)
-        repeat { buffer.clear() } while await fill()
+        var isOpen = true
+        while isOpen {
+            let stall = Deadline(in: Self.lingerTimeout, .closing, channel)
+            buffer.clear()
+            isOpen = await fill()
+            stall.cancel()
+        }
     }
 }

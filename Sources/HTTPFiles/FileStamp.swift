@@ -1,4 +1,6 @@
-/// Which file it is and when it last changed: equal stamps mean that nobody has written to it in between.
+/// Which file a name led to, and in which state: equal means that nobody wrote to it, replaced it or linked it meanwhile.
+///
+/// The times are the kernel's, which move in steps of some milliseconds: two writes within one step look like one.
 package struct FileStamp: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
@@ -6,7 +8,7 @@ package struct FileStamp: Hashable, Sendable {
     package let size: Int
     /// Last change of its bytes, in nanoseconds since 1970.
     package let modified: Int64
-    /// Last change of its bytes, name count or rights, in nanoseconds since 1970.
+    /// Last change of anything about it, in nanoseconds since 1970; no program can set it back.
     package let changed: Int64
 
     package init(device: UInt64, inode: UInt64, size: Int, modified: Int64, changed: Int64) {

@@ -18,13 +18,11 @@ enum OpenFileError: Error, Equatable, Sendable {
 /// the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
     /// When it was opened.
-    let identity: FileIdentity
+    let stamp: FileStamp
     /// Bytes, when it was opened.
-    var size: Int { identity.size }
+    var size: Int { stamp.size }
     /// Last modification, since 1970.
-    var modified: Duration { identity.modified }
-    /// When it was opened.
-    var stamp: FileStamp { FileStamp(identity) }
+    var modified: Duration { .nanoseconds(stamp.modified) }
 
     private let descriptor: FileDescriptor
     /// What ends with the last reader.
@@ -50,7 +48,7 @@ final class OpenFile: Sendable {
             try? descriptor.close()
             throw .notFound
         }
-        identity = FileIdentity(facts)
+        stamp = FileStamp(facts)
         self.descriptor = descriptor
         self.lease = lease
     }
@@ -60,9 +58,9 @@ final class OpenFile: Sendable {
     }
 
     /// What it is by now; nil if the system cannot say.
-    var currentIdentity: FileIdentity? {
+    var currentStamp: FileStamp? {
         var facts = stat()
-        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
+        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileStamp(facts) : nil
     }
 
     /// What `sendfile` reads from.
@@ -142,27 +140,15 @@ final class OpenFile: Sendable {
 }
 
 extension FileStamp {
-    fileprivate init(_ identity: FileIdentity) {
-        func nanoseconds(_ time: Duration) -> Int64 {
-            time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000
-        }
-        self.init(
-            device: identity.device,
-            inode: identity.inode,
-            size: identity.size,
-            modified: nanoseconds(identity.modified),
-            changed: nanoseconds(identity.changed)
-        )
-    }
-}
-
-extension FileIdentity {
     fileprivate init(_ facts: stat) {
-        device = UInt64(facts.st_dev)
-        inode = UInt64(facts.st_ino)
-        size = Int(facts.st_size)
-        modified = .seconds(facts.st_mtim.tv_sec) + .nanoseconds(facts.st_mtim.tv_nsec)
-        changed = .seconds(facts.st_ctim.tv_sec) + .nanoseconds(facts.st_ctim.tv_nsec)
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        self.init(
+            device: UInt64(facts.st_dev),
+            inode: UInt64(facts.st_ino),
+            size: Int(facts.st_size),
+            modified: nanoseconds(facts.st_mtim),
+            changed: nanoseconds(facts.st_ctim)
+        )
     }
 
     /// Of what `path` leads to now, itself no symlink; nil when there is nothing.

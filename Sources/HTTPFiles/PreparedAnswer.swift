@@ -14,7 +14,7 @@ final class PreparedAnswer {
     /// The file that the answer is true of, where it was found.
     struct Origin {
         let path: String
-        let identity: FileIdentity
+        let stamp: FileStamp
     }
 
     let head: RequestHead
@@ -61,7 +61,7 @@ final class PreparedAnswer {
     /// Whether the file is the one that the answer was made of.
     var isCurrent: Bool {
         guard let origin else { return true }
-        return FileIdentity(at: origin.path) == origin.identity
+        return FileStamp(at: origin.path) == origin.stamp
     }
 
     /// What is held in memory for it, in bytes; an open file counts as ``openFileCost`` more.

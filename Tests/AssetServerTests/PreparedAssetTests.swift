@@ -54,6 +54,12 @@ struct PreparedAssetTests {
         }
     }
 
+    @Test func `is no file that has to be read before it is served`() async throws {
+        let server = try server()
+        #expect(try !isPrepared(request("/style.css"), by: server))
+        #expect(await server.answer(try request("/style.css")).summary == "503")
+    }
+
     @Test(arguments: ["/__patchline", "/__patchline/launch.js", "/__patchline/other"])
     func `is nothing of the page's own API`(target: String) throws {
         let reply = try server().prepared(request(target))
