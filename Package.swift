@@ -88,7 +88,9 @@ let package = Package(
         ),
         .target(
             name: "AssetServer",
-            dependencies: ["PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioHTTP1, nioPosix, systemPackage]
+            dependencies: [
+                "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+            ]
         ),
         .target(
             name: "APIProxy",
@@ -99,8 +101,8 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle,
-                nioConcurrency, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle, logging,
+                nioConcurrency, nioCore, systemPackage,
             ]
         ),
         .target(name: "Terminal"),
@@ -189,7 +191,7 @@ let package = Package(
             dependencies: [
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
                 "PatchTrust",
-                nioConcurrency, nioHTTP1, systemPackage,
+                nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .testTarget(

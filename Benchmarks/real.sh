@@ -69,7 +69,7 @@ page_token() { sed -n 's/.*--launch \([0-9a-f]\{32\}\).*/\1/p' "$work/serve.log"
 
 launch() {
     : >"$work/serve.log"
-    patchsync serve --store "$work/device" --port 0 --startup-timeout 600000 >"$work/serve.log" 2>&1 &
+    patchsync serve --store "$work/device" --port 0 --startup-timeout 600000 --open --no-sync >"$work/serve.log" 2>&1 &
     serve_pid=$!
     wait_for "$serve_pid" "$work/serve.log" 'listening on'
     page=$(sed -n 's/.*listening on \(http[^ ]*\)\/$/\1/p' "$work/serve.log" | head -n 1)

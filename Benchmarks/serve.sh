@@ -55,7 +55,10 @@ taskset -c "$server_core" patchsync serve --store "$work/device" --port 0 --star
 patchsync_pid=$!
 pids+=("$patchsync_pid")
 wait_for "$patchsync_pid" "$work/patchsync.log" '"url"'
-patchsync_url=$(sed -n 's|.*"url": *"\(http[^"]*\)/".*|\1|p' "$work/patchsync.log" | head -n 1)
+# The first URL carries the access token; every request carries it as the cookie that it becomes, to all three servers.
+first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
+patchsync_url=${first_url%%/\?*}
+cookie="cdvToken_${patchsync_url##*:}=${first_url##*=}"
 nginx_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >"$work/nginx.conf" <<CONF
 worker_processes 1;
@@ -97,7 +100,7 @@ url() {
 }
 for server in nginx patchsrv patchsync; do
     for name in small.js medium.js large.bin; do
-        curl -fsS "$(url $server $name)" | cmp - "$work/v1/web/$name" || fail "$server serves other bytes of $name"
+        curl -fsS -b "$cookie" "$(url $server $name)" | cmp - "$work/v1/web/$name" || fail "$server serves other bytes of $name"
     done
 done
 ok "nginx $(nginx -v 2>&1 | sed 's/.*nginx.//'), patchsrv and patchsync serve the same bytes"
@@ -110,7 +113,7 @@ load() {
     shift 3
     pid=$(pid_of "$server")
     before=$(ticks "$pid")
-    taskset -c "$load_core" wrk -t 1 -c "$streams" -d "${seconds_each}s" --latency "$@" "$(url "$server" "$name")" >"$work/said"
+    taskset -c "$load_core" wrk -t 1 -c "$streams" -d "${seconds_each}s" --latency -H "Cookie: $cookie" "$@" "$(url "$server" "$name")" >"$work/said"
     after=$(ticks "$pid")
     ! grep -E 'Socket errors|Non-2xx' "$work/said" || fail "$server, $case"
     awk -v cpu=$((after - before)) '
@@ -121,7 +124,7 @@ load() {
         END { printf "%.1f %.3f %.2f\n", rate, p99, cpu * 10000 / (requests ? requests : 1) }
     ' "$work/said" >>"$work/$server.$case"
 }
-etag() { curl -fsSI "$1" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: //p'; }
+etag() { curl -fsSI -b "$cookie" "$1" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: //p'; }
 
 title "$rounds rounds of $seconds_each seconds each, server on core $server_core, load on core $load_core"
 for round in $(seq "$rounds"); do
@@ -140,13 +143,13 @@ title "1,000 idle connections"
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 for server in nginx patchsrv patchsync; do
     before=$(resident "$(pid_of $server)")
-    python3 - "$(url $server small.js)" 1000 "$work/go-$server" <<'PYTHON' &
+    python3 - "$(url $server small.js)" 1000 "$work/go-$server" "$cookie" <<'PYTHON' &
 import http.client, os, sys, time, urllib.parse
 url = urllib.parse.urlparse(sys.argv[1])
 held = []
 for _ in range(int(sys.argv[2])):
     connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("GET", url.path)
+    connection.request("GET", url.path, headers={"Cookie": sys.argv[4]})
     assert len(connection.getresponse().read()) == 1024
     held.append(connection)
 open(sys.argv[3] + ".held", "w").close()

@@ -7,7 +7,7 @@ usage: start.py PORT PATH COMMAND…     the command must listen on PORT of this
 import os, signal, socket, subprocess, sys, time
 
 port, path, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+request = f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode()
 
 
 def first_byte(began):

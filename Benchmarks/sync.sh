@@ -76,7 +76,7 @@ free_port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",
 first_byte() { # first_byte NAME STORE: milliseconds and kB, as `measure` writes them
     local port
     port=$(free_port)
-    python3 "$here/start.py" "$port" "/" patchsync serve --store "$work/$2" --port "$port" >"$work/started"
+    python3 "$here/start.py" "$port" "/" patchsync serve --store "$work/$2" --port "$port" --open --no-sync >"$work/started"
     awk '{ printf "%.4f 0 %d\n", $1 / 1000, $2 }' "$work/started" >>"$work/$1.time"
 }
 requests() { thousands "$(wc -l <"$work/$1.requests")"; }

@@ -53,7 +53,7 @@ expect_status() {
     printf '%s\n' "$shown" | sed 's/^/     /'
     for pattern in "$@"; do grep -Eq -- "$pattern" <<<"$shown" || fail "the status does not show: $pattern"; done
 }
-page_version() { curl -fsS "$1" | sed -n 's/.*<meta name="version" content="\([^"]*\)".*/\1/p'; }
+page_version() { curl -fsS -b "$cookie" "$1" | sed -n 's/.*<meta name="version" content="\([^"]*\)".*/\1/p'; }
 expect_page() { local found; found=$(page_version "$page$1"); [ "$found" = "$2" ] || fail "$page$1 shows version '$found', not $2"; ok "$page$1 shows version $2"; }
 release() { # release N [options]
     local n=$1; shift
@@ -65,8 +65,11 @@ start_serve() { # start_serve MILLISECONDS
     patchsync serve --store "$store" --port "${serve_port:-0}" --startup-timeout "$1" >"$work/serve.log" 2>&1 &
     serve_pid=$!
     wait_for "$work/serve.log" 'listening on'
-    page=$(sed -n 's/.*listening on \(http[^ ]*\)\/$/\1/p' "$work/serve.log" | head -n 1)
+    # The first URL carries the access token, which becomes a cookie.
+    first_url=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/serve.log" | head -n 1)
+    page=${first_url%%/\?*}
     serve_port=${page##*:}
+    cookie="cdvToken_$serve_port=${first_url##*=}"
     sed 's/^/     /' "$work/serve.log"
 }
 stop_serve() { kill "$serve_pid"; wait "$serve_pid" || fail "patchsync serve did not stop in good order"; serve_pid=; }
@@ -196,6 +199,6 @@ after_step
 printf '\n%sDone in %d s.%s Nine steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn.\n' "$bold" $((SECONDS - began)) "$plain"
 if [ "${KEEP:-}" = 1 ]; then
     echo "   the release server:  $server/  (process $server_pid)"
-    echo "   the device's pages:  $page/  (process $serve_pid)"
+    echo "   the device's pages:  $first_url  (process $serve_pid)"
     echo "   everything is in $work; stop both with: kill $server_pid $serve_pid"
 fi

@@ -1,229 +1,291 @@
 package import HTTPFiles
 import NIOConcurrencyHelpers
-import NIOHTTP1
+package import NIOHTTP1
 import NIOPosix
 import PatchFormat
 package import SystemPackage
 
-/// What is served now: one bundle, and the launch that a page may speak for.
-package struct ServedSelection: Sendable {
-    /// Nil before the first install.
-    package let table: AssetTable?
-    /// The token of a running trial; nil when there is nothing to confirm.
-    package let launch: String?
-
-    package init(table: AssetTable?, launch: String?) {
-        self.table = table
-        self.launch = launch
-    }
-
-    package static let nothing = ServedSelection(table: nil, launch: nil)
-}
-
-/// Serves the active bundle: manifest URL, then the app's own folder, then client-side routes (M18).
+/// Serves the active bundle to the app alone: manifest URL, then the app's own folder, then client-side routes (M18).
 ///
-/// What is served changes in one step, by ``serve(_:)``; a request sees one selection or the other.
+/// What is served changes in one step, by ``serve(_:)``; a page that is open keeps the release that it came from
+/// (``ServedSelections``).
 package final class AssetServer: FileSource {
-    /// What became of a page's "I am ready".
-    package enum Readiness: String, Sendable {
-        case confirmed, alreadyConfirmed, otherLaunch, failed
+    /// How files are served, and to whom.
+    package struct Settings: Sendable {
+        package var access: Access
+        package var types = ContentTypeRules()
+        /// A folder of the app itself, asked after the bundle; its `application/` is never served.
+        package var www: FilePath?
+        /// A folder whose files answer `/local-filesystem/…`; nothing does without it.
+        package var localFiles: FilePath?
+
+        package init(access: Access) {
+            self.access = access
+        }
     }
 
-    /// What became of a page's wish to run what waits.
-    package enum Switching: Sendable {
-        case switched
-        /// In words.
-        case refused(String)
+    /// What is done with one request: most of them are answered without waiting for anybody.
+    package enum Decision: Sendable {
+        case answer(FileAnswer)
+        /// The file is not the one that was verified: it is read before it is served.
+        case examine(AssetAnswer, HTTPHeaders)
+        /// Another server answers.
+        case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
+        /// Only the host can say.
+        case call(PendingCall)
     }
 
     package let acceptsBodies = true
-    /// The edition counts what ever decided otherwise than before.
-    private let served = NIOLockedValueBox((selection: ServedSelection.nothing, edition: 0))
-    private let delegate = NIOLockedValueBox<(any RequestDelegate)?>(nil)
+    package let events: PageEvents
+    private let settings: Settings
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
-    private let confirm: @Sendable (String) async -> Readiness
-    private let switchToPending: @Sendable () async -> Switching
+    private let now: @Sendable () -> Duration
+    private let state: NIOLockedValueBox<State>
 
-    /// - Parameters:
-    ///   - www: a folder of the app itself, asked after the bundle; its `application/` is never served.
-    ///   - localFiles: a folder whose files answer `/local-filesystem/…`; nothing does without it.
-    ///   - switchToPending: called when a page wants to run what waits.
-    ///   - confirm: called with the launch token that a page sends back.
-    package init(
-        www: FilePath? = nil,
-        localFiles: FilePath? = nil,
-        switchToPending: @escaping @Sendable () async -> Switching = { .refused("No pending version to switch to") },
-        confirm: @escaping @Sendable (String) async -> Readiness
-    ) {
-        self.www = www.map(FolderFiles.init(root:))
-        self.localFiles = localFiles.map(FolderFiles.init(root:))
-        self.confirm = confirm
-        self.switchToPending = switchToPending
+    private struct State {
+        var served = ServedSelections()
+        var port = 0
+        var host: (any PageHost)?
+        var delegate: (any RequestDelegate)?
+        /// Counts what ever decided otherwise than before.
+        var edition = 0
     }
+
+    /// - Parameter now: what a steady clock shows.
+    package init(
+        _ settings: Settings,
+        events: PageEvents = PageEvents(start: AccessToken.make().text),
+        now: @escaping @Sendable () -> Duration = AssetServer.sinceStart
+    ) {
+        self.settings = settings
+        self.events = events
+        self.now = now
+        www = settings.www.map(FolderFiles.init(root:))
+        localFiles = settings.localFiles.map(FolderFiles.init(root:))
+        state = NIOLockedValueBox(State())
+    }
+
+    private static let start = ContinuousClock.now
+    package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
+
+    /// From now on pages' calls reach `host`.
+    package func connect(_ host: any PageHost) {
+        state.withLockedValue { $0.host = host }
+    }
+
+    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them.
+    ///
+    /// It comes before client-side routes, and never sees the access token.
+    package func delegate(to delegate: any RequestDelegate) {
+        state.withLockedValue { state in
+            state.delegate = delegate
+            state.edition += 1
+        }
+    }
+
+    /// Before the first request: which port the Host of a request must name.
+    package func listening(on port: Int) {
+        state.withLockedValue { state in
+            state.port = port
+            state.edition += 1
+        }
+    }
+
+    /// Whether there is anything to serve.
+    package var isServing: Bool { state.withLockedValue { $0.served.current.table != nil } }
 
     package func serve(_ selection: ServedSelection) {
-        served.withLockedValue { $0 = (selection, $0.edition + 1) }
+        state.withLockedValue { state in
+            state.served.serve(selection, at: now())
+            state.edition += 1
+        }
+        events.tell(.switched(version: selection.version))
     }
 
-    package var edition: Int { served.withLockedValue(\.edition) }
+    package var edition: Int { state.withLockedValue(\.edition) }
 
-    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them: it comes
-    /// before client-side routes.
-    package func delegate(to delegate: any RequestDelegate) {
-        self.delegate.withLockedValue { $0 = delegate }
-        served.withLockedValue { $0.edition += 1 }
-    }
-
+    /// The body of what is not let in is not taken as it comes, so that nobody holds a stream who must not.
     package func intake(of request: FileRequest) -> BodyIntake {
-        delegate(for: request, served.withLockedValue(\.selection.table))?.intake(of: request) ?? .whole
+        guard case .delegate(let delegate, let request, _) = decide(request) else { return .whole }
+        return delegate.intake(of: request)
     }
 
-    private func delegate(for request: FileRequest, _ table: AssetTable?) -> (any RequestDelegate)? {
-        guard let delegate = delegate.withLockedValue(\.self), delegate.takes(request),
-            ![PageAPI.prefix, "local-filesystem"].contains(request.path.segments.first),
-            table?.asset(at: request.path.text) == nil
-        else { return nil }
-        return delegate
+    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time.
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        let (edition, served) = state.withLockedValue { ($0.edition, $0.served) }
+        guard request.path.segments.first != PageAPI.prefix, case .answer(let answer) = decide(request) else {
+            return nil
+        }
+        let isOfBundle = www == nil && localFiles == nil || served.current.table?.asset(at: request.path.text) != nil
+        return PreparedReply(answer, edition: isOfBundle && !served.hasPrevious ? edition : nil)
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        let selection = served.withLockedValue(\.selection)
-        if request.path.segments.first == PageAPI.prefix { return await page(request, selection) }
-        if let delegate = delegate(for: request, selection.table), file(at: request.path) == nil {
-            return await delegate.answer(request)
-        }
-        switch file(request, selection) {
-        case .answer(let answer): return answer
-        case .unverified(let row, let table, let isImmutable):
-            return await examined(row, table, isImmutable: isImmutable)
+        switch decide(request) {
+        case .answer(let answer): answer
+        case .examine(let asset, let fields): await asset.examined().adding(missing: fields)
+        case .delegate(let delegate, let request, let fields):
+            await delegate.answer(request).adding(missing: fields)
+        case .call(let call): await call.answer()
         }
     }
 
-    /// Everything but the page's own API, what a delegate may answer, and a file that has to be read before it is served.
-    ///
-    /// What one of the app's folders had a word in is asked for again each time.
-    package func prepared(_ request: FileRequest) -> PreparedReply? {
-        let (selection, edition) = served.withLockedValue(\.self)
-        guard request.path.segments.first != PageAPI.prefix, delegate(for: request, selection.table) == nil,
-            case .answer(let answer) = file(request, selection)
-        else { return nil }
-        let isOfBundle = www == nil && localFiles == nil || selection.table?.asset(at: request.path.text) != nil
-        return PreparedReply(answer, edition: isOfBundle ? edition : nil)
+    /// Looks at files of the app's own folders, and at nothing else outside memory.
+    package func decide(_ request: FileRequest) -> Decision {
+        let port = state.withLockedValue(\.port)
+        switch Admission(request, to: settings.access, port: port) {
+        case .answered(let answer): return .answer(answer.adding(missing: settings.access.securityHeaders))
+        case .admitted(let query, let fields):
+            var fields = fields
+            fields.add(missing: settings.access.securityHeaders)
+            switch decideAdmitted(request.with(query: query)) {
+            case .answer(let answer): return .answer(answer.adding(missing: fields))
+            case .examine(let asset, _): return .examine(asset, fields)
+            case .delegate(let delegate, let request, _):
+                return .delegate(delegate, Admission.withoutToken(request, port: port), fields)
+            case .call(var call):
+                call.fields = fields
+                return .call(call)
+            }
+        }
     }
 
-    /// What is served of the bundle or the app's folders.
-    private enum Found {
-        case answer(FileAnswer)
-        /// Another file lies there than the one that was verified, or none.
-        case unverified(BundleIndex.Row, AssetTable, isImmutable: Bool)
-    }
+    // MARK: What is let in
 
-    private func file(_ request: FileRequest, _ selection: ServedSelection) -> Found {
+    private func decideAdmitted(_ request: FileRequest) -> Decision {
+        let page = PageRequest(request)
+        let (choice, host, delegate) = state.withLockedValue { state in
+            (state.served.choose(page, at: now()), state.host, state.delegate)
+        }
+        // Ends with the answer, and with the file that it may hold.
+        let lease = choice.isPrevious ? lease(on: choice.selection) : nil
+        if request.path.segments.first == PageAPI.prefix { return call(request, choice.selection, host) }
+        if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
+            return .delegate(delegate, request, [:])
+        }
         guard request.method == .GET || request.method == .HEAD else {
             return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
         }
-        guard let table = selection.table else {
-            let headers: HTTPHeaders = ["Retry-After": "5"]
-            return .answer(.refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: headers))
+        guard let table = choice.selection.table else { return .answer(nothingYet(page)) }
+        switch found(for: request, in: table) {
+        case .file(let file): return .answer(.file(file))
+        case .nothing: return .answer(.notFound)
+        case .row(let row, let isNamed):
+            let mayBeKept = isNamed && !choice.isForeign
+            let types = settings.types
+            let asset = AssetAnswer(row, of: table, to: request, types: types, mayBeKept: mayBeKept, lease: lease)
+            return asset.recorded.map { .answer($0) } ?? .examine(asset, [:])
         }
-        if let row = table.asset(at: request.path.text) {
-            return file(row, table, isImmutable: row.isImmutable(under: request))
-        }
-        if let file = file(at: request.path) { return .answer(.file(file)) }
-        guard let index = table.route(request.path.segments) else { return .answer(.notFound) }
-        return file(index, table, isImmutable: false)
     }
 
-    private func file(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) -> Found {
-        guard let file = table.files.recorded(row) else { return .unverified(row, table, isImmutable: isImmutable) }
-        return .answer(.file(served(row, file, table, isImmutable: isImmutable)))
+    private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
+        if request.path.segments.first == "local-filesystem" { return true }
+        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
     }
 
-    private func examined(_ row: BundleIndex.Row, _ table: AssetTable, isImmutable: Bool) async -> FileAnswer {
-        // A disk may stall; the threads that run Swift's tasks must not.
-        let examined = try? await NIOThreadPool.singleton.runIfActive { table.files.examined(row) }
-        if let file = examined ?? nil { return .file(served(row, file, table, isImmutable: isImmutable)) }
-        return .refused(
-            .serviceUnavailable,
-            message: "\(row.path) is damaged on this device; the next sync heals it.",
-            headers: ["Retry-After": "5"]
-        )
+    private enum Found {
+        /// Whether the manifest names the URL; the index stands for many others.
+        case row(BundleIndex.Row, isNamed: Bool)
+        case file(ServedFile)
+        case nothing
     }
 
-    private func served(
-        _ asset: BundleIndex.Row,
-        _ file: AssetFile,
-        _ table: AssetTable,
-        isImmutable: Bool
-    ) -> ServedFile {
-        var headers: HTTPHeaders = [:]
-        if let map = table.sourceMap(of: asset) {
-            headers.add(name: "SourceMap", value: map)
-            headers.add(name: "X-SourceMap", value: map)
-        }
-        return ServedFile(
-            path: file.path,
-            root: file.root,
-            entityTag: asset.sha256.hex,
-            contentType: ContentType.of(path: asset.path),
-            cacheControl: isImmutable ? "max-age=31536000, public" : "no-cache",
-            headers: headers,
-            size: asset.size,
-            stamp: file.stamp
-        )
+    private func found(for request: FileRequest, in table: AssetTable) -> Found {
+        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
+        if let file = file(at: request.path) { return .file(file) }
+        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
+    }
+
+    private func nothingYet(_ page: PageRequest) -> FileAnswer {
+        if page.purpose == .document { return FirstLaunchPage.answer }
+        return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
+    }
+
+    private func lease(on selection: ServedSelection) -> Lease {
+        let bundle = selection.table?.bundle
+        return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: bundle, at: now()) } }
     }
 
     /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
     private func file(at path: RequestPath) -> ServedFile? {
         if path.segments.first == "local-filesystem" {
-            guard
-                let rest = try? RequestPath(
-                    parsing: "/" + path.segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/")
-                )
-            else { return nil }
-            return (try? localFiles?.lookUp(rest)).flatMap { $0 }.map { ServedFile($0) }
+            guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }
+            return file(in: localFiles, at: rest)
         }
-        guard path.segments.first != "application" else { return nil }
-        return (try? www?.lookUp(path)).flatMap { $0 }.map { ServedFile($0) }
+        guard let www, path.segments.first != "application" else { return nil }
+        return file(in: www, at: path)
     }
 
-    private func page(_ request: FileRequest, _ selection: ServedSelection) async -> FileAnswer {
-        switch (request.path.segments.dropFirst().first, request.method) {
-        case ("launch.js", .GET), ("launch.js", .HEAD): return PageAPI.launchScript(token: selection.launch)
-        case ("confirm", .POST):
-            guard let token = PageAPI.launch(in: request.query) else {
-                return PageAPI.json(.badRequest, "error", "confirm needs ?launch=TOKEN")
+    private func file(in folder: FolderFiles, at path: RequestPath) -> ServedFile? {
+        guard let found = try? folder.lookUp(path) else { return nil }
+        return ServedFile(found, contentType: settings.types.type(of: found.path.string), sendsModified: true)
+    }
+
+    private func call(_ request: FileRequest, _ selection: ServedSelection, _ host: (any PageHost)?) -> Decision {
+        switch PageAPI.Reading(request.path.segments.dropFirst().first, of: request) {
+        case .refused(let answer): return .answer(answer)
+        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.events): return .answer(eventStream(request))
+        case .call(let call):
+            guard let host else {
+                return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
             }
-            let readiness = await confirm(token)
-            switch readiness {
-            case .confirmed, .alreadyConfirmed: return PageAPI.json(.ok, "result", readiness.rawValue)
-            case .otherLaunch: return PageAPI.json(.conflict, "error", "this page belongs to another launch")
-            case .failed: return PageAPI.json(.internalServerError, "error", "the device could not write its state")
-            }
-        case ("switch", .POST):
-            guard request.headers.contains(name: PageAPI.switchHeader) else {
-                return PageAPI.json(.badRequest, "error", "switch needs the header \(PageAPI.switchHeader)")
-            }
-            switch await switchToPending() {
-            case .switched: return PageAPI.json(.ok, "result", "switched")
-            case .refused(let why): return PageAPI.json(.conflict, "error", why)
-            }
-        default: return .notFound
+            return .call(PendingCall(call: call, selection: selection, host: host, events: events))
+        }
+    }
+
+    private func eventStream(_ request: FileRequest) -> FileAnswer {
+        let after = request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query)
+        guard events.hasRoom else {
+            return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
+        }
+        return .stream(
+            ServedStream(
+                headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
+                isEndless: true,
+                pieces: PageEvents.Pieces(events: events, after: after)
+            )
+        )
+    }
+}
+
+/// A page's call that waits for the app behind it.
+package struct PendingCall: Sendable {
+    let call: PageAPI.Call
+    /// What the page that calls came from.
+    let selection: ServedSelection
+    let host: any PageHost
+    let events: PageEvents
+    var fields: HTTPHeaders = [:]
+
+    func answer() async -> FileAnswer {
+        await result().adding(missing: fields)
+    }
+
+    private func result() async -> FileAnswer {
+        switch call {
+        case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
+        case .switchToPending: PageAPI.answer(await host.switchToPending())
+        case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
+        case .report: PageAPI.json(.ok, await host.debugReport())
+        case .status:
+            PageAPI.json(
+                .ok,
+                await host.status().json(
+                    running: selection.version,
+                    onTrial: selection.launch != nil,
+                    sync: events.sync
+                )
+            )
+        case .script, .events: .notFound
         }
     }
 }
 
-extension BundleIndex.Row {
-    /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
-    fileprivate func isImmutable(under request: FileRequest) -> Bool {
-        guard cacheable else { return false }
-        if request.query?.isEmpty == false { return true }
-        var run = 0
-        for byte in request.path.text.utf8 {
-            run = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) ? run + 1 : 0
-            if run == 40 { return true }
-        }
-        return false
+extension RequestPath {
+    /// Percent-encoded, without its first segment.
+    fileprivate var droppingFirst: String {
+        "/" + segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/") + (hasTrailingSlash ? "/" : "")
     }
 }

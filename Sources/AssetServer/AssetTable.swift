@@ -14,6 +14,9 @@ package struct AssetTable: Sendable {
         routes = index.routes
     }
 
+    /// The manifest's SHA-256: which release this is.
+    package var bundle: SHA256Digest { index.manifest }
+
     /// What stands under a decoded URL path in the manifest itself.
     package func asset(at path: String) -> BundleIndex.Row? {
         index.row(at: path)

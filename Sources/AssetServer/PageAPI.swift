@@ -2,58 +2,110 @@ import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 
-/// The paths under `/__patchline/`: what a page says to the device that serves it.
-enum PageAPI {
-    static let prefix = "__patchline"
+/// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
+package enum PageAPI {
+    package static let prefix = "__patchline"
     /// Other origins cannot send it without being asked first, and are never allowed to.
     static let switchHeader = "X-Patchline-Switch"
 
-    /// A script that gives the page its launch token when it loads, so that it can only ever speak for the launch that
-    /// served it (X8).
-    static func launchScript(token: String?) -> FileAnswer {
-        let script = """
-            window.patchline = {
-              launch: \(token.map { "\"\($0)\"" } ?? "null"),
-              async confirm() {
-                if (this.launch === null) return "alreadyConfirmed";
-                const answer = await fetch("/\(prefix)/confirm?launch=" + this.launch, { method: "POST" });
-                const body = await answer.json();
-                if (!answer.ok) throw new Error(body.error);
-                return body.result;
-              },
-              // Starts the version that waits, if one may start in a running app, and loads the page again.
-              async switchToPending() {
-                const headers = { "\(switchHeader)": "1" };
-                const answer = await fetch("/\(prefix)/switch", { method: "POST", headers });
-                const body = await answer.json();
-                if (!answer.ok) throw new Error(body.error);
-                location.reload();
-              },
-            };
-
-            """
-        return .bytes(
-            ServedBytes(
-                bytes: Array(script.utf8),
-                contentType: ContentType.of(path: "launch.js"),
-                cacheControl: "no-store"
-            )
-        )
+    enum Call: Equatable, Sendable {
+        case script, status, report, events, check, switchToPending
+        case confirm(launch: String)
     }
 
+    /// What a request asks for, or why it asks in vain.
+    enum Reading: Sendable {
+        case call(Call)
+        case refused(FileAnswer)
+
+        /// - Parameter name: the path's one segment below the prefix.
+        init(_ name: String?, of request: FileRequest) {
+            guard let name, request.path.segments.count == 2, let method = PageAPI.methods[name] else {
+                self = .refused(.notFound)
+                return
+            }
+            guard request.method == method || request.method == .HEAD && method == .GET && name != "events" else {
+                let allow = method == .GET && name != "events" ? "GET, HEAD" : method.rawValue
+                self = .refused(.refused(.methodNotAllowed, message: "Only \(allow).", headers: ["Allow": allow]))
+                return
+            }
+            self = PageAPI.reading(name, request)
+        }
+    }
+
+    private static let methods: [String: HTTPMethod] = [
+        "launch.js": .GET, "status": .GET, "report": .GET, "events": .GET, "confirm": .POST, "check": .POST,
+        "switch": .POST,
+    ]
+
+    private static func reading(_ name: String, _ request: FileRequest) -> Reading {
+        switch name {
+        case "launch.js": return .call(.script)
+        case "status": return .call(.status)
+        case "report": return .call(.report)
+        case "events": return .call(.events)
+        case "check": return .call(.check)
+        case "confirm":
+            guard let launch = launch(in: request.query) else {
+                return .refused(json(.badRequest, "error", "confirm needs ?launch=TOKEN"))
+            }
+            return .call(.confirm(launch: launch))
+        default:
+            guard request.headers.contains(name: switchHeader) else {
+                return .refused(json(.badRequest, "error", "switch needs the header \(switchHeader)"))
+            }
+            return .call(.switchToPending)
+        }
+    }
+
+    private static func launch(in query: String?) -> String? { value(of: "launch", in: query) }
+
+    /// The last event that a page has seen, where it cannot say so in a header.
+    static func after(in query: String?) -> String? { value(of: "after", in: query) }
+
+    private static func value(of name: String, in query: String?) -> String? {
+        query?.split(separator: "&").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    // MARK: Answers
+
     static func json(_ status: HTTPResponseStatus, _ key: String, _ value: String) -> FileAnswer {
+        json(status, .fields([(key, .text(value))]))
+    }
+
+    static func json(_ status: HTTPResponseStatus, _ value: JSON) -> FileAnswer {
         .bytes(
             ServedBytes(
                 status: status,
-                bytes: JSON.fields([(key, .text(value))]).fileBytes,
+                bytes: value.fileBytes,
                 contentType: "application/json",
                 cacheControl: "no-store"
             )
         )
     }
 
-    /// `launch=TOKEN` of a query.
-    static func launch(in query: String?) -> String? {
-        query?.split(separator: "&").first { $0.hasPrefix("launch=") }.map { String($0.dropFirst(7)) }
+    static func script(token: String?) -> FileAnswer {
+        .bytes(
+            ServedBytes(
+                bytes: Array(PageScript.text(token: token).utf8),
+                contentType: ContentType.of(path: "launch.js"),
+                cacheControl: "no-store"
+            )
+        )
+    }
+
+    static func answer(_ readiness: Readiness) -> FileAnswer {
+        switch readiness {
+        case .confirmed, .alreadyConfirmed: json(.ok, "result", readiness.rawValue)
+        case .otherLaunch: json(.conflict, "error", "this page belongs to another launch")
+        case .failed: json(.internalServerError, "error", "the device could not write its state")
+        }
+    }
+
+    static func answer(_ switching: Switching) -> FileAnswer {
+        switch switching {
+        case .switched: json(.ok, "result", "switched")
+        case .refused(let why): json(.conflict, "error", why)
+        }
     }
 }

@@ -95,7 +95,8 @@ final class AnswerDesk {
 
     /// Nil when the file is not what the source said: ``Exchange`` logs and answers that.
     private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
-        guard let open = try? OpenFile(file.path, below: file.root), file.size == nil || file.size == open.size,
+        guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
+            file.size == nil || file.size == open.size,
             file.stamp == nil || file.stamp == open.stamp
         else { return nil }
         let response = Response(file, open: open, for: request)

@@ -10,9 +10,14 @@ package enum ContentType {
     ///
     /// A leading dot starts a name, not an extension: `.js` is unknown. Case is ignored.
     package static func of(path: String) -> String {
+        fileExtension(of: path).flatMap { byExtension[$0] } ?? unknown
+    }
+
+    /// The part after the last dot of the last segment, in lower case; nil without one.
+    static func fileExtension(of path: String) -> String? {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return unknown }
-        return byExtension[name[name.index(after: dot)...].lowercased()] ?? unknown
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        return name[name.index(after: dot)...].lowercased()
     }
 
     private static let byExtension: [String: String] = [
@@ -74,4 +79,29 @@ package enum ContentType {
         "zip": "application/zip",
         "zst": "application/zstd",
     ]
+}
+
+/// How an operator wants files to be named: types of their own, and a charset for text.
+package struct ContentTypeRules: Equatable, Sendable {
+    /// By extension, in lower case; over the table.
+    package var types: [String: String]
+    /// Added to text, JavaScript and XML that name none; nil, the default, leaves that to the bytes.
+    package var charset: String?
+
+    package init(types: [String: String] = [:], charset: String? = nil) {
+        self.types = types
+        self.charset = charset
+    }
+
+    package func type(of path: String) -> String {
+        let own = ContentType.fileExtension(of: path).flatMap { types[$0] }
+        return withCharset(own ?? ContentType.of(path: path))
+    }
+
+    private func withCharset(_ type: String) -> String {
+        guard let charset, !type.contains(";"),
+            type.hasPrefix("text/") || type.hasSuffix("/xml") || type.hasSuffix("+xml") || type.hasSuffix("/javascript")
+        else { return type }
+        return "\(type); charset=\(charset)"
+    }
 }

@@ -2,9 +2,9 @@ import NIOHTTP1
 
 /// What is sent of a representation that exists: the conditions of a request, decided on values.
 ///
-/// The order is RFC 9110 §13.2.2: If-Match, If-None-Match, then Range with If-Range. The conditions on dates
-/// (If-Modified-Since, If-Unmodified-Since, a date in If-Range) are about a Last-Modified that is never sent here, so
-/// the first two are ignored, as §13.1.3 and §13.1.4 ask for, and the last one does not match.
+/// The order is RFC 9110 §13.2.2: If-Match or else If-Unmodified-Since, If-None-Match or else If-Modified-Since, then
+/// Range with If-Range. Where no Last-Modified is sent, conditions on dates are ignored, as §13.1.3 and §13.1.4 ask
+/// for, and a date in If-Range does not match.
 enum Delivery: Equatable, Sendable {
     case whole
     case part(Range<Int>)
@@ -14,20 +14,39 @@ enum Delivery: Equatable, Sendable {
 
     /// - Parameters:
     ///   - entityTag: the current strong tag, unquoted; nil when there is none.
+    ///   - modified: seconds since 1970, as its Last-Modified says; nil when there is none.
     ///   - size: bytes of the whole representation.
-    init(method: HTTPMethod, headers: HTTPHeaders, entityTag: String?, size: Int) {
+    ///   - now: seconds since 1970, for dates of two-digit years.
+    init(
+        method: HTTPMethod,
+        headers: HTTPHeaders,
+        entityTag: String?,
+        modified: Int? = nil,
+        size: Int,
+        now: Int = HTTPDate.second
+    ) {
         let isRead = method == .GET || method == .HEAD
-        if let condition = EntityTagCondition(parsing: headers["If-Match"]), !condition.matchesStrongly(entityTag) {
+        if let condition = EntityTagCondition(parsing: headers["If-Match"]) {
+            if !condition.matchesStrongly(entityTag) {
+                self = .preconditionFailed
+                return
+            }
+        } else if let modified, let date = Self.date(headers["If-Unmodified-Since"], now: now), modified > date {
             self = .preconditionFailed
             return
         }
-        if let condition = EntityTagCondition(parsing: headers["If-None-Match"]), condition.matchesWeakly(entityTag) {
-            self = isRead ? .notModified : .preconditionFailed
+        if let condition = EntityTagCondition(parsing: headers["If-None-Match"]) {
+            if condition.matchesWeakly(entityTag) {
+                self = isRead ? .notModified : .preconditionFailed
+                return
+            }
+        } else if isRead, let modified, let date = Self.date(headers["If-Modified-Since"], now: now), modified <= date {
+            self = .notModified
             return
         }
         // Range is defined for GET alone (§14.2).
         guard method == .GET, let range = ByteRange(parsing: headers["Range"]),
-            Self.stillValid(headers["If-Range"], entityTag: entityTag)
+            Self.stillValid(headers["If-Range"], entityTag: entityTag, modified: modified, now: now)
         else {
             self = .whole
             return
@@ -39,10 +58,16 @@ enum Delivery: Equatable, Sendable {
         }
     }
 
-    /// If-Range, by strong comparison (§13.1.5); absent is valid.
-    private static func stillValid(_ values: [String], entityTag: String?) -> Bool {
+    /// A condition with anything but one date in it is ignored (§13.1.3, §13.1.4).
+    private static func date(_ values: [String], now: Int) -> Int? {
+        values.count == 1 ? HTTPDate.seconds(values[0], now: now) : nil
+    }
+
+    /// If-Range, by strong comparison of a tag or for exactly the date that was sent (§13.1.5); absent is valid.
+    private static func stillValid(_ values: [String], entityTag: String?, modified: Int?, now: Int) -> Bool {
         if values.isEmpty { return true }
-        guard values.count == 1, let tag = EntityTag(parsing: values[0]) else { return false }
-        return !tag.isWeak && tag.opaque == entityTag
+        guard values.count == 1 else { return false }
+        if let tag = EntityTag(parsing: values[0]) { return !tag.isWeak && tag.opaque == entityTag }
+        return modified != nil && HTTPDate.seconds(values[0], now: now) == modified
     }
 }

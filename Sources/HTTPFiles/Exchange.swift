@@ -79,7 +79,9 @@ struct Exchange: Sendable {
         let open: OpenFile
         do {
             // A disk may stall; the threads that run Swift's tasks must not.
-            open = try await NIOThreadPool.singleton.runIfActive { try OpenFile(file.path, below: file.root) }
+            open = try await NIOThreadPool.singleton.runIfActive {
+                try OpenFile(file.path, below: file.root, lease: file.lease)
+            }
         } catch {
             report("\(name) cannot be opened: \(error)")
             return (error as? OpenFileError) == .notFound

@@ -6,8 +6,8 @@ package struct FileRequest: Sendable {
     package let method: HTTPMethod
     package let path: RequestPath
     /// Raw, without `?`; nil without one.
-    package let query: String?
-    package let headers: HTTPHeaders
+    package private(set) var query: String?
+    package private(set) var headers: HTTPHeaders
     /// At most ``FileServerConfiguration/maxBodyBytes``; empty for GET and HEAD, and for a body taken as a stream.
     package private(set) var body: [UInt8]
     /// The body, for a source that takes it so (``BodyIntake/stream``); nil for all others.
@@ -41,6 +41,20 @@ package struct FileRequest: Sendable {
         body = []
         spelledPath = target.spelledPath
         upgrade = head.upgrade
+    }
+
+    /// The same request, asking something else of the same path.
+    package func with(query: String?) -> FileRequest {
+        var request = self
+        request.query = query
+        return request
+    }
+
+    /// The same request with other fields.
+    package func with(headers: HTTPHeaders) -> FileRequest {
+        var request = self
+        request.headers = headers
+        return request
     }
 
     func with(body: [UInt8]) -> FileRequest {

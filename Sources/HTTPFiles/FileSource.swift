@@ -87,3 +87,36 @@ package struct PreparedReply: Sendable {
         self.edition = edition
     }
 }
+
+extension FileAnswer {
+    /// The same answer with those of these fields that it does not have; `Vary` grows.
+    package func adding(missing fields: HTTPHeaders) -> FileAnswer {
+        switch self {
+        case .file(var file):
+            file.headers.add(missing: fields)
+            return .file(file)
+        case .bytes(var bytes):
+            bytes.headers.add(missing: fields)
+            return .bytes(bytes)
+        case .stream(var stream):
+            stream.headers.add(missing: fields)
+            return .stream(stream)
+        case .tunnel:
+            // What follows is not for a browser's rules about documents.
+            return self
+        case .refused(let status, let message, var headers):
+            headers.add(missing: fields)
+            return .refused(status, message: message, headers: headers)
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Adds what does not stand here by name; `Vary` and `Set-Cookie` grow.
+    package mutating func add(missing fields: HTTPHeaders) {
+        for (name, value) in fields
+        where ["vary", "set-cookie"].contains(name.lowercased()) || !contains(name: name) {
+            add(name: name, value: value)
+        }
+    }
+}

@@ -42,10 +42,10 @@ enum HTTPDate {
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// The proleptic Gregorian date, counted in 400-year eras that begin in March so that the leap day comes last.
-    private static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.floorDivided(by: 146_097)
         let ofEra = shifted - era * 146_097

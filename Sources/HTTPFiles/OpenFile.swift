@@ -25,11 +25,13 @@ final class OpenFile: Sendable {
     var modified: Duration { .nanoseconds(stamp.modified) }
 
     private let descriptor: FileDescriptor
+    /// What ends with the last reader.
+    private let lease: Lease?
 
     /// Opens `path`; with a `root`, name by name below it, following no symlink.
     ///
     /// Without a root, only the last name must not be a symlink: the folders before it are the caller's.
-    init(_ path: FilePath, below root: FilePath?) throws(OpenFileError) {
+    init(_ path: FilePath, below root: FilePath?, lease: Lease? = nil) throws(OpenFileError) {
         let descriptor =
             if let root {
                 try Self.open(path, below: root)
@@ -48,6 +50,7 @@ final class OpenFile: Sendable {
         }
         stamp = FileStamp(facts)
         self.descriptor = descriptor
+        self.lease = lease
     }
 
     deinit {

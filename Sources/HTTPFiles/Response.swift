@@ -46,6 +46,7 @@ extension Response {
                 contentType: file.contentType,
                 cacheControl: file.cacheControl,
                 headers: file.headers,
+                modified: file.modified.map { min($0, HTTPDate.second) },
                 size: open.size
             ),
             for: request
@@ -58,6 +59,7 @@ extension Response {
             contentType: served.contentType,
             cacheControl: served.cacheControl,
             headers: served.headers,
+            modified: nil,
             size: served.bytes.count
         )
         if case .ok = served.status {
@@ -74,6 +76,7 @@ extension Response {
             method: request.method,
             headers: request.headers,
             entityTag: representation.entityTag,
+            modified: representation.modified,
             size: size
         )
         switch delivery {
@@ -102,6 +105,8 @@ private struct Representation {
     let contentType: String
     let cacheControl: String
     let headers: HTTPHeaders
+    /// Seconds since 1970, never in the future (RFC 9110 §8.8.2.1).
+    let modified: Int?
     /// Bytes.
     let size: Int
 
@@ -110,16 +115,24 @@ private struct Representation {
         all.replaceOrAdd(name: "Content-Type", value: contentType)
         all.replaceOrAdd(name: "Cache-Control", value: cacheControl)
         if let entityTag { all.replaceOrAdd(name: "ETag", value: "\"\(entityTag)\"") }
+        if let modified { all.replaceOrAdd(name: "Last-Modified", value: HTTPDate.text(secondsSince1970: modified)) }
         return all
     }
 
-    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5).
+    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5), and what browsers want of each answer (Fetch, CORS).
     var cacheHeaders: HTTPHeaders {
         var some = HTTPHeaders()
-        for name in ["Content-Location", "Expires", "Vary"] {
+        for name in [
+            "Content-Location", "Expires", "Vary", "Access-Control-Allow-Origin",
+            "Access-Control-Allow-Credentials", "Set-Cookie",
+        ] {
             for value in headers[name] { some.add(name: name, value: value) }
         }
         some.add(name: "Cache-Control", value: cacheControl)
+        // Of no use beside a tag, and then not sent.
+        if entityTag == nil, let modified {
+            some.add(name: "Last-Modified", value: HTTPDate.text(secondsSince1970: modified))
+        }
         if let entityTag { some.add(name: "ETag", value: "\"\(entityTag)\"") }
         return some
     }

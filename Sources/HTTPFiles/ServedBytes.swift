@@ -10,7 +10,7 @@ package struct ServedBytes: Sendable {
     package let contentType: String
     package let cacheControl: String
     /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
-    package let headers: HTTPHeaders
+    package var headers: HTTPHeaders
 
     /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.
     package init(

@@ -13,7 +13,11 @@ package struct ServedFile: Sendable {
     package let contentType: String
     package let cacheControl: String
     /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
-    package let headers: HTTPHeaders
+    package var headers: HTTPHeaders
+    /// Sent as Last-Modified, in seconds since 1970; nil to send none.
+    package let modified: Int?
+    /// Kept until the response has ended, whole or not; nobody else needs to know it.
+    package var lease: Lease?
     /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
     /// Which file it must be; another one, or one that was written to since, is answered 503 and logged, never sent.
@@ -27,6 +31,7 @@ package struct ServedFile: Sendable {
         contentType: String = ContentType.unknown,
         cacheControl: String = "no-cache",
         headers: HTTPHeaders = [:],
+        modified: Int? = nil,
         size: Int? = nil,
         stamp: FileStamp? = nil
     ) {
@@ -37,25 +42,42 @@ package struct ServedFile: Sendable {
         self.contentType = contentType
         self.cacheControl = cacheControl
         self.headers = headers
+        self.modified = modified
         self.size = size
         self.stamp = stamp
     }
 
     /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.
+    ///
+    /// - Parameter sendsModified: whether its last modification is told.
     package init(
         _ found: FolderFiles.Found,
         entityTag: String? = nil,
+        contentType: String? = nil,
         cacheControl: String = "no-cache",
-        headers: HTTPHeaders = [:]
+        headers: HTTPHeaders = [:],
+        sendsModified: Bool = false
     ) {
         self.init(
             path: found.path,
             root: found.root,
             entityTag: entityTag,
-            contentType: ContentType.of(path: found.path.string),
+            contentType: contentType ?? ContentType.of(path: found.path.string),
             cacheControl: cacheControl,
             headers: headers,
+            modified: sendsModified ? Int(found.modified.components.seconds) : nil,
             size: found.size
         )
     }
+}
+
+/// Something that is in use for as long as a response is on its way: it is told when the last one has ended.
+package final class Lease: Sendable {
+    private let end: @Sendable () -> Void
+
+    package init(whenEnded end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit { end() }
 }

@@ -17,7 +17,7 @@ package struct ServedStream: Sendable {
     /// 200 and above.
     package let status: HTTPResponseStatus
     /// All fields of the answer but those of its framing, which the server decides; `Date` is added where none stands.
-    package let headers: HTTPHeaders
+    package var headers: HTTPHeaders
     /// Bytes in all, if known; else the response is chunked, and for HTTP/1.0 ended by the connection's end.
     package let length: Int?
     /// Whether it goes on until somebody stops it, as server-sent events do: then a server that stops ends it at once,

@@ -12,19 +12,50 @@ struct LaunchEvents: Sendable {
         self.json = json
     }
 
-    func listening(on port: Int) {
-        let url = "http://127.0.0.1:\(port)/"
-        say("listening", "patchsync: listening on \(url)", [("url", .text(url))])
+    func listening(_ address: LocalServer.Address) {
+        say(
+            "listening",
+            "patchsync: listening on \(address.url)",
+            [("url", .text(address.url)), ("origin", .text(address.origin)), ("port", .integer(address.port))]
+        )
     }
 
-    func trouble(_ text: String) {
+    func isOpen() {
+        Console.standardError.line(
+            "warning: --open lets every program and every user on this machine read the app's pages"
+        )
+    }
+
+    func take(_ event: LocalServer.Event) {
+        switch event {
+        case .app(let event): take(event)
+        case .fileTrouble(let line): Console.standardError.line(line)
+        case .portTaken(let port, let next):
+            Console.standardError.line(
+                "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
+            )
+        case .synced(.success(let report)):
+            let what = report.staging == .staged ? "something new is here" : "nothing new"
+            say(
+                "synced",
+                "synced: release \(report.roleVersion), \(what)",
+                [("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged))]
+            )
+            for failure in report.failures {
+                trouble("\(failure.patchID) \(failure.version): \(failure.error.description)")
+            }
+        case .synced(.failure(let error)): trouble("sync: \(error.description)")
+        }
+    }
+
+    private func trouble(_ text: String) {
         say("trouble", "trouble: \(printable(text))", [("error", .text(text))])
     }
 
-    func take(_ event: RunningApp.Event) {
+    private func take(_ event: RunningApp.Event) {
         switch event {
         case .nothingInstalled:
-            say("nothingInstalled", "nothing is installed yet: `patchsync sync` brings it")
+            say("nothingInstalled", "nothing is installed yet")
         case .serving(let selection, let trial):
             let how = trial.map { "on trial; confirm: patchsync confirm --launch \($0)" } ?? "confirmed"
             say(

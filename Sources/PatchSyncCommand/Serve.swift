@@ -1,15 +1,11 @@
 import APIProxy
 import ArgumentParser
-import CommandSupport
 import AssetServer
+import CommandSupport
 import HTTPFiles
-import Logging
-import NIOConcurrencyHelpers
-import NIOCore
 import PatchFormat
 import PatchSync
 import Patchline
-import ServiceLifecycle
 import SystemPackage
 import Terminal
 import UnixSignals
@@ -26,11 +22,16 @@ struct Serve: AsyncParsableCommand {
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
+            Only what has the access token gets in: open the URL that is printed, or the one that --json tells. The token is
+            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie.
+            With nothing installed yet, a page shows how far the first version has come.
+
             \(ProxyOptions.discussion)
 
             EXAMPLES
               patchsync serve --store /var/lib/app
               patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
+              patchsync serve --store /var/lib/app --sync-every 3600
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
 
             EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken
@@ -65,7 +66,22 @@ struct Serve: AsyncParsableCommand {
     )
     var localFiles: String?
 
+    @OptionGroup var serving: ServingOptions
+
     @OptionGroup var proxies: ProxyOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Look for new versions at the start and then so often; without it when a page asks, and until there is a first "
+                + "version.",
+            valueName: "seconds"
+        )
+    )
+    var syncEvery: Int?
+
+    @Flag(name: .long, help: "Never ask a server, not even for a first version.")
+    var noSync = false
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be from 0 to 65535") }
@@ -73,6 +89,10 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--startup-timeout must be from 1 to 3600000 milliseconds")
         }
         if let bundle, PatchID(bundle) == nil { throw ValidationError("--bundle \(PatchID.rule)") }
+        if let syncEvery, !(1...31_536_000).contains(syncEvery) {
+            throw ValidationError("--sync-every must be from 1 to 31536000 seconds")
+        }
+        if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
     }
 
     func run() async throws {
@@ -80,116 +100,59 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) {
+        // Trapped before anything starts, so that a stop at any moment is one in good order.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
-        let proxy = try proxies.settings()
-        let own = device.configuration.port ?? StablePort.port(for: device.configuration.app)
-        var port = port ?? own
-        while true {
-            do {
-                return try await serve(device, port: port, records: self.port == nil, proxy)
-            } catch FileServerError.portInUse where nextFreePort && (1..<65_535).contains(port) {
-                Console.standardError.line(
-                    "warning: port \(port) is taken; trying \(port + 1). The origin changes: pages lose cookies and storage."
-                )
-                port += 1
-            } catch FileServerError.portInUse {
-                throw Failure(
-                    "port \(port) is taken by another program",
-                    hint: """
-                        Stop it, or choose another with --port.
-                        --next-free-port takes the next one; the origin changes then, so pages lose their storage.
-                        """,
-                    exitCode: .busy
-                )
-            } catch let error as SyncError {
-                throw Failure(error)
-            } catch {
-                throw Failure("\(error)")
-            }
-        }
-    }
-
-    private func serve(_ device: Device, port: Int, records: Bool, _ proxy: APIProxy.Settings?) async throws {
-        guard let proxy else { return try await serve(device, port: port, records: records, delegate: nil) }
+        guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
         let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
-        try await APIProxy.with(proxy, report: report) { proxy in
-            try await serve(device, port: port, records: records, delegate: proxy)
-        }
+        do {
+            try await APIProxy.with(proxy, report: report) { proxy in
+                try await serve(device, delegate: proxy, until: signals)
+            }
+        } catch { throw error as? Failure ?? Failure("\(error)") }
     }
 
     private func serve(
         _ device: Device,
-        port: Int,
-        records: Bool,
-        delegate: (any RequestDelegate)?
-    ) async throws {
+        delegate: (any RequestDelegate)?,
+        until signals: UnixSignalsSequence
+    ) async throws(Failure) {
         let events = LaunchEvents(options.json)
-        let running = NIOLockedValueBox<RunningApp?>(nil)
-        let source = AssetServer(
-            www: www.map { FilePath(argument: $0) },
-            localFiles: localFiles.map { FilePath(argument: $0) },
-            switchToPending: {
-                guard let app = running.withLockedValue(\.self) else { return .refused("the app is still starting") }
-                do throws(SyncError) { try await app.switchToPending() } catch { return .refused(error.description) }
-                return .switched
-            }
-        ) { text in
-            guard let token = LaunchToken(text) else { return .otherLaunch }
-            do throws(SyncError) {
-                // Another process may have changed the channel.
-                switch try await device.reopened().confirm(token) {
-                case .confirmed: return .confirmed
-                case .alreadyConfirmed: return .alreadyConfirmed
-                case .otherLaunch, .nothingToConfirm: return .otherLaunch
-                }
-            } catch { return .failed }
-        }
-        if let delegate { source.delegate(to: delegate) }
-        var settings = RunningApp.Settings()
-        settings.startupTimeout = .milliseconds(startupTimeout)
-        settings.bundle = bundle.flatMap { PatchID($0) }
-        let app = RunningApp(device: device, server: source, settings: settings) { events.take($0) }
-        running.withLockedValue { $0 = app }
-        let (listening, whenListening) = AsyncStream.makeStream(of: Int.self)
-        let server = FileServer(
-            configuration: .init(host: "127.0.0.1", port: port),
-            source: source,
-            errorLog: { Console.standardError.line($0) },
-            onListening: { address in
-                whenListening.yield(address.port ?? port)
-                whenListening.finish()
-            }
-        )
-        let launch = Launch(app: app, device: device, listening: listening, recordsPort: records, events: events)
-        let group = ServiceGroup(
-            services: [server, launch],
-            gracefulShutdownSignals: [.sigint, .sigterm],
-            logger: Logger(label: "patchsync") { _ in SwiftLogNoOpLogHandler() }
-        )
-        try await group.run()
+        let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
+        if serving.open { events.isOpen() }
+        do throws(LocalServerError) {
+            events.listening(try await server.start())
+            try await run(server, until: signals)
+        } catch { throw Failure(error) }
     }
-}
 
-/// Counts the launch once the port is ours, so that a taken port costs no trial.
-private struct Launch: Service {
-    let app: RunningApp
-    let device: Device
-    let listening: AsyncStream<Int>
-    let recordsPort: Bool
-    let events: LaunchEvents
-
-    func run() async throws {
-        var port: Int?
-        for await bound in listening.cancelOnGracefulShutdown() { port = bound }
-        guard let port else { return }
-        if recordsPort, device.configuration.port == nil {
-            do throws(SyncError) {
-                try await device.store.changingConfiguration { configuration in configuration.port = port }
-            } catch { events.trouble(error.description) }
+    private func run(_ server: LocalServer, until signals: UnixSignalsSequence) async throws(LocalServerError) {
+        let result: Result<Void, LocalServerError> = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in signals { break }
+                await server.stop()
+            }
+            defer { group.cancelAll() }
+            do throws(LocalServerError) { return .success(try await server.waitForEnd()) } catch {
+                return .failure(error)
+            }
         }
-        try await app.launch()
-        events.listening(on: port)
-        await app.run()
+        try result.get()
+    }
+
+    private var settings: LocalServer.Settings {
+        var settings = LocalServer.Settings()
+        settings.port = port
+        settings.takesNextFreePort = nextFreePort
+        settings.isOpen = serving.open
+        settings.serving = serving.settings
+        settings.serving.www = www.map { FilePath(argument: $0) }
+        settings.serving.localFiles = localFiles.map { FilePath(argument: $0) }
+        settings.app.startupTimeout = .milliseconds(startupTimeout)
+        settings.app.bundle = bundle.flatMap { PatchID($0) }
+        settings.updates.interval = syncEvery.map { .seconds($0) }
+        settings.updates.isAllowed = !noSync
+        return settings
     }
 }

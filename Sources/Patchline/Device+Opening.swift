@@ -25,8 +25,7 @@ extension Device {
         bundle id: PatchID?,
         whenDamaged: @escaping @Sendable (String) -> Void
     ) throws(SyncError) -> OpenedBundle? {
-        let bundles = selection.patches.filter { $0.kind == .bundle }
-        guard let patch = id.map({ id in bundles.first { $0.patchID == id } }) ?? bundles.first else { return nil }
+        guard let patch = selection.bundle(id) else { return nil }
         var examination = Examination(store: store, records: store.records())
         if let index = store.index(of: patch.fingerprint.sha256) {
             return .ready(
@@ -36,5 +35,14 @@ extension Device {
         if let fault = try examination.manifestFault(of: patch) { return .damaged(fault.file) }
         guard let index = try examination.index(of: patch) else { return .damaged("\(patch.label) manifest") }
         return .ready(AssetTable(index, files: ServedBundle(patch, examination: examination, whenDamaged: whenDamaged)))
+    }
+}
+
+extension Selection {
+    /// The bundle that is served: the one with this id, or the first where none is given.
+    func bundle(_ id: PatchID?) -> InstalledPatch? {
+        let bundles = patches.filter { $0.kind == .bundle }
+        guard let id else { return bundles.first }
+        return bundles.first { $0.patchID == id }
     }
 }

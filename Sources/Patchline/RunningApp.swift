@@ -41,29 +41,36 @@ package actor RunningApp: Service {
         package init() {}
     }
 
-    private var device: Device
+    private(set) var device: Device
     private let server: AssetServer
+    /// Told what its pages are to know.
+    private let pages: PageEvents
+    let updates: Updates?
     private let settings: Settings
     private let report: @Sendable (Event) -> Void
     private let clock = ContinuousClock()
 
-    private var serving: Selection?
+    private(set) var serving: Selection?
     /// Its manifest, when a sync has to heal it before anything is served.
-    private var damaged: String?
+    private(set) var damaged: String?
     private var trial: (token: LaunchToken, timer: StartupTimer)?
     private var isInBackground = false
     private let start = ContinuousClock.now
     /// What the steady clock shows.
     private var time: Duration { start.duration(to: clock.now) }
 
+    /// - Parameter updates: makes the syncs that pages wish; without it there are none.
     package init(
         device: Device,
         server: AssetServer,
+        updates: Updates? = nil,
         settings: Settings,
         report: @escaping @Sendable (Event) -> Void
     ) {
         self.device = device
         self.server = server
+        self.updates = updates
+        pages = server.events
         self.settings = settings
         self.report = report
     }
@@ -110,7 +117,7 @@ package actor RunningApp: Service {
     /// The page is about to reload: what waits starts.
     ///
     /// - Throws: `nothingPending`, or `waitsForLaunch` for what must not start inside a running app.
-    package func switchToPending() async throws(SyncError) {
+    package func startPending() async throws(SyncError) {
         try show(try await device.switchToPending())
     }
 
@@ -122,13 +129,17 @@ package actor RunningApp: Service {
             if serving != nil || trial != nil { try show(.nothing) }
         case .pending(let good, let next) where startsByItself(next, over: good):
             // Another process may be faster; what it wrote is followed next.
-            do throws(SyncError) { try await switchToPending() } catch .nothingPending {}
+            do throws(SyncError) { try await startPending() } catch .nothingPending { return }
+            if good != nil { pages.tell(.reload) }
         case .pending(nil, _):
             if serving != nil || trial != nil { try show(.nothing) }
         case .settled(let selection), .pending(let selection?, _):
             if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || damaged != nil {
                 try show(.run(selection, removed: []))
+            }
+            if case .pending(_, let next) = try device.state().machine.state {
+                pages.tell(.ready(version: version(of: next)))
             }
         case .trying(_, let selection, let launch):
             if trial?.token != launch.token || damaged != nil { try show(.tryOut(selection, launch.token)) }
@@ -185,9 +196,12 @@ package actor RunningApp: Service {
             guard let good else {
                 server.serve(.nothing)
                 report(event)
+                pages.tell(.reload)
                 return try show(.nothing)
             }
             try serve(good, token: nil, after: event)
+            // The page that did not confirm is of the version that went.
+            pages.tell(.reload)
         }
     }
 
@@ -198,7 +212,7 @@ package actor RunningApp: Service {
         serving = selection
         // A sync that heals what is on trial gives it no more time.
         if trial?.token != token { trial = token.map { ($0, startupTimer) } }
-        server.serve(ServedSelection(table: opened?.table, launch: token?.text))
+        server.serve(ServedSelection(table: opened?.table, launch: token?.text, version: version(of: selection)))
         if let event { report(event) }
         let fault = opened?.fault
         if let fault, fault != damaged { report(.damaged([fault])) }
@@ -206,6 +220,13 @@ package actor RunningApp: Service {
         damaged = fault
         if !isSame || isHealed { report(.serving(selection, trial: token)) }
     }
+
+    /// Of the bundle that is served.
+    func version(of selection: Selection) -> String? {
+        selection.bundle(settings.bundle)?.version.text
+    }
+
+    var events: [PageEvent] { pages.recent }
 
     private var startupTimer: StartupTimer {
         var timer = StartupTimer(limit: settings.startupTimeout)

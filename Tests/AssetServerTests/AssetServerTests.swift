@@ -77,16 +77,60 @@ struct SampleFiles: AssetFiles {
 }
 
 extension AssetServer {
-    func get(_ target: String, method: HTTPMethod = .GET) async throws -> FileAnswer {
-        let parts = target.split(separator: "?", maxSplits: 1)
-        return await answer(
-            FileRequest(
-                method: method,
-                path: try RequestPath(parsing: target),
-                query: parts.count > 1 ? String(parts[1]) : nil
-            )
-        )
+    static let port = 12_552
+    static let host = ("Host", "127.0.0.1:12552")
+
+    /// One that lets everybody in.
+    static func open(www: FilePath? = nil, localFiles: FilePath? = nil) -> AssetServer {
+        var settings = Settings(access: Access(token: nil))
+        settings.www = www
+        settings.localFiles = localFiles
+        let server = AssetServer(settings)
+        server.listening(on: port)
+        return server
     }
+
+    func get(_ target: String, _ fields: (String, String)..., method: HTTPMethod = .GET) async throws -> FileAnswer {
+        await answer(try request(target, fields, method: method))
+    }
+}
+
+/// A request of the server's own host.
+func request(_ target: String, _ fields: [(String, String)] = [], method: HTTPMethod = .GET) throws -> FileRequest {
+    let parts = target.split(separator: "?", maxSplits: 1)
+    return FileRequest(
+        method: method,
+        path: try RequestPath(parsing: target),
+        query: parts.count > 1 ? String(parts[1]) : nil,
+        headers: HTTPHeaders(fields + (fields.contains { $0.0 == "Host" } ? [] : [AssetServer.host]))
+    )
+}
+
+/// An app behind the pages that says what it is told to.
+struct SampleHost: PageHost {
+    var running: String?
+    var switching = Switching.refused("No pending version to switch to")
+    var start = CheckStart.started
+
+    func confirm(_ token: String) -> Readiness {
+        switch token {
+        case running: .confirmed
+        case "before": .alreadyConfirmed
+        case "broken": .failed
+        default: .otherLaunch
+        }
+    }
+
+    func switchToPending() -> Switching { switching }
+    func checkForUpdates() -> CheckStart { start }
+
+    func status() -> PageStatus {
+        var status = PageStatus(app: "app", channel: "production")
+        (status.current, status.pending, status.starts) = ("2", "3", "atReload")
+        return status
+    }
+
+    func debugReport() -> JSON { .fields([("app", .text("app"))]) }
 }
 
 extension FileAnswer {
@@ -120,7 +164,7 @@ struct AssetServerTests {
         www: FilePath? = nil,
         localFiles: FilePath? = nil
     ) -> AssetServer {
-        let server = AssetServer(www: www, localFiles: localFiles) { _ in .failed }
+        let server = AssetServer.open(www: www, localFiles: localFiles)
         server.serve(ServedSelection(table: table, launch: launch))
         return server
     }
@@ -208,7 +252,7 @@ struct AssetServerTests {
         let headers = try #require(try await server(try SampleBundle.table()).get("/app/main.js").file).headers
         #expect(headers["SourceMap"] == ["/maps/main%20file.map"])
         #expect(headers["X-SourceMap"] == ["/maps/main%20file.map"])
-        #expect(try await server(try SampleBundle.table()).get("/style.css").file?.headers.isEmpty == true)
+        #expect(try await server(try SampleBundle.table()).get("/style.css").headers["SourceMap"].isEmpty)
     }
 
     // MARK: What is not served
@@ -263,15 +307,9 @@ struct AssetServerTests {
     // MARK: The page's word
 
     private func page(_ running: String?) throws -> AssetServer {
-        let server = AssetServer { token in
-            switch token {
-            case running: .confirmed
-            case "before": .alreadyConfirmed
-            case "broken": .failed
-            default: .otherLaunch
-            }
-        }
-        server.serve(ServedSelection(table: try SampleBundle.table(), launch: running))
+        let server = AssetServer.open()
+        server.connect(SampleHost(running: running))
+        server.serve(ServedSelection(table: try SampleBundle.table(), launch: running, version: "1"))
         return server
     }
 
@@ -314,30 +352,44 @@ struct AssetServerTests {
                 "{\"error\":\"No pending version to switch to\"}"
             ),
             (false, .switched, 400, "{\"error\":\"switch needs the header X-Patchline-Switch\"}"),
-        ] as [(Bool, AssetServer.Switching, UInt, String)]
+        ] as [(Bool, Switching, UInt, String)]
     )
     func `switches to what waits when its own page asks for it`(
         hasHeader: Bool,
-        outcome: AssetServer.Switching,
+        outcome: Switching,
         status: UInt,
         body: String
     ) async throws {
-        let server = AssetServer(switchToPending: { outcome }) { _ in .failed }
-        let request = FileRequest(
-            method: .POST,
-            path: try RequestPath(parsing: "/__patchline/switch"),
-            headers: hasHeader ? ["X-Patchline-Switch": "1"] : [:]
-        )
-        guard case .bytes(let answer) = await server.answer(request) else {
-            Issue.record("no answer")
-            return
-        }
+        let server = AssetServer.open()
+        server.connect(SampleHost(switching: outcome))
+        let fields = hasHeader ? [("X-Patchline-Switch", "1")] : []
+        let asked = try request("/__patchline/switch", fields, method: .POST)
+        let answer = try #require(await server.answer(asked).bytes)
         #expect(answer.status.code == status)
         #expect(String(decoding: answer.bytes, as: UTF8.self).contains(body))
     }
 
-    @Test(arguments: ["/__patchline/confirm?launch=abc", "/__patchline", "/__patchline/", "/__patchline/other"])
-    func `confirms nothing by a GET, and has nothing else under its own paths`(target: String) async throws {
+    @Test(arguments: ["/__patchline", "/__patchline/", "/__patchline/other", "/__patchline/confirm/x"])
+    func `has nothing else under its own paths`(target: String) async throws {
         #expect(try await page("abc").get(target).summary == "404")
+        #expect(try await page("abc").get(target, method: .POST).summary == "404")
+    }
+
+    @Test(arguments: [
+        ("confirm?launch=abc", HTTPMethod.GET, "POST"), ("switch", .GET, "POST"), ("check", .GET, "POST"),
+        ("status", .POST, "GET, HEAD"), ("launch.js", .PUT, "GET, HEAD"), ("report", .DELETE, "GET, HEAD"),
+        ("events", .HEAD, "GET"), ("events", .POST, "GET"),
+    ])
+    func `takes each call by its own method, so that a link changes nothing`(
+        call: String,
+        method: HTTPMethod,
+        allow: String
+    ) async throws {
+        let answer = try await page("abc").get("/__patchline/\(call)", method: method)
+        guard case .refused(.methodNotAllowed, _, let headers) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(headers["Allow"] == [allow])
     }
 }

@@ -14,21 +14,28 @@ private struct APIDelegate: RequestDelegate {
     }
 }
 
+/// Tells what it sees of a request.
+private struct EchoDelegate: RequestDelegate {
+    func takes(_ request: FileRequest) -> Bool { request.path.segments.first == "api" }
+
+    func intake(of request: FileRequest) -> BodyIntake { .stream }
+
+    func answer(_ request: FileRequest) async -> FileAnswer {
+        let text = "\(request.query ?? "-") \(request.headers["Cookie"])"
+        return .bytes(ServedBytes(bytes: Array(text.utf8), contentType: "text/plain"))
+    }
+}
+
 @Suite("What the asset server answers at once")
 struct PreparedAssetTests {
     private func server(www: FilePath? = nil) throws -> AssetServer {
-        let server = AssetServer(www: www) { _ in .failed }
+        let server = AssetServer.open(www: www)
         server.serve(ServedSelection(table: try SampleBundle.table(damaged: ["style.css"]), launch: nil))
         return server
     }
 
     private func isPrepared(_ request: FileRequest, by server: AssetServer) -> Bool {
         server.prepared(request) != nil
-    }
-
-    private func request(_ target: String, _ method: HTTPMethod = .GET) throws -> FileRequest {
-        let query = target.split(separator: "?").dropFirst().first.map(String.init)
-        return FileRequest(method: method, path: try RequestPath(parsing: target), query: query)
     }
 
     @Test(arguments: [
@@ -39,8 +46,8 @@ struct PreparedAssetTests {
     func `is what it answers when it is asked`(target: String) async throws {
         let server = try server()
         for method in [HTTPMethod.GET, .HEAD] {
-            let prepared = try #require(server.prepared(try request(target, method))?.answer)
-            let asked = await server.answer(try request(target, method))
+            let prepared = try #require(server.prepared(try request(target, method: method))?.answer)
+            let asked = await server.answer(try request(target, method: method))
             #expect(prepared.summary == asked.summary)
             #expect(prepared.file?.entityTag == asked.file?.entityTag)
             #expect(prepared.file?.cacheControl == asked.file?.cacheControl)
@@ -59,9 +66,40 @@ struct PreparedAssetTests {
         #expect(reply == nil)
     }
 
-    @Test func `is no asset whose file must be read first, nor one that is damaged`() throws {
-        let server = try server()
-        #expect(try !isPrepared(request("/style.css"), by: server))
+    @Test func `is nothing that has to be read first`() throws {
+        #expect(try !isPrepared(request("/style.css"), by: server()))
+    }
+
+    @Test func `is refused like any other request without the token, and remembered with its cookie alone`()
+        async throws
+    {
+        let server = AssetServer(.init(access: Access(token: .make())))
+        server.listening(on: AssetServer.port)
+        server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
+        let reply = try #require(server.prepared(try request("/app/main.js")))
+        #expect(reply.answer.summary == "403")
+    }
+
+    @Test func `holds only once while an open page may belong to the release before`() throws {
+        let server = AssetServer.open()
+        server.serve(try Releases.one())
+        #expect(server.prepared(try request("/main.js"))?.edition == server.edition)
+        server.serve(try Releases.two())
+        let reply = try #require(server.prepared(try request("/main.js")))
+        #expect(reply.edition == nil && reply.answer.summary == "/2/main.js")
+    }
+
+    @Test func `shows a delegate no token`() async throws {
+        let token = AccessToken.make()
+        let server = AssetServer(.init(access: Access(token: token)))
+        server.listening(on: AssetServer.port)
+        server.delegate(to: EchoDelegate())
+        let cookie = ("Cookie", "a=b; cdvToken_12552=\(token.text); c=d")
+        let seen = try await server.get("/api/x?cdvToken=\(token.text)&y=1", cookie).bytes
+        #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == "y=1 [\"a=b; c=d\"]")
+        #expect(try await server.get("/api/x").summary == "403")
+        #expect(server.intake(of: try request("/api/x", method: .POST)) == .whole, "what is not let in holds no stream")
+        #expect(server.intake(of: try request("/api/x", [cookie], method: .POST)) == .stream)
     }
 
     @Test func `is nothing that a delegate may answer`() throws {

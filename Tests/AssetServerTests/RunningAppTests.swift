@@ -24,7 +24,7 @@ private struct Launched {
         repository = SimulatedRepository(clock: clock)
         (events, told) = AsyncStream.makeStream(of: RunningApp.Event.self)
         device = try SimulatedDevice(of: repository, clock: clock, on: disk)
-        server = AssetServer { _ in .failed }
+        server = .open()
     }
 
     func publish(_ version: String, rules: PatchRules = .everyone) async throws {
@@ -172,7 +172,7 @@ struct RunningAppTests {
         let app = world.app()
         try await app.launch()
         try await world.publish("2", rules: PatchRules(runAtNextLaunch: true))
-        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.startPending() }
         try await world.app().launch()
         #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
     }
@@ -183,7 +183,7 @@ struct RunningAppTests {
         let app = world.app()
         try await app.launch()
         try await world.publish("1", rules: PatchRules(runAtNextLaunch: true))
-        await #expect(throws: SyncError.waitsForLaunch) { try await app.switchToPending() }
+        await #expect(throws: SyncError.waitsForLaunch) { try await app.startPending() }
         #expect(try await world.status(of: "/") == "503")
         try await world.app().launch()
         #expect(await world.nextEvents(2) == ["nothing installed", "serving web 1 on trial"])
@@ -196,9 +196,9 @@ struct RunningAppTests {
         try await world.device.launchAndConfirm()
         let app = world.app()
         try await app.launch()
-        await #expect(throws: SyncError.nothingPending) { try await app.switchToPending() }
+        await #expect(throws: SyncError.nothingPending) { try await app.startPending() }
         try await world.publish("2")
-        try await app.switchToPending()
+        try await app.startPending()
         #expect(await world.nextEvents(2) == ["serving web 1", "serving web 2 on trial"])
     }
 

@@ -8,9 +8,17 @@ private func delivery(
     _ fields: (String, String)...,
     method: HTTPMethod = .GET,
     entityTag: String? = "v1",
+    modified: Int? = nil,
     size: Int = 10
 ) -> Delivery {
-    Delivery(method: method, headers: HTTPHeaders(fields), entityTag: entityTag, size: size)
+    Delivery(
+        method: method,
+        headers: HTTPHeaders(fields),
+        entityTag: entityTag,
+        modified: modified,
+        size: size,
+        now: 1_800_000_000
+    )
 }
 
 @Suite("What a condition lets through")
@@ -96,6 +104,57 @@ struct DeliveryTests {
 
     @Test func `If-Range without Range means nothing`() {
         #expect(delivery(("If-Range", #""v0""#)) == .whole)
+    }
+
+    // MARK: Dates, where a Last-Modified is sent
+
+    /// The date of RFC 9110's examples.
+    private static let modified = 784_111_777
+
+    @Test(arguments: [
+        ("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT", Delivery.notModified),
+        ("If-Modified-Since", "Sun, 06 Nov 1994 08:49:38 GMT", .notModified),
+        ("If-Modified-Since", "Sun, 06 Nov 1994 08:49:36 GMT", .whole),
+        ("If-Modified-Since", "Sunday, 06-Nov-94 08:49:37 GMT", .notModified),
+        ("If-Modified-Since", "Sun Nov  6 08:49:37 1994", .notModified), ("If-Modified-Since", "yesterday", .whole),
+        ("If-Modified-Since", "", .whole), ("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:37 GMT", .whole),
+        ("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:36 GMT", .preconditionFailed),
+        ("If-Unmodified-Since", "yesterday", .whole),
+    ])
+    func `a date is compared with Last-Modified, and ignored without one`(
+        name: String,
+        value: String,
+        expected: Delivery
+    ) {
+        #expect(delivery((name, value), entityTag: nil, modified: Self.modified) == expected)
+        #expect(delivery((name, value)) == .whole)
+        #expect(delivery((name, value), (name, value), entityTag: nil, modified: Self.modified) == .whole)
+    }
+
+    @Test func `a tag beside a date decides alone`() {
+        let (old, new) = ("Sun, 06 Nov 1994 08:49:36 GMT", "Sun, 06 Nov 1994 08:49:38 GMT")
+        func with(_ tag: (String, String), _ date: (String, String)) -> Delivery {
+            delivery(tag, date, modified: Self.modified)
+        }
+        #expect(with(("If-None-Match", #""v0""#), ("If-Modified-Since", new)) == .whole)
+        #expect(with(("If-None-Match", #""v1""#), ("If-Modified-Since", old)) == .notModified)
+        #expect(with(("If-Match", #""v1""#), ("If-Unmodified-Since", old)) == .whole)
+        #expect(with(("If-Match", #""v0""#), ("If-Unmodified-Since", new)) == .preconditionFailed)
+    }
+
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", Delivery.part(2..<5)), ("Sun, 06 Nov 1994 08:49:36 GMT", .whole),
+        ("Sun, 06 Nov 1994 08:49:38 GMT", .whole), ("no date", .whole),
+    ])
+    func `If-Range lets a part through for exactly the date that was sent`(value: String, expected: Delivery) {
+        let range = ("Range", "bytes=2-4")
+        #expect(delivery(range, ("If-Range", value), entityTag: nil, modified: Self.modified) == expected)
+    }
+
+    @Test func `a date is for reading, and its order is before Range`() {
+        let fields = [("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Range", "bytes=2-4")]
+        #expect(delivery(fields[0], fields[1], entityTag: nil, modified: Self.modified) == .notModified)
+        #expect(delivery(fields[0], method: .POST, entityTag: nil, modified: Self.modified) == .whole)
     }
 
     @Test func `the order is If-Match, If-None-Match, Range`() {

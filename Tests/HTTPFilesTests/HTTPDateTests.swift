@@ -15,4 +15,22 @@ struct HTTPDateTests {
     func `is written as RFC 9110 writes it`(seconds: Int, text: String) {
         #expect(HTTPDate.text(secondsSince1970: seconds) == text)
     }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+            ("Sunday, 01-Jan-78 00:00:00 GMT", 252_460_800), ("Friday, 01-Jan-77 00:00:00 GMT", 3_376_684_800),
+            ("Sun, 06 Nov 1994 08:49:60 GMT", 784_111_800), ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Sun, 06 Nov 1994 08:49:37 UTC", nil), ("Sun, 06 Nov 1994 08:49:37", nil), ("", nil), ("784111777", nil),
+            ("Sun, 06 nov 1994 08:49:37 GMT", nil), ("Sun, 32 Nov 1994 08:49:37 GMT", nil),
+            ("Sun, 06 Nov 1994 24:00:00 GMT", nil), ("Sun, 06 Nov 1994 08:60:00 GMT", nil),
+            ("Sun, 06 Nov 1994 8:49:37 GMT", nil), ("Sun, 06 Nov 94 08:49:37 GMT", nil),
+            ("Sun, +6 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37.5 GMT", nil),
+        ] as [(String, Int?)]
+    )
+    func `is read in the three forms that clients send, and in no other`(text: String, seconds: Int?) {
+        #expect(HTTPDate.seconds(text, now: 1_800_000_000) == seconds)
+    }
 }

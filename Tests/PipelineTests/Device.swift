@@ -44,15 +44,15 @@ struct Device: Sendable {
     /// Runs `patchsync serve` while `body` runs; it must stop in good order unless the test killed it.
     @discardableResult
     func serving<Value: Sendable>(
+        _ options: [String] = ["--no-sync"],
         timeout: Int = 60_000,
-        options: [String] = [],
         dieAt point: String? = nil,
         _ body: @escaping @Sendable (Page) async throws -> Value
     ) async throws -> Value {
         let arguments = ["serve", "--store", store.string, "--port", "0", "--startup-timeout", "\(timeout)"] + options
         let environment: [Environment.Key: String?] = point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:]
         let (value, outcome) = try await running(.patchsync, arguments, environment: environment) { program in
-            try await body(Page(device: self, program: program, url: try await program.address()))
+            try await body(Page(device: self, program: program, address: try await program.address()))
         }
         #expect(outcome.code == 0 || outcome.wasKilled, "\(outcome)")
         return value

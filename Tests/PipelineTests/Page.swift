@@ -6,7 +6,20 @@ import Testing
 struct Page: Sendable {
     let device: Device
     let program: RunningProgram
+    /// Without a closing slash.
     let url: String
+    /// What the first URL turned into.
+    let cookie: String?
+
+    /// - Parameter address: as `serve` prints it, with the access token.
+    init(device: Device, program: RunningProgram, address: String) {
+        self.device = device
+        self.program = program
+        let parts = address.split(separator: "?")
+        url = parts[0].hasSuffix("/") ? String(parts[0].dropLast()) : String(parts[0])
+        let port = url.split(separator: ":").last ?? ""
+        cookie = parts.count > 1 ? String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=") : nil
+    }
 
     /// The body of an answer, and its status.
     func get(_ path: String, _ options: String...) async throws -> Answer {
@@ -19,7 +32,8 @@ struct Page: Sendable {
         let mark = "\u{1E}"
         let outcome = try await run(
             .system("curl"),
-            ["-sS", "--globoff", "--path-as-is", "-w", "\(mark)%{http_code}\(mark)"] + options + paths.map { url + $0 }
+            ["-sS", "--globoff", "--path-as-is", "-w", "\(mark)%{http_code}\(mark)"]
+                + (cookie.map { ["-b", $0] } ?? []) + options + paths.map { url + $0 }
         ).done()
         let parts = outcome.output.split(separator: mark, omittingEmptySubsequences: false)
         return stride(from: 0, to: parts.count - 1, by: 2).map {

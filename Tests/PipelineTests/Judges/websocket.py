@@ -1,18 +1,18 @@
 """A browser's end of a WebSocket.
 
-usage: websocket.py PORT PATH ORIGIN
+usage: websocket.py PORT PATH ORIGIN COOKIE
 
 Sends two messages, one of them large, and prints the handshake's status, the first message that came, and whether both
 were echoed.
 """
 import base64, hashlib, os, socket, struct, sys
 
-port, path, origin = sys.argv[1:]
+port, path, origin, cookie = sys.argv[1:]
 key = base64.b64encode(os.urandom(16)).decode()
 connection = socket.create_connection(('127.0.0.1', int(port)))
 connection.sendall((f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {origin}\r\nConnection: keep-alive, Upgrade\r\n'
                     f'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n'
-                    'Cookie: cdvToken_1=secret; session=1\r\n\r\n').encode())
+                    f'Cookie: {cookie}; session=1\r\n\r\n').encode())
 reader = connection.makefile('rb')
 status = int(reader.readline().split()[1])
 fields = {}

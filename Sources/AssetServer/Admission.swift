@@ -1,0 +1,172 @@
+package import HTTPFiles
+package import NIOHTTP1
+import PatchFormat
+
+/// Whether a request comes from the app, decided from its head alone, before anything else is looked at.
+///
+/// In this order: the Host is one of ours; what changes something, or upgrades, comes from an origin of ours; the token
+/// stands in the query or in the cookie.
+package enum Admission: Sendable {
+    /// Let in; the token is out of the query.
+    ///
+    /// - fields: what the answer carries besides: the cookie, and what another origin needs to read it.
+    case admitted(query: String?, fields: HTTPHeaders)
+    case answered(FileAnswer)
+
+    package init(_ request: FileRequest, to access: Access, port: Int) {
+        guard let host = Self.host(request.headers, access, port) else {
+            self = .answered(
+                .refused(.misdirectedRequest, message: "This server has another name and port.", headers: [:])
+            )
+            return
+        }
+        let origin = request.headers.first(name: "Origin")
+        let allowed = origin.flatMap { access.origins.contains($0) ? Self.crossOriginFields($0) : nil }
+        if let allowed, request.method == .OPTIONS, request.headers.contains(name: "Access-Control-Request-Method") {
+            self = .answered(Self.preflight(request.headers, allowed))
+            return
+        }
+        guard allowed != nil || Self.isOwn(request, origin: origin, host: host) else {
+            self = .answered(.refused(.forbidden, message: "Another site may not do this.", headers: [:]))
+            return
+        }
+        // A cache must not show one origin what was allowed to another.
+        let fields: HTTPHeaders = access.origins.isEmpty ? [:] : ["Vary": "Origin"]
+        self.init(request, access.token, port: port, fields: allowed ?? fields)
+    }
+
+    private init(_ request: FileRequest, _ token: AccessToken?, port: Int, fields: HTTPHeaders) {
+        guard let token else {
+            self = .admitted(query: request.query, fields: fields)
+            return
+        }
+        let (given, query) = Self.takeToken(from: request.query)
+        let cookie = Access.cookie(port: port)
+        let isNew = given.contains { token.matches($0) }
+        guard isNew || Self.cookies(cookie, in: request.headers).contains(where: { token.matches($0) }) else {
+            self = .answered(
+                .refused(
+                    .forbidden,
+                    message: "Only the app gets in here: open the URL that carries its access token.",
+                    headers: ["Cache-Control": "no-store"]
+                )
+            )
+            return
+        }
+        var fields = fields
+        if isNew {
+            fields.add(name: "Set-Cookie", value: "\(cookie)=\(token.text); Path=/; HttpOnly; SameSite=Strict")
+        }
+        // A page must not keep the token where a Referer, a history or a screenshot shows it.
+        if !given.isEmpty, request.isNavigation {
+            self = .answered(Self.forwarding(request, query: query, fields))
+        } else {
+            self = .admitted(query: query, fields: fields)
+        }
+    }
+
+    // MARK: Host and Origin
+
+    /// The Host as it was sent, in lower case, if it is one of ours.
+    private static func host(_ headers: HTTPHeaders, _ access: Access, _ port: Int) -> String? {
+        guard let host = headers.first(name: "Host")?.lowercased() else { return nil }
+        let isOurs = access.hosts.contains { host == "\($0):\(port)" || port == 80 && host == $0 }
+        return isOurs ? host : nil
+    }
+
+    /// What only reads is guarded by the token, and by browsers, which show no other site the answer.
+    private static func isOwn(_ request: FileRequest, origin: String?, host: String) -> Bool {
+        let isRead = request.method == .GET || request.method == .HEAD
+        if isRead, !request.headers.contains(name: "Upgrade") { return true }
+        if let origin { return origin.lowercased() == "http://\(host)" }
+        // No browser leaves both out; a program without either has the token.
+        let site = request.headers.first(name: "Sec-Fetch-Site")
+        return site == nil || site == "same-origin" || site == "none"
+    }
+
+    private static func crossOriginFields(_ origin: String) -> HTTPHeaders {
+        [
+            "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true", "Vary": "Origin",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+        ]
+    }
+
+    /// The question before a question, which carries no cookie.
+    private static func preflight(_ headers: HTTPHeaders, _ fields: HTTPHeaders) -> FileAnswer {
+        var fields = fields
+        fields.add(name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST, PUT, PATCH, DELETE")
+        let wanted = headers["Access-Control-Request-Headers"].joined(separator: ", ")
+        if !wanted.isEmpty { fields.add(name: "Access-Control-Allow-Headers", value: wanted) }
+        return .bytes(
+            ServedBytes(
+                status: .noContent,
+                bytes: [],
+                contentType: "text/plain",
+                cacheControl: "no-store",
+                headers: fields
+            )
+        )
+    }
+
+    // MARK: Token
+
+    /// The values of all `cdvToken=` of a query, and the query without them.
+    package static func takeToken(from query: String?) -> (given: [Substring], query: String?) {
+        guard let query else { return ([], nil) }
+        let name = "\(Access.parameter)="
+        let parts = query.split(separator: "&", omittingEmptySubsequences: false)
+        let given = parts.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+        guard !given.isEmpty else { return ([], query) }
+        let rest = parts.filter { !$0.hasPrefix(name) }.joined(separator: "&")
+        return (given, rest.isEmpty ? nil : rest)
+    }
+
+    /// The request as another server may see it: nobody else learns the token.
+    static func withoutToken(_ request: FileRequest, port: Int) -> FileRequest {
+        let name = "\(Access.cookie(port: port))="
+        let kept = request.headers["Cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
+            .filter { !$0.hasPrefix(name) && !$0.isEmpty }
+        var headers = request.headers
+        headers.remove(name: "Cookie")
+        if !kept.isEmpty { headers.add(name: "Cookie", value: kept.joined(separator: "; ")) }
+        return request.with(headers: headers)
+    }
+
+    private static func cookies(_ name: String, in headers: HTTPHeaders) -> [Substring] {
+        headers["Cookie"].flatMap { $0.split(separator: ";") }.compactMap { pair in
+            let pair = pair.drop { $0 == " " }
+            return pair.hasPrefix("\(name)=") ? pair.dropFirst(name.count + 1) : nil
+        }
+    }
+
+    /// To the same page without the token.
+    ///
+    /// A strict cookie does not travel with a redirect that another site began: then the page goes on by itself.
+    private static func forwarding(_ request: FileRequest, query: String?, _ fields: HTTPHeaders) -> FileAnswer {
+        var location = request.path.segments.map { "/\(URLLayout.percentEncoded($0))" }.joined()
+        if request.path.hasTrailingSlash { location += "/" }
+        if let query { location += "?\(query)" }
+        var fields = fields
+        fields.add(name: "Cache-Control", value: "no-store")
+        let site = request.headers.first(name: "Sec-Fetch-Site")
+        guard site == "cross-site" || site == "same-site" else {
+            fields.add(name: "Location", value: location)
+            return .refused(.seeOther, message: "Go on to \(location)", headers: fields)
+        }
+        fields.add(name: "Refresh", value: "0; url=\(location)")
+        return .bytes(
+            ServedBytes(bytes: [], contentType: "text/html; charset=utf-8", cacheControl: "no-store", headers: fields)
+        )
+    }
+}
+
+extension FileRequest {
+    /// Whether a browser asks for a document to show, at the top or in a frame.
+    ///
+    /// Browsers that do not say so ask for HTML by name.
+    var isNavigation: Bool {
+        guard method == .GET || method == .HEAD else { return false }
+        if let mode = headers.first(name: "Sec-Fetch-Mode") { return mode == "navigate" }
+        return headers["Accept"].contains { $0.contains("text/html") }
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import PatchTrust
+
+/// What a window shows while nothing is installed (E2): how far the first version has come, and what to do when it does
+/// not come.
+///
+/// One file without any other; answered 503, so that no cache and no program takes it for the app. It loads the app as
+/// soon as that is there.
+enum FirstLaunchPage {
+    static let answer = FileAnswer.bytes(
+        ServedBytes(
+            status: .serviceUnavailable,
+            bytes: bytes,
+            contentType: "text/html; charset=utf-8",
+            cacheControl: "no-store",
+            headers: ["Content-Security-Policy": policy, "Retry-After": "5"]
+        )
+    )
+
+    /// Nothing but what stands here runs.
+    private static let policy =
+        "default-src 'none'; script-src '\(source(script))'; style-src '\(source(style))'; connect-src 'self'; "
+        + "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+
+    private static func source(_ text: String) -> String {
+        "sha256-\(Base64.text(SHA256Digest(of: Array(text.utf8)).bytes))"
+    }
+
+    private static let bytes = Array(
+        """
+        <!doctype html>
+        <html lang="en">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Getting the app ready</title>
+        <style>\(style)</style>
+        <main>
+          <h1 id="title">Getting the app ready</h1>
+          <p id="text" role="status" aria-live="polite">Connecting…</p>
+          <progress id="progress" max="100" value="0" aria-label="Download"></progress>
+          <p id="percent" aria-hidden="true">0 %</p>
+          <p id="actions" hidden>
+            <button id="retry" type="button">Try again</button>
+            <button id="copy" type="button">Copy report</button>
+          </p>
+          <textarea id="report" readonly hidden aria-label="Report"></textarea>
+          <noscript>This page needs JavaScript to show how far the download is. Load it again in a minute.</noscript>
+        </main>
+        <script>\(script)</script>
+        </html>
+
+        """.utf8
+    )
+
+    private static let style = """
+        body{margin:0;min-height:100vh;display:grid;place-items:center;font:1rem/1.5 system-ui,sans-serif}
+        main{width:min(26rem,100vw - 4rem);text-align:center}h1{font-size:1.4rem}progress{width:100%;height:.75rem}
+        button{font:inherit;padding:.5rem 1rem;margin:.25rem}textarea{width:100%;height:10rem;font:.8rem monospace}
+        """
+
+    private static let script = """
+        "use strict";
+        const at = (id) => document.getElementById(id);
+        let shown = 0;
+        const show = (percent) => {
+          shown = Math.max(shown, percent);
+          at("progress").value = shown;
+          at("percent").textContent = shown + " %";
+        };
+        const running = (text) => { at("title").textContent = "Getting the app ready"; at("text").textContent = text;
+          at("actions").hidden = true; };
+        const failed = (message) => { at("title").textContent = "The app could not be loaded";
+          at("text").textContent = "Check the network connection, then try again. (" + message + ")";
+          at("actions").hidden = false; };
+        const take = (sync) => {
+          if (sync.phase === "running") { running("Downloading…"); show(sync.percent); }
+          if (sync.phase === "failed") failed(sync.message);
+        };
+        const source = new EventSource("/__patchline/events");
+        const on = (name, body) => source.addEventListener(name, (event) => body(JSON.parse(event.data)));
+        const start = () => { show(100); source.close(); location.reload(); };
+        on("state", (state) => { if (state.current !== null) start(); else take(state.sync); });
+        on("checking", () => running("Looking for the app…"));
+        on("progress", (event) => take({ phase: "running", percent: event.percent }));
+        on("failed", (event) => failed(event.message));
+        on("switched", (event) => { if (event.version !== null) start(); });
+        on("checked", (event) => { if (!event.isNew) failed("the server has no version of the app for this device"); });
+        source.onerror = () => { at("text").textContent = "Connecting…"; };
+        at("retry").onclick = async () => {
+          running("Looking for the app…");
+          try { await fetch("/__patchline/check", { method: "POST" }); } catch (error) { failed(error.message); }
+        };
+        at("copy").onclick = async () => {
+          const field = at("report");
+          try { field.value = await (await fetch("/__patchline/report")).text(); } catch (error) { field.value = error; }
+          try { await navigator.clipboard.writeText(field.value); at("copy").textContent = "Copied"; } catch {
+            field.hidden = false; field.select();
+          }
+        };
+        """
+}

@@ -1,0 +1,128 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import PatchFormat
+
+/// Tells open pages what happens, each over a stream of server-sent events (HTML, "Server-sent events").
+///
+/// A stream begins with what holds now, as the event `state`; a page that was cut off and names its last event gets what
+/// it missed, as far as that is kept. A page that does not read loses its stream, and finds its way back by a new one.
+package final class PageEvents: Sendable {
+    /// Streams at a time.
+    static let streamsLimit = 64
+    /// Events kept for pages that come back, and events that a page may be behind.
+    static let kept = 64
+
+    private struct State {
+        var page = PageState()
+        var last = 0
+        var recent: [(number: Int, event: PageEvent)] = []
+        var streams: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
+        var nextStream = 0
+        var isOpen = true
+    }
+
+    /// Names this start, so that the number of another one's event is not taken for ours.
+    private let start: String
+    private let state = NIOLockedValueBox(State())
+
+    package init(start: String) {
+        self.start = start
+    }
+
+    package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
+    package var streams: Int { state.withLockedValue(\.streams.count) }
+    /// What was told last, oldest first.
+    package var recent: [PageEvent] { state.withLockedValue { $0.recent.map(\.event) } }
+    var hasRoom: Bool { state.withLockedValue { $0.isOpen && $0.streams.count < Self.streamsLimit } }
+
+    package func tell(_ event: PageEvent) {
+        state.withLockedValue { state in
+            guard state.page.take(event) else { return }
+            state.last += 1
+            state.recent.append((state.last, event))
+            if state.recent.count > Self.kept { state.recent.removeFirst() }
+            Self.send(text(of: event, number: state.last), to: &state.streams)
+        }
+    }
+
+    /// A line that means nothing, so that a connection whose other end is gone is noticed.
+    package func beat() {
+        state.withLockedValue { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
+    }
+
+    /// Ends all streams and begins no new one until ``open()``: the server stops.
+    package func close() {
+        let streams = state.withLockedValue { state in
+            state.isOpen = false
+            defer { state.streams = [:] }
+            return state.streams.values.map(\.self)
+        }
+        for stream in streams { stream.finish() }
+    }
+
+    package func open() {
+        state.withLockedValue { $0.isOpen = true }
+    }
+
+    /// A stream of pieces that begins with what holds now; nil when there are too many, or the server stops.
+    ///
+    /// - Parameter lastEventID: what a page that comes back names.
+    func subscribe(after lastEventID: String?) -> AsyncStream<ByteBuffer>? {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ByteBuffer.self,
+            bufferingPolicy: .bufferingOldest(Self.kept + 1)
+        )
+        let opened = state.withLockedValue { state -> Int? in
+            guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
+            let missed = number(in: lastEventID).map { last in state.recent.filter { $0.number > last } } ?? []
+            var first = Array("retry: 1000\n\n".utf8)
+            first += Self.text("state", state.page.json, id: "\(start)-\(state.last)")
+            for (number, event) in missed { first += text(of: event, number: number) }
+            continuation.yield(ByteBuffer(bytes: first))
+            state.nextStream += 1
+            state.streams[state.nextStream] = continuation
+            return state.nextStream
+        }
+        guard let opened else { return nil }
+        continuation.onTermination = { [weak self] _ in self?.forget(opened) }
+        return stream
+    }
+
+    /// A stream that begins when somebody reads it.
+    struct Pieces: AsyncSequence, Sendable {
+        let events: PageEvents
+        let after: String?
+
+        func makeAsyncIterator() -> AsyncStream<ByteBuffer>.Iterator {
+            (events.subscribe(after: after) ?? AsyncStream { $0.finish() }).makeAsyncIterator()
+        }
+    }
+
+    private func forget(_ number: Int) {
+        // What is removed may end a stream, which comes back here: not under the lock.
+        let stream = state.withLockedValue { $0.streams.removeValue(forKey: number) }
+        stream?.finish()
+    }
+
+    private func number(in id: String?) -> Int? {
+        guard let id, id.hasPrefix("\(start)-") else { return nil }
+        return Int(id.dropFirst(start.count + 1))
+    }
+
+    private static func send(_ text: [UInt8], to streams: inout [Int: AsyncStream<ByteBuffer>.Continuation]) {
+        for (number, stream) in streams {
+            guard case .dropped = stream.yield(ByteBuffer(bytes: text)) else { continue }
+            streams[number] = nil
+            stream.onTermination = nil
+            stream.finish()
+        }
+    }
+
+    private func text(of event: PageEvent, number: Int) -> [UInt8] {
+        Self.text(event.name, event.json, id: "\(start)-\(number)")
+    }
+
+    private static func text(_ name: String, _ json: JSON, id: String) -> [UInt8] {
+        Array("id: \(id)\nevent: \(name)\ndata: ".utf8) + json.fileBytes + Array("\n\n".utf8)
+    }
+}

@@ -1,0 +1,69 @@
+/// `/__patchline/launch.js`: `window.patchline`, which depends on nothing.
+///
+/// It holds the token of the launch that served it, so that a page speaks for that launch and no other (X8). A hidden
+/// page has no stream of events, for browsers open only six connections to one server; it is told the rest when it shows
+/// again.
+enum PageScript {
+    static func text(token: String?) -> String {
+        """
+        (() => {
+          const call = async (path, method, headers) => {
+            const answer = await fetch("/__patchline/" + path, { method, headers, cache: "no-store" });
+            const body = await answer.json();
+            if (!answer.ok) throw new Error(body.error);
+            return body;
+          };
+          const listeners = {};
+          let source = null;
+          let last = "";
+          const hear = (name) => source.addEventListener(name, (event) => {
+            last = event.lastEventId || last;
+            for (const take of listeners[name]) take(JSON.parse(event.data));
+          });
+          const open = () => {
+            if (source || document.hidden || !Object.keys(listeners).length) return;
+            source = new EventSource("/__patchline/events" + (last ? "?after=" + last : ""));
+            Object.keys(listeners).forEach(hear);
+          };
+          document.addEventListener("visibilitychange", () => {
+            if (document.hidden) { source?.close(); source = null; } else open();
+          });
+          window.patchline = {
+            launch: \(token.map { "\"\($0)\"" } ?? "null"),
+            // This version works: it stays. Without it, it is rolled back after the startup timeout.
+            async startupDidComplete() {
+              if (this.launch === null) return "alreadyConfirmed";
+              return (await call("confirm?launch=" + this.launch, "POST")).result;
+            },
+            confirm() { return this.startupDidComplete(); },
+            // { app, channel, running, onTrial, current, pending, starts, sync, lastSync }
+            status: () => call("status", "GET"),
+            // Looks for a new version; what it comes to is told as events.
+            checkForUpdates: async () => (await call("check", "POST")).result,
+            // Starts the version that waits, if one may start in a running app, and loads the page again.
+            async switchToPendingVersion() {
+              await call("switch", "POST", { "X-Patchline-Switch": "1" });
+              location.reload();
+            },
+            switchToPending() { return this.switchToPendingVersion(); },
+            reload: () => location.reload(),
+            // What to send to whoever can help; no secrets.
+            report: () => call("report", "GET"),
+            // state, checking, progress, checked, failed, ready, switched, reload
+            on(name, take) {
+              if (!listeners[name]) {
+                listeners[name] = new Set();
+                if (source) hear(name);
+              }
+              listeners[name].add(take);
+              open();
+              return () => listeners[name].delete(take);
+            },
+          };
+          // A version that does not wait has started: <script src="/__patchline/launch.js" data-reload="never"> stays.
+          if (document.currentScript?.dataset.reload !== "never") window.patchline.on("reload", () => location.reload());
+        })();
+
+        """
+    }
+}

@@ -1,0 +1,101 @@
+package import PatchFormat
+
+/// What open pages know of the device: the snapshot that a stream of events begins with, and what each event changes.
+package struct PageState: Equatable, Sendable {
+    package enum Sync: Equatable, Sendable {
+        case idle
+        /// Percent, from 0 to 100.
+        case running(percent: Int)
+        case failed(String)
+
+        var json: JSON {
+            switch self {
+            case .idle: .fields([("phase", .text("idle"))])
+            case .running(let percent): .fields([("phase", .text("running")), ("percent", .integer(percent))])
+            case .failed(let message): .fields([("phase", .text("failed")), ("message", .text(message))])
+            }
+        }
+    }
+
+    /// The versions of the bundle that new pages get, and of the one that waits.
+    package private(set) var current: String?
+    package private(set) var pending: String?
+    package private(set) var sync = Sync.idle
+
+    /// Whether the event says anything new: progress only grows, and nothing is told twice.
+    mutating func take(_ event: PageEvent) -> Bool {
+        let before = self
+        switch event {
+        case .checking:
+            if case .running = sync { return false }
+            sync = .running(percent: 0)
+        case .progress(let percent):
+            guard case .running(let shown) = sync, percent > shown else { return false }
+            sync = .running(percent: min(percent, 100))
+        case .checked: sync = .idle
+        case .failed(let message): sync = .failed(message)
+        case .ready(let version): pending = version
+        case .switched(let version):
+            // What waited was chosen over what ran before.
+            if current != version || pending == version { pending = nil }
+            current = version
+        case .reload: return true
+        }
+        return self != before || event.isAlwaysTold
+    }
+
+    var json: JSON {
+        .fields([
+            ("current", current.map { .text($0) } ?? .null), ("pending", pending.map { .text($0) } ?? .null),
+            ("sync", sync.json),
+        ])
+    }
+}
+
+/// What a page is told while it is open.
+package enum PageEvent: Equatable, Sendable {
+    /// A sync began.
+    case checking
+    /// Percent of the bytes of this sync.
+    case progress(Int)
+    /// The sync is over; whether something new came.
+    case checked(isNew: Bool)
+    /// In words.
+    case failed(String)
+    /// A new version is here and waits.
+    case ready(version: String?)
+    /// New pages get this version from now on.
+    case switched(version: String?)
+    /// A version that does not wait has started: every page is to load again.
+    case reload
+
+    var isAlwaysTold: Bool {
+        switch self {
+        case .checked, .failed, .reload: true
+        case .checking, .progress, .ready, .switched: false
+        }
+    }
+
+    package var name: String {
+        switch self {
+        case .checking: "checking"
+        case .progress: "progress"
+        case .checked: "checked"
+        case .failed: "failed"
+        case .ready: "ready"
+        case .switched: "switched"
+        case .reload: "reload"
+        }
+    }
+
+    package var json: JSON {
+        switch self {
+        case .checking, .reload: .fields([])
+        case .progress(let percent): .fields([("percent", .integer(percent))])
+        case .checked(let isNew): .fields([("isNew", .bool(isNew))])
+        case .failed(let message): .fields([("message", .text(message))])
+        case .ready(let version), .switched(let version):
+            .fields([("version", version.map { .text($0) } ?? .null)])
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// What is served now: one bundle, and the launch that a page may speak for.
+package struct ServedSelection: Sendable {
+    /// Nil before the first install.
+    package let table: AssetTable?
+    /// The token of a running trial; nil when there is nothing to confirm.
+    package let launch: String?
+    /// The version of the bundle, as people call it.
+    package let version: String?
+
+    package init(table: AssetTable?, launch: String?, version: String? = nil) {
+        self.table = table
+        self.launch = launch
+        self.version = version
+    }
+
+    package static let nothing = ServedSelection(table: nil, launch: nil)
+}

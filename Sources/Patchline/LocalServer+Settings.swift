@@ -1,0 +1,53 @@
+package import AssetServer
+package import HTTPFiles
+package import PatchSync
+
+extension LocalServer {
+    package struct Settings: Sendable {
+        /// Nil: the app's own, recorded at the first start; 0: any free one.
+        package var port: Int?
+        /// Whether a taken port leads to the next one; pages lose cookies and storage then.
+        package var takesNextFreePort = false
+        /// Whether every program on this machine is let in; else only what has the token.
+        package var isOpen = false
+        package var serving = AssetServer.Settings(access: Access(token: nil))
+        package var app = RunningApp.Settings()
+        package var updates = Updates.Settings()
+        /// Of each sync.
+        package var deadlines = Deadlines()
+
+        package init() {}
+    }
+
+    /// What a person watching the server is told.
+    package enum Event: Sendable {
+        case app(RunningApp.Event)
+        case synced(Result<SyncReport, SyncError>)
+        case portTaken(Int, next: Int)
+        /// A file is not what it should be, in one escaped line.
+        case fileTrouble(String)
+    }
+}
+
+/// Why an app's pages are not served.
+package enum LocalServerError: Error, Equatable, Sendable {
+    case portInUse(Int)
+    /// The socket cannot be made, or broke.
+    case listener(FileServerError)
+    /// State could not be read, or not be written.
+    case device(SyncError)
+    /// Somebody else starts it just now.
+    case alreadyStarting
+    /// It was stopped while it started.
+    case stopped
+    case other(String)
+
+    init(_ error: any Error) {
+        switch error {
+        case FileServerError.portInUse(_, let port): self = .portInUse(port)
+        case let error as FileServerError: self = .listener(error)
+        case let error as SyncError: self = .device(error)
+        default: self = .other(String(describing: error))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+package import AssetServer
+package import HTTPFiles
+import Logging
+import NIOCore
+import PatchFormat
+package import PatchSync
+import ServiceLifecycle
+
+/// An app's pages on this device: the active bundle on the app's own port, its trial, and its updates.
+///
+/// ```
+/// stopped ──start──▶ running ──stop──▶ stopped ──start──▶ running, on the same port and with the same token
+/// ```
+///
+/// Stopping ends every answer and every stream of events in good order; a trial is stopped cleanly, and goes on when the
+/// server is started again.
+package actor LocalServer {
+    /// Where the app is, from ``start()`` on.
+    package struct Address: Equatable, Sendable {
+        package let port: Int
+        /// Nil when every program on this machine is let in.
+        package let token: AccessToken?
+
+        /// What pages and their storage belong to.
+        package var origin: String { "http://127.0.0.1:\(port)" }
+
+        /// What the app opens.
+        package var url: String {
+            token.map { "\(origin)/?\(Access.parameter)=\($0.text)" } ?? "\(origin)/"
+        }
+    }
+
+    private enum State {
+        case stopped
+        case starting
+        case running(Address, ServiceGroup, Task<Void, any Error>)
+    }
+
+    private let device: Device
+    private let settings: Settings
+    private let assets: AssetServer
+    private let app: RunningApp
+    private let updates: Updates
+    private let token: AccessToken?
+    private let report: @Sendable (Event) -> Void
+    private var state = State.stopped
+    /// The port of the first start.
+    private var port: Int?
+    private var hasLaunched = false
+
+    /// - Parameters:
+    ///   - delegate: answers what it takes and the bundle has no file for.
+    ///   - sync: one sync; the device's own unless a test has another.
+    ///   - report: told what happens, from many threads.
+    package init(
+        device: Device,
+        settings: Settings,
+        delegate: (any RequestDelegate)? = nil,
+        sync: Updates.Sync? = nil,
+        report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.device = device
+        self.settings = settings
+        self.report = report
+        var serving = settings.serving
+        if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
+        token = serving.access.token
+        let assets = AssetServer(serving)
+        self.assets = assets
+        let deadlines = settings.deadlines
+        let own: Updates.Sync = { (report) async throws(SyncError) in
+            var deadlines = deadlines
+            // Somebody looks at a page that waits: it is told soon, and the next sync comes soon.
+            if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
+            return try await device.reopened().sync(deadlines, report: report)
+        }
+        updates = Updates(
+            settings.updates,
+            events: assets.events,
+            isInstalled: { assets.isServing },
+            report: { report(.synced($0)) },
+            sync: sync ?? own
+        )
+        app = RunningApp(device: device, server: assets, updates: updates, settings: settings.app) { report(.app($0)) }
+        assets.connect(app)
+        if let delegate { assets.delegate(to: delegate) }
+    }
+
+    /// Binds, launches, and returns once pages are served.
+    ///
+    /// A port that is taken costs no trial and changes nothing in the store.
+    package func start() async throws(LocalServerError) -> Address {
+        switch state {
+        case .running(let address, _, _): return address
+        case .starting: throw .alreadyStarting
+        case .stopped: state = .starting
+        }
+        do throws(LocalServerError) {
+            let (address, group, task) = try await begin(on: port ?? firstPort)
+            port = address.port
+            state = .running(address, group, task)
+            return address
+        } catch {
+            state = .stopped
+            throw error
+        }
+    }
+
+    /// Returns once no answer is on its way and the port is free.
+    package func stop() async {
+        guard case .running(_, let group, let task) = state else { return }
+        assets.events.close()
+        await group.triggerGracefulShutdown()
+        _ = await task.result
+        state = .stopped
+    }
+
+    /// Waits until the server ends, by ``stop()`` or because its socket broke.
+    package func waitForEnd() async throws(LocalServerError) {
+        guard case .running(_, _, let task) = state else { return }
+        if case .failure(let error) = await task.result { throw LocalServerError(error) }
+    }
+
+    /// The app went to the background while the server goes on: the startup timer stands still.
+    package func background() async throws(SyncError) { try await app.background() }
+
+    package func foreground() async throws(SyncError) { try await app.foreground() }
+
+    // MARK: Starting
+
+    private var firstPort: Int {
+        settings.port ?? device.configuration.port ?? StablePort.port(for: device.configuration.app)
+    }
+
+    private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
+
+    /// On this port, or where that is allowed on the next free one.
+    private func begin(on first: Int) async throws(LocalServerError) -> Begun {
+        var port = first
+        while true {
+            do throws(LocalServerError) {
+                return try await begin(at: port)
+            } catch .portInUse where settings.takesNextFreePort && (1..<65_535).contains(port) {
+                report(.portTaken(port, next: port + 1))
+                port += 1
+            }
+        }
+    }
+
+    private func begin(at port: Int) async throws(LocalServerError) -> Begun {
+        let (bound, whenBound) = AsyncStream.makeStream(of: Int.self)
+        let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
+        assets.events.open()
+        let server = FileServer(
+            configuration: .init(host: "127.0.0.1", port: port),
+            source: assets,
+            errorLog: { [report] in report(.fileTrouble($0)) },
+            onListening: { [assets] address in
+                assets.listening(on: address.port ?? port)
+                whenBound.yield(address.port ?? port)
+                whenBound.finish()
+            }
+        )
+        let launch = Launch(bound: bound, updates: updates) { [self] port async throws in
+            let app = try await launched(on: port)
+            whenReady.yield(port)
+            return app
+        }
+        let group = ServiceGroup(
+            services: [server, launch, Heartbeat(events: assets.events)],
+            logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let task = Task {
+            defer { whenReady.finish() }
+            try await group.run()
+        }
+        for await port in ready { return (Address(port: port, token: token), group, task) }
+        if case .failure(let error) = await task.result { throw LocalServerError(error) }
+        throw .stopped
+    }
+
+    /// Counts the launch once the port is ours, so that a taken port costs no trial.
+    private func launched(on port: Int) async throws(SyncError) -> RunningApp {
+        await record(port)
+        if hasLaunched { try await app.foreground() } else { try await app.launch() }
+        hasLaunched = true
+        return app
+    }
+
+    private func record(_ port: Int) async {
+        do throws(SyncError) {
+            if let token { try device.keep(token) }
+            guard settings.port == nil, device.configuration.port == nil else { return }
+            try await device.store.changingConfiguration { configuration in configuration.port = port }
+        } catch { report(.app(.trouble(error))) }
+    }
+}
+
+/// Launches once the port is ours, then follows state and timer, and keeps the app up to date.
+private struct Launch: Service {
+    let bound: AsyncStream<Int>
+    let updates: Updates
+    let launch: @Sendable (Int) async throws -> RunningApp
+
+    func run() async throws {
+        for await port in bound.cancelOnGracefulShutdown() {
+            let app = try await launch(port)
+            return await withDiscardingTaskGroup { group in
+                group.addTask { await app.run() }
+                group.addTask { await updates.run() }
+            }
+        }
+    }
+}
+
+/// Keeps streams of events from looking dead.
+private struct Heartbeat: Service {
+    let events: PageEvents
+
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: .seconds(15))) != nil { events.beat() }
+        }
+    }
+}

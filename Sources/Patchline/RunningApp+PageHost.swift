@@ -1,0 +1,82 @@
+package import AssetServer
+package import PatchFormat
+import PatchSync
+
+/// What the pages of a running app may ask of it.
+extension RunningApp: PageHost {
+    package func confirm(_ text: String) async -> Readiness {
+        guard let token = LaunchToken(text) else { return .otherLaunch }
+        do throws(SyncError) {
+            // Another process may have changed the channel.
+            switch try await device.reopened().confirm(token) {
+            case .confirmed: return .confirmed
+            case .alreadyConfirmed: return .alreadyConfirmed
+            case .otherLaunch, .nothingToConfirm: return .otherLaunch
+            }
+        } catch { return .failed }
+    }
+
+    package func switchToPending() async -> Switching {
+        do throws(SyncError) { try await startPending() } catch { return .refused(error.description) }
+        return .switched
+    }
+
+    package func checkForUpdates() async -> CheckStart {
+        await updates?.check() ?? .switchedOff
+    }
+
+    package func status() -> PageStatus {
+        var status = PageStatus(app: device.configuration.app.text, channel: device.configuration.channel.text)
+        status.current = serving.flatMap(version)
+        guard let state = try? device.state() else { return status }
+        if case .pending(_, let next) = state.machine.state {
+            status.pending = version(of: next)
+            status.starts = next.activates.rawValue
+        }
+        status.lastSync = state.lastSync?.at.description
+        return status
+    }
+
+    package func debugReport() -> JSON {
+        let configuration = device.configuration
+        let state = try? device.state()
+        return .fields([
+            ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+            ("server", .text(configuration.server.text)),
+            ("appVersion", configuration.appVersion.map { .text($0.text) }),
+            ("appBuild", configuration.appBuild.map { .text($0.text) }),
+            ("platform", configuration.platform.map { .text($0.name) }), ("time", .text(device.now().description)),
+            ("phase", state.map { .text($0.machine.state.phase.rawValue) }),
+            ("lastSync", state?.lastSync.map { .text($0.at.description) }),
+            ("roleVersion", state?.lastSync.map { .integer($0.roleVersion) }),
+            ("running", .array(state?.machine.state.running?.patches.map(\.reported) ?? [])),
+            ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }),
+            ("blocks", state?.reportedBlocks),
+            ("damaged", damaged.map { .text($0) }), ("events", .array(events.map(\.reported))),
+        ])
+    }
+}
+
+extension InstalledPatch {
+    fileprivate var reported: JSON { .text("\(patchID) \(version)") }
+}
+
+extension SelectionMachine {
+    fileprivate var pendingPatches: [InstalledPatch] {
+        if case .pending(_, let next) = state { next.patches } else { [] }
+    }
+}
+
+extension DeviceState {
+    fileprivate var reportedBlocks: JSON {
+        .array(
+            machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
+                .text("\(content.patchID) \(block.version): \(block.reason.rawValue), until \(block.until)")
+            }
+        )
+    }
+}
+
+extension PageEvent {
+    fileprivate var reported: JSON { .fields([("event", .text(name)), ("data", json)]) }
+}

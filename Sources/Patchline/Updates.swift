@@ -1,0 +1,130 @@
+package import AssetServer
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+package import PatchSync
+import ServiceLifecycle
+
+/// The syncs of a running app: one at a time, when a page wishes it, every so often where that is set, and by itself
+/// until there is something to serve.
+package actor Updates: Service {
+    package typealias Sync =
+        @Sendable (_ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
+
+    package struct Settings: Sendable {
+        /// Nil: only when somebody asks.
+        package var interval: Duration?
+        /// How soon again after a sync that left nothing to serve; nil: only when somebody asks.
+        package var firstInterval: Duration? = .seconds(30)
+
+        /// Whether it syncs at all.
+        package var isAllowed = true
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private let events: PageEvents
+    private let sync: Sync
+    private let isInstalled: @Sendable () -> Bool
+    private let report: @Sendable (Result<SyncReport, SyncError>) -> Void
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let wishes: AsyncStream<Void>
+    private let wish: AsyncStream<Void>.Continuation
+    private var isRunning = false
+
+    /// - Parameters:
+    ///   - isInstalled: whether there is anything to serve.
+    ///   - report: told what each sync came to.
+    package init(
+        _ settings: Settings,
+        events: PageEvents,
+        isInstalled: @escaping @Sendable () -> Bool,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        report: @escaping @Sendable (Result<SyncReport, SyncError>) -> Void,
+        sync: @escaping Sync
+    ) {
+        self.settings = settings
+        self.events = events
+        self.isInstalled = isInstalled
+        self.sleep = sleep
+        self.report = report
+        self.sync = sync
+        (wishes, wish) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Begins a sync, unless one runs; returns at once.
+    package func check() -> CheckStart {
+        guard settings.isAllowed else { return .switchedOff }
+        guard !isRunning else { return .alreadyRunning }
+        wish.yield()
+        return .started
+    }
+
+    /// Until the task is cancelled or the service group stops; a sync under way is broken off, and what came of it stays.
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.wishByItself() }
+                for await _ in wishes { await oneSync() }
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func wishByItself() async {
+        guard settings.isAllowed else { return }
+        if settings.interval != nil { wish.yield() }
+        while !Task.isCancelled {
+            let isNeeded = settings.firstInterval != nil && !isInstalled()
+            if isNeeded { wish.yield() }
+            guard let pause = isNeeded ? settings.firstInterval : settings.interval else { return }
+            guard (try? await sleep(pause)) != nil else { return }
+            if !isNeeded { wish.yield() }
+        }
+    }
+
+    private func oneSync() async {
+        isRunning = true
+        defer { isRunning = false }
+        events.tell(.checking)
+        let progress = NIOLockedValueBox(SyncProgress())
+        do throws(SyncError) {
+            let outcome = try await sync { [events] event in
+                if let percent = progress.withLockedValue({ $0.take(event) }) { events.tell(.progress(percent)) }
+            }
+            events.tell(.progress(100))
+            events.tell(outcome.failures.first.map { .failed($0.error.description) } ?? .checked(isNew: outcome.isNew))
+            report(.success(outcome))
+        } catch .lock(.held) {
+            // Another process syncs: what it brings is followed, and what it does not is asked for after it.
+            if (try? await sleep(.seconds(1))) != nil { wish.yield() }
+        } catch {
+            events.tell(.failed(error.description))
+            if !Task.isCancelled { report(.failure(error)) }
+        }
+    }
+}
+
+extension SyncReport {
+    fileprivate var isNew: Bool { staging == .staged }
+}
+
+extension Device {
+    /// One sync with the servers that the configuration names now.
+    package func sync(
+        _ deadlines: Deadlines,
+        report: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> SyncReport {
+        try await store.syncing { () throws(SyncError) in
+            let configuration = try store.configuration()
+            return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
+                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
+                engine.deadlines = deadlines
+                engine.report = report
+                engine.atCommitPoint = atCommitPoint
+                return try await engine.sync()
+            }
+        }
+    }
+}

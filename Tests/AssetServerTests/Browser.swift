@@ -1,0 +1,87 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A client that asks a server on loopback as a browser would, one connection a request.
+struct Browser: Sendable {
+    struct Answer: Sendable {
+        let status: Int
+        /// The lines of the head.
+        let head: [String]
+        let body: String
+
+        init(_ text: String) {
+            let end = text.range(of: "\r\n\r\n")
+            head = (end.map { text[..<$0.lowerBound] } ?? text[...]).split(separator: "\r\n").map(String.init)
+            status = head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            body = end.map { String(text[$0.upperBound...]) } ?? ""
+        }
+
+        func field(_ name: String) -> String? {
+            head.first { $0.lowercased().hasPrefix("\(name.lowercased()): ") }.map {
+                String($0.dropFirst(name.count + 2))
+            }
+        }
+    }
+
+    let port: Int
+    var cookie: String?
+
+    func ask(_ target: String, _ fields: [(String, String)] = [], method: String = "GET") async throws -> Answer {
+        try await connected { inbound, channel in
+            try await channel.writeAndFlush(head(method, target, fields + [("Connection", "close")]))
+            var text = ByteBuffer()
+            while var more = try await inbound.next(isolation: #isolation) { text.writeBuffer(&more) }
+            return Answer(String(buffer: text))
+        }
+    }
+
+    /// Opens a stream of events for as long as `body` listens.
+    func hear<Result: Sendable>(_ body: (inout Ear) async throws -> Result) async throws -> Result {
+        try await connected { inbound, channel in
+            try await channel.writeAndFlush(head("GET", "/__patchline/events", []))
+            var ear = Ear(inbound: inbound)
+            return try await body(&ear)
+        }
+    }
+
+    struct Ear {
+        fileprivate var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+        private(set) var text = ""
+
+        fileprivate init(inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator) {
+            self.inbound = inbound
+        }
+
+        /// Waits for any of these; false when the stream ends before.
+        mutating func wait(for parts: String...) async throws -> Bool {
+            while !parts.contains(where: text.contains) {
+                guard let more = try await inbound.next(isolation: #isolation) else { return false }
+                text += String(buffer: more)
+            }
+            return true
+        }
+    }
+
+    private func head(_ method: String, _ target: String, _ fields: [(String, String)]) -> ByteBuffer {
+        var all = [("Host", "127.0.0.1:\(port)")] + fields
+        if let cookie { all.append(("Cookie", cookie)) }
+        let lines = all.map { "\($0): \($1)" }.joined(separator: "\r\n")
+        return ByteBuffer(string: "\(method) \(target) HTTP/1.1\r\n\(lines)\r\n\r\n")
+    }
+
+    private func connected<Result: Sendable>(
+        _ body: (inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator, any Channel) async throws -> Result
+    ) async throws -> Result {
+        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await connection.executeThenClose { inbound in
+            var iterator = inbound.makeAsyncIterator()
+            return try await body(&iterator, connection.channel)
+        }
+    }
+}

@@ -1,0 +1,297 @@
+import AssetServer
+import Foundation
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTesting
+import Patchline
+import SystemPackage
+import Testing
+
+/// A device in a folder of its own, whose pages are served on a real port.
+private struct Served {
+    let clock = ManualClock()
+    let repository: SimulatedRepository
+    let root: FilePath
+    let device: SimulatedDevice
+
+    /// Runs `body` with a new device and removes it.
+    static func with(_ body: (Served) async throws -> Void) async throws {
+        let served = try Served()
+        do { try await body(served) } catch {
+            try? DiskFiles().removeTree(served.root)
+            throw error
+        }
+        try DiskFiles().removeTree(served.root)
+    }
+
+    private init() throws {
+        repository = SimulatedRepository(clock: clock)
+        root = FilePath("/tmp/localserver-tests-\(UInt64.random(in: 0...UInt64.max))")
+        device = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true)
+    }
+
+    func publish(_ version: String) {
+        repository.publish([.bundle("web", version, ["index.html": "<p>\(version)</p>", "main.js": "\(version)"])])
+    }
+
+    /// What is published runs, and is confirmed.
+    func install() async throws {
+        try await device.sync()
+        try await device.launchAndConfirm()
+    }
+
+    func server(_ change: (inout LocalServer.Settings) -> Void = { _ in }) -> LocalServer {
+        var settings = LocalServer.Settings()
+        settings.port = 0
+        settings.updates.firstInterval = nil
+        change(&settings)
+        let device = device
+        return LocalServer(
+            device: device.device,
+            settings: settings,
+            sync: { report throws(SyncError) in
+                var device = device
+                device.report = report
+                return try await device.sync()
+            },
+            report: { _ in }
+        )
+    }
+
+    var token: String {
+        get throws {
+            String(decoding: try DiskFiles().read(root.appending("access-token"), limit: 64), as: UTF8.self)
+        }
+    }
+}
+
+extension LocalServer.Address {
+    fileprivate var browser: Browser {
+        Browser(port: port, cookie: token.map { "cdvToken_\(port)=\($0.text)" })
+    }
+}
+
+@Suite("A local server", .timeLimit(.minutes(1)))
+struct LocalServerTests {
+    @Test func `lets its own URL in, and turns its token into a cookie`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.device.sync()
+            let server = world.server()
+            let address = try await server.start()
+            let token = try #require(address.token?.text)
+            #expect(address.url == "http://127.0.0.1:\(address.port)/?cdvToken=\(token)")
+            #expect(try world.token == "\(token)\n")
+            let stranger = Browser(port: address.port)
+            #expect(try await stranger.ask("/").status == 403)
+            #expect(try await stranger.ask("/__patchline/events").status == 403)
+            let navigation = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+            let first = try await stranger.ask("/?cdvToken=\(token)", navigation)
+            #expect(first.status == 303 && first.field("Location") == "/")
+            var app = stranger
+            app.cookie = first.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
+            let page = try await app.ask("/", navigation)
+            #expect(page.status == 200 && page.body == "<p>1</p>")
+            #expect(page.field("Referrer-Policy") == "same-origin")
+            #expect(try await app.ask("/", [("Origin", "http://evil.example")], method: "POST").status == 403)
+            await server.stop()
+        }
+    }
+
+    @Test func `keeps its token in a file that its owner alone can read, from one start to the next`() async throws {
+        try await Served.with { world in
+            let server = world.server()
+            let token = try #require(try await server.start().token)
+            await server.stop()
+            let file = world.root.appending("access-token")
+            #expect(try DiskFiles().status(of: file)?.permissions == .privateFile)
+            let again = world.server()
+            #expect(try await again.start().token == token)
+            await again.stop()
+            try DiskFiles().remove(file)
+            let fresh = world.server()
+            #expect(try await fresh.start().token != token)
+            await fresh.stop()
+        }
+    }
+
+    /// E6.
+    @Test func `stops with nothing hanging, and comes back on its port with its token`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.install()
+            let server = world.server()
+            let address = try await server.start()
+            let page = try await address.browser.hear { ear in
+                #expect(try await ear.wait(for: "event: state"))
+                async let stopped: Void = server.stop()
+                let hasEnded = try await ear.wait(for: "never") == false
+                await stopped
+                return hasEnded
+            }
+            #expect(page, "the stream of events ended with the server")
+            await #expect(throws: (any Error).self) { try await address.browser.ask("/") }
+            #expect(try await server.start() == address)
+            #expect(try await server.start() == address, "a second start changes nothing")
+            #expect(try await address.browser.ask("/").status == 200)
+            await server.stop()
+            await server.stop()
+        }
+    }
+
+    @Test func `goes on with the trial that ran when it stopped, under the same launch`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.device.sync()
+            let server = world.server()
+            let browser = try await server.start().browser
+            let before = try await browser.ask("/__patchline/launch.js").body
+            await server.stop()
+            guard case .trying(_, _, let stopped) = try world.device.device.state().machine.state else {
+                Issue.record("no trial is running")
+                return
+            }
+            #expect(stopped.launches == 0, "a clean stop does not count")
+            _ = try await server.start()
+            #expect(try await browser.ask("/__patchline/launch.js").body == before)
+            #expect(before.contains(stopped.token.text))
+            #expect(
+                try await browser.ask("/__patchline/confirm?launch=\(stopped.token)", method: "POST").body
+                    == "{\"result\":\"confirmed\"}"
+            )
+            await server.stop()
+        }
+    }
+
+    /// M22.
+    @Test func `records its port at the first start alone, and tells of a taken one without touching the store`()
+        async throws
+    {
+        try await Served.with { world in
+            let first = world.server { $0.port = 0 }
+            let taken = try await first.start().port
+            #expect(
+                try world.device.store.configuration().port == nil,
+                "a port that was asked for is not the app's own"
+            )
+            try await world.device.store.changingConfiguration { $0.port = taken }
+            try DiskFiles().remove(world.root.appending("access-token"))
+            let device = try SimulatedDevice(opening: world.device.store, of: world.repository, clock: world.clock)
+            var settings = LocalServer.Settings()
+            settings.updates.isAllowed = false
+            let before = try DiskFiles().list(world.root)
+            let second = LocalServer(device: device.device, settings: settings) { _ in }
+            await #expect(throws: LocalServerError.portInUse(taken)) { try await second.start() }
+            #expect(try DiskFiles().list(world.root) == before)
+            settings.takesNextFreePort = true
+            let third = LocalServer(device: device.device, settings: settings) { _ in }
+            let next = try await third.start().port
+            #expect(next > taken)
+            #expect(try world.device.store.configuration().port == taken, "the app's own port stays")
+            await third.stop()
+            await first.stop()
+            #expect(try await second.start().port == taken)
+            await second.stop()
+        }
+    }
+
+    @Test func `fetches the first version by itself, and tells a waiting page how far it is`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            let server = world.server { $0.updates.firstInterval = .seconds(3_600) }
+            let browser = try await server.start().browser
+            let document = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
+            try await browser.hear { ear in
+                let isThere = try await ear.wait(for: "\"current\":\"1\"", "event: switched")
+                #expect(isThere)
+            }
+            let page = try await browser.ask("/", document)
+            #expect(page.status == 200 && page.body == "<p>1</p>")
+            await server.stop()
+        }
+    }
+
+    @Test func `checks when a page asks, tells what came, and switches when the page says so`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.install()
+            let server = world.server()
+            let browser = try await server.start().browser
+            world.publish("2")
+            try await browser.hear { ear in
+                #expect(try await ear.wait(for: "event: state"))
+                #expect(try await browser.ask("/__patchline/check", method: "POST").body == "{\"result\":\"started\"}")
+                #expect(try await ear.wait(for: "event: ready"))
+                #expect(try await ear.wait(for: "event: checked"))
+                let percents = ear.text.matches(of: #/"percent":(\d+)/#).compactMap { Int($0.1) }
+                #expect(percents == percents.sorted() && percents.last == 100, "\(percents)")
+                #expect(try await browser.ask("/").body == "<p>1</p>")
+                let header = [("X-Patchline-Switch", "1")]
+                let switched = try await browser.ask("/__patchline/switch", header, method: "POST")
+                #expect(switched.body == "{\"result\":\"switched\"}")
+                #expect(try await ear.wait(for: "event: switched"))
+                let again = try await browser.ask("/__patchline/switch", header, method: "POST")
+                #expect(again.status == 409 && again.body.contains("No pending version to switch to"))
+            }
+            #expect(try await browser.ask("/").body == "<p>2</p>")
+            let status = try await browser.ask("/__patchline/status").body
+            #expect(status.contains("\"onTrial\":true,\"pending\":null,\"running\":\"2\""), "\(status)")
+            await server.stop()
+        }
+    }
+
+    @Test func `sends a report that names no secret`() async throws {
+        try await Served.with { world in
+            try await world.device.store.changingConfiguration {
+                $0.user = UserID("alice")
+                if let plan = ConditionKey("plan"), let gold = ConditionValue("gold") { $0.data = [plan: gold] }
+            }
+            world.publish("1")
+            try await world.device.sync()
+            let device = try SimulatedDevice(opening: world.device.store, of: world.repository, clock: world.clock)
+            var settings = LocalServer.Settings()
+            settings.port = 0
+            settings.updates.isAllowed = false
+            let server = LocalServer(device: device.device, settings: settings) { _ in }
+            let address = try await server.start()
+            let report = try await address.browser.ask("/__patchline/report").body
+            #expect(report.contains("\"running\":[\"web 1\"]") && report.contains("\"server\":\"http://patches.test\""))
+            for secret in [address.token?.text ?? "", "alice", "gold", Hex.text(SimulatedDevice.id)] {
+                #expect(!report.contains(secret), "\(secret)")
+            }
+            guard case .trying(_, _, let launch) = try device.device.state().machine.state else {
+                Issue.record("no trial is running")
+                return
+            }
+            #expect(!report.contains(launch.token.text))
+            await server.stop()
+        }
+    }
+
+    @Test func `keeps an open page on its release over real connections while it is switched`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.install()
+            let server = world.server()
+            let browser = try await server.start().browser
+            let document = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
+            func page(_ path: String) -> [(String, String)] {
+                [("Referer", "http://127.0.0.1:\(browser.port)\(path)"), ("Sec-Fetch-Dest", "script")]
+            }
+            #expect(try await browser.ask("/cart", document).body == "<p>1</p>")
+            world.publish("2")
+            try await world.device.sync()
+            let switched = try await browser.ask("/__patchline/switch", [("X-Patchline-Switch", "1")], method: "POST")
+            #expect(switched.status == 200)
+            #expect(try await browser.ask("/main.js", page("/cart")).body == "1")
+            #expect(try await browser.ask("/shop", document).body == "<p>2</p>")
+            #expect(try await browser.ask("/main.js", page("/shop")).body == "2")
+            #expect(try await browser.ask("/main.js", page("/cart")).body == "1")
+            #expect(try await browser.ask("/cart", document).body == "<p>2</p>")
+            #expect(try await browser.ask("/main.js", page("/cart")).body == "2")
+            await server.stop()
+        }
+    }
+}

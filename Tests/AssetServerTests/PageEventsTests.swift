@@ -1,0 +1,103 @@
+import NIOCore
+import Testing
+
+@testable import AssetServer
+
+@Suite("A stream of events")
+struct PageEventsTests {
+    private let events = PageEvents(start: "s")
+
+    /// What a page hears in one piece.
+    private func next(_ iterator: inout AsyncStream<ByteBuffer>.Iterator) async -> String? {
+        await iterator.next(isolation: #isolation).map { String(buffer: $0) }
+    }
+
+    @Test func `begins with what holds, then tells what happens, each with a number`() async throws {
+        events.tell(.switched(version: "1"))
+        events.tell(.ready(version: "2"))
+        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        #expect(
+            await next(&page) == """
+                retry: 1000
+
+                id: s-2
+                event: state
+                data: {"current":"1","pending":"2","sync":{"phase":"idle"}}
+
+
+                """
+        )
+        events.tell(.switched(version: "2"))
+        #expect(await next(&page) == "id: s-3\nevent: switched\ndata: {\"version\":\"2\"}\n\n")
+        events.beat()
+        #expect(await next(&page) == ": \n\n")
+    }
+
+    @Test(arguments: [("s-1", ["progress", "failed"]), ("s-3", []), ("x-1", []), ("s-x", []), ("", []), ("s-99", [])])
+    func `gives a page that comes back what it missed, unless the server was started since`(
+        id: String,
+        missed: [String]
+    ) async throws {
+        for event in [PageEvent.checking, .progress(10), .failed("no network")] { events.tell(event) }
+        var page = try #require(events.subscribe(after: id)).makeAsyncIterator()
+        let first = try #require(await next(&page))
+        let names = first.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { String($0.dropFirst(7)) }
+        #expect(names == ["state"] + missed)
+    }
+
+    @Test func `never tells of progress that goes back, or of the same twice`() async throws {
+        let told: [(PageEvent, Bool)] = [
+            (.progress(5), false), (.checking, true), (.checking, false), (.progress(10), true), (.progress(10), false),
+            (.progress(7), false), (.progress(99), true), (.progress(100), true), (.checked(isNew: true), true),
+            (.progress(50), false), (.ready(version: "2"), true), (.ready(version: "2"), false), (.checking, true),
+            (.progress(1), true), (.failed("a"), true), (.failed("a"), true), (.switched(version: "2"), true),
+            (.switched(version: "2"), false), (.reload, true), (.reload, true),
+        ]
+        var state = PageState()
+        for (event, isNew) in told { #expect(state.take(event) == isNew, "\(event)") }
+        #expect(state.current == "2" && state.pending == nil)
+    }
+
+    @Test func `ends for a page that does not read, and for no other`() async throws {
+        let slow = try #require(events.subscribe(after: nil))
+        var quick = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        _ = await next(&quick)
+        for _ in 0..<PageEvents.kept + 1 {
+            events.tell(.reload)
+            _ = await next(&quick)
+        }
+        #expect(events.streams == 1)
+        var pieces = 0
+        for await _ in slow { pieces += 1 }
+        #expect(pieces == PageEvents.kept + 1)
+    }
+
+    @Test func `is one of a bounded number, and makes room when its page goes`() async throws {
+        var open: [Task<Void, Never>] = []
+        for _ in 0..<PageEvents.streamsLimit {
+            let stream = try #require(events.subscribe(after: nil))
+            open.append(Task { for await _ in stream {} })
+        }
+        #expect(events.subscribe(after: nil) == nil && !events.hasRoom)
+        open[0].cancel()
+        await open[0].value
+        #expect(events.hasRoom && events.streams == PageEvents.streamsLimit - 1)
+        events.close()
+        for task in open { await task.value }
+    }
+
+    @Test func `ends when the server stops, and begins again when it is started`() async throws {
+        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        _ = await next(&page)
+        events.close()
+        #expect(await next(&page) == nil)
+        #expect(events.subscribe(after: nil) == nil)
+        events.open()
+        #expect(events.subscribe(after: nil) != nil)
+    }
+
+    @Test func `keeps a bounded number of events`() {
+        for _ in 0..<1_000 { events.tell(.reload) }
+        #expect(events.recent.count == PageEvents.kept)
+    }
+}

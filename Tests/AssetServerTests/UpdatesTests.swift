@@ -1,0 +1,111 @@
+import AssetServer
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchSync
+import Patchline
+import Testing
+
+@Suite("The progress of a sync")
+struct SyncProgressTests {
+    @Test(
+        arguments: [
+            ([.downloading(files: 1, bytes: 200), .received(bytes: 50), .received(bytes: 50)], [25, 50]),
+            ([.downloading(files: 1, bytes: 10), .received(bytes: 10)], [99]),
+            ([.downloading(files: 1, bytes: 10), .received(bytes: 25)], [99]),
+            (
+                [
+                    .downloading(files: 1, bytes: 100), .received(bytes: 50), .downloading(files: 2, bytes: 150),
+                    .received(bytes: 50), .received(bytes: 100),
+                ], [50, 99]
+            ),
+            ([.received(bytes: 5)], []), ([.downloading(files: 0, bytes: 0)], []),
+            ([.downloading(files: 1, bytes: 1_000), .received(bytes: 5), .received(bytes: 5)], [1]),
+            ([.downloading(files: 1, bytes: 4_000_000_000_000), .received(bytes: 1_000_000_000_000)], [25]),
+        ] as [([SyncEvent], [Int])]
+    )
+    func `only grows, and is 100 at the end alone`(events: [SyncEvent], told: [Int]) {
+        var progress = SyncProgress()
+        #expect(events.compactMap { progress.take($0) } == told)
+    }
+}
+
+@Suite("The syncs of a running app", .timeLimit(.minutes(1)))
+struct UpdatesTests {
+    /// Updates whose clock is turned by hand: each sleep is handed out, and ends when it is let go.
+    private struct World {
+        let updates: Updates
+        let events = PageEvents(start: "s")
+        let synced: AsyncStream<Void>
+        let isInstalled = NIOLockedValueBox(false)
+        let sleeps: AsyncStream<(Duration, CheckedContinuation<Void, Never>)>
+
+        init(interval: Duration? = nil, isAllowed: Bool = true, fails: Bool = false) {
+            var settings = Updates.Settings()
+            settings.interval = interval
+            settings.isAllowed = isAllowed
+            let (synced, done) = AsyncStream.makeStream(of: Void.self)
+            let (sleeps, slept) = AsyncStream.makeStream(of: (Duration, CheckedContinuation<Void, Never>).self)
+            self.synced = synced
+            self.sleeps = sleeps
+            updates = Updates(
+                settings,
+                events: events,
+                isInstalled: { [isInstalled] in isInstalled.withLockedValue(\.self) },
+                sleep: { duration in
+                    await withCheckedContinuation { _ = slept.yield((duration, $0)) }
+                    try Task.checkCancellation()
+                },
+                report: { _ in done.yield() },
+                sync: { _ throws(SyncError) in throw .nothingInstalled }
+            )
+        }
+    }
+
+    @Test func `begin by themselves until there is something to serve, and then no more`() async throws {
+        let world = World()
+        let running = Task { await world.updates.run() }
+        var (sleeps, synced) = (world.sleeps.makeAsyncIterator(), world.synced.makeAsyncIterator())
+        for _ in 1...2 {
+            let (duration, wake) = try #require(await sleeps.next())
+            #expect(duration == .seconds(30))
+            await synced.next()
+            wake.resume()
+        }
+        let (_, wake) = try #require(await sleeps.next())
+        await synced.next()
+        world.isInstalled.withLockedValue { $0 = true }
+        wake.resume()
+        #expect(await world.updates.check() == .started)
+        await synced.next()
+        #expect(world.events.recent.last == .failed("nothing is installed yet"))
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `begin at the start and every so often where that is set`() async throws {
+        let world = World(interval: .seconds(600))
+        world.isInstalled.withLockedValue { $0 = true }
+        let running = Task { await world.updates.run() }
+        var (sleeps, synced) = (world.sleeps.makeAsyncIterator(), world.synced.makeAsyncIterator())
+        await synced.next()
+        for _ in 1...2 {
+            let (duration, wake) = try #require(await sleeps.next())
+            #expect(duration == .seconds(600))
+            wake.resume()
+            await synced.next()
+        }
+        let (_, wake) = try #require(await sleeps.next())
+        running.cancel()
+        wake.resume()
+        await running.value
+    }
+
+    @Test func `never begin where they are switched off`() async throws {
+        let world = World(interval: .seconds(1), isAllowed: false)
+        let running = Task { await world.updates.run() }
+        #expect(await world.updates.check() == .switchedOff)
+        running.cancel()
+        await running.value
+        #expect(world.events.recent.isEmpty)
+    }
+}
