@@ -9,6 +9,7 @@ package import SystemPackage
 /// STORE/
 ///   config.json                app, server, channel: what `init` was told
 ///   device.json                device id
+///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
 ///   channels/CHANNEL/          state.json; patchlist.json and dial.json as last verified
 ///   objects/ab/<sha256>        0444, made by rename

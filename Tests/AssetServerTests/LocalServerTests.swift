@@ -73,7 +73,8 @@ extension LocalServer.Address {
     }
 }
 
-@Suite("A local server", .timeLimit(.minutes(1)))
+// One at a time: each waits for a real disk, on the threads that all tests share.
+@Suite("A local server", .serialized, .timeLimit(.minutes(1)))
 struct LocalServerTests {
     @Test func `lets its own URL in, and turns its token into a cookie`() async throws {
         try await Served.with { world in

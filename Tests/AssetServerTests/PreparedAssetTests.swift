@@ -66,10 +66,6 @@ struct PreparedAssetTests {
         #expect(reply == nil)
     }
 
-    @Test func `is nothing that has to be read first`() throws {
-        #expect(try !isPrepared(request("/style.css"), by: server()))
-    }
-
     @Test func `is refused like any other request without the token, and remembered with its cookie alone`()
         async throws
     {
