@@ -7,7 +7,7 @@ SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz real bench bench-sync bench-trust bench-serve format lint docs release clean
+.PHONY: demo test sweep fuzz recorded real bench bench-sync bench-trust bench-serve format lint docs release clean
 
 demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -15,6 +15,8 @@ test: ; @.ci/setup --with-judges && .ci/test
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$${TMPDIR:-/tmp}/patchline-fuzz-found} .ci/fuzz
+# What GCDWebServer recorded, from a working copy of it: make recorded CHECKOUT=DIR
+recorded: ; @.ci/setup --with-judges && Tests/recorded.sh "$(CHECKOUT)"
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
 bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$($(RELEASE) --show-bin-path)"
 bench-sync: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/sync.sh "$$($(RELEASE) --show-bin-path)"

@@ -28,6 +28,7 @@ final class AnswerDesk {
 
     /// Takes the first request out of `buffer` and answers it; nil, with nothing taken, when ``Connection`` must.
     func answer(_ buffer: inout ByteBuffer) -> PreparedAnswer? {
+        guard configuration.dialect == .rfc9110 else { return nil }
         guard let end = Self.endOfHead(in: buffer), let bytes = buffer.getSlice(at: buffer.readerIndex, length: end)
         else { return nil }
         guard let answer = remembered.answer(to: bytes, edition: exchange.source.edition) ?? prepare(bytes)

@@ -6,6 +6,7 @@ import SystemPackage
 /// From a request's head to its response: what is refused without asking the source, and what the source says.
 struct Exchange: Sendable {
     let source: any FileSource
+    let dialect: Dialect
     /// Told in one line about a file that is not what the source said.
     let errorLog: (@Sendable (String) -> Void)?
 
@@ -64,7 +65,7 @@ struct Exchange: Sendable {
         case .file(let file):
             .response(await response(to: request, with: file))
         case .bytes(let bytes):
-            .response(Response(bytes, for: request))
+            .response(dialect.compatible?.response(with: bytes) ?? Response(bytes, for: request))
         case .stream(let stream):
             .response(Response(status: stream.status, headers: stream.headers, body: .stream(stream)))
         case .tunnel(let tunnel):
@@ -94,6 +95,9 @@ struct Exchange: Sendable {
         if let stamp = file.stamp, stamp != open.stamp {
             report("\(name) is not the file that was verified")
             return .changing
+        }
+        if let compatible = dialect.compatible {
+            return compatible.response(to: request, with: file, open, now: HTTPDate.second)
         }
         return Response(file, open: open, for: request)
     }

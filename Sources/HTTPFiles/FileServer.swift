@@ -26,7 +26,7 @@ package struct FileServer: Service {
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in }
     ) {
         self.configuration = configuration
-        self.exchange = Exchange(source: source, errorLog: errorLog)
+        self.exchange = Exchange(source: source, dialect: configuration.dialect, errorLog: errorLog)
         self.accessLog = accessLog
         self.onListening = onListening
     }

@@ -6,6 +6,8 @@ package struct FileServerConfiguration: Sendable {
     package var port: Int
     /// With it the server speaks HTTPS and nothing else.
     package var tls: TLSIdentity?
+    /// Other rules than HTTP's, for clients that were made for another server.
+    package var dialect = Dialect.rfc9110
 
     /// Connections served at a time; one more is answered 503 and closed, or with TLS closed before its handshake.
     package var maxConnections = 1024

@@ -35,9 +35,12 @@ struct Responder: Sendable {
         keepAlive: Bool,
         since: ContinuousClock.Instant
     ) async -> Bool {
-        let framing = response.framing(minorVersion: head?.minorVersion ?? 1)
-        let keepAlive = keepAlive && framing != .connectionEnd
-        let start = response.head(framing: framing, keepAlive: keepAlive, date: HTTPDate.now)
+        let compatible = configuration.dialect.compatible
+        let framing = response.framing(minorVersion: compatible == nil ? head?.minorVersion ?? 1 : 0)
+        let keepAlive = keepAlive && framing != .connectionEnd && compatible == nil
+        let start =
+            compatible?.head(of: response, date: HTTPDate.now)
+            ?? response.head(framing: framing, keepAlive: keepAlive, date: HTTPDate.now)
         let hasBody = head?.method != .HEAD && response.hasContent
         let sent: Sent
         if hasBody, case .stream(let stream) = response.body {

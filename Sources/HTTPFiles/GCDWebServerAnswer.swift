@@ -1,0 +1,64 @@
+import NIOCore
+import NIOHTTP1
+
+/// What GCDWebServer sends of a file or of bytes, decided on values.
+///
+/// Source: the requests and answers recorded in its own repository.
+struct GCDWebServerAnswer {
+    /// The value of Server.
+    let name: String
+
+    /// - Parameter now: seconds since 1970, for dates of two-digit years.
+    func response(to request: FileRequest, with file: ServedFile, _ open: OpenFile, now: Int) -> Response {
+        let modified = Int(open.modified.components.seconds)
+        let tag = "\(open.stamp.inode)/\(modified)/\(open.stamp.modified % 1_000_000_000)"
+        var headers: HTTPHeaders = [
+            "Last-Modified": HTTPDate.text(secondsSince1970: modified), "Etag": tag,
+        ]
+        if isKnown(tag, modified, to: request, now: now) {
+            return Response(status: .notModified, headers: headers, body: .none)
+        }
+        headers.add(name: "Content-Type", value: file.contentType)
+        headers.add(name: "Cache-Control", value: file.cacheControl)
+        headers.add(name: "Accept-Ranges", value: "bytes")
+        switch ByteRange(parsing: request.headers["Range"])?.resolved(size: open.size) {
+        case .bytes(let range)?:
+            let shown = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(open.size)"
+            headers.add(name: "Content-Range", value: shown)
+            return Response(status: .partialContent, headers: headers, body: .file(open, range))
+        case .unsatisfiable?:
+            return Response(refusing: .notFound, message: "Not found.")
+        case .whole?, nil:
+            return Response(status: .ok, headers: headers, body: .file(open, 0..<open.size))
+        }
+    }
+
+    private func isKnown(_ tag: String, _ modified: Int, to request: FileRequest, now: Int) -> Bool {
+        if let date = request.headers.first(name: "If-Modified-Since"), let date = HTTPDate.seconds(date, now: now),
+            date >= modified
+        {
+            return true
+        }
+        return request.headers["If-None-Match"].contains { $0 == tag || $0 == "*" }
+    }
+
+    /// No conditions and no ranges: those are for files.
+    func response(with served: ServedBytes) -> Response {
+        let headers: HTTPHeaders = ["Content-Type": served.contentType, "Cache-Control": served.cacheControl]
+        return Response(status: served.status, headers: headers, body: .bytes(served.bytes[...]))
+    }
+
+    /// Its status line and fields.
+    func head(of response: Response, date: String) -> ByteBuffer {
+        var fields = response.headers
+        for field in ["Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive"] { fields.remove(name: field) }
+        fields.replaceOrAdd(name: "Connection", value: "Close")
+        fields.replaceOrAdd(name: "Server", value: name)
+        fields.replaceOrAdd(name: "Date", value: date)
+        // What has no length ends with the connection.
+        if response.hasContent, let count = response.body.count {
+            fields.add(name: "Content-Length", value: String(count))
+        }
+        return Response.head(response.status, fields)
+    }
+}
