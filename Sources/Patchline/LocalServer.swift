@@ -126,6 +126,14 @@ package actor LocalServer {
 
     package func foreground() async throws(SyncError) { try await app.foreground() }
 
+    /// As a page's call does; returns at once.
+    package func checkForUpdates() async { _ = await app.checkForUpdates() }
+
+    /// As a page's call does.
+    package func startPending() async throws(SyncError) { try await app.startPending() }
+
+    package func status() async -> PageStatus { await app.status() }
+
     // MARK: Starting
 
     private var firstPort: Int {

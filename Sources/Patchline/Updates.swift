@@ -107,7 +107,7 @@ package actor Updates: Service {
 }
 
 extension SyncReport {
-    fileprivate var isNew: Bool { staging == .staged }
+    var isNew: Bool { staging == .staged }
 }
 
 extension Device {

@@ -1,0 +1,210 @@
+import AssetServer
+import Glibc
+import PatchFormat
+import PatchStore
+import PatchSync
+import SystemPackage
+
+/// An app whose pages come from a Patchline store: the whole device side, for programs that link the library.
+///
+/// ```swift
+/// let app = try await PatchlineApp(store: "/var/lib/shop") { event in print(event) }
+/// webView.open(try await app.start())
+/// // … the app goes to the background and comes back:
+/// try await app.background()
+/// try await app.foreground()
+/// await app.stop()
+/// ```
+///
+/// Pages use the script of ``PageAPI`` to say that they work. A program that has no page calls ``confirm()``.
+public actor PatchlineApp {
+    private let device: Device
+    private let app: LocalServer
+
+    /// Makes the store on the app's first start; does nothing when there is one.
+    ///
+    /// - Parameters:
+    ///   - store: the folder; it must not be there yet, and the one above it must.
+    ///   - server: `https://updates.example.org`
+    ///   - channel: `production` unless the app says otherwise.
+    ///   - root: the bytes of `root.json`, which the app carries: there is no trust on first use.
+    public static func makeStore(
+        _ store: String,
+        server: String,
+        channel: String = "production",
+        root: [UInt8]
+    ) throws(PatchlineError) {
+        guard let url = ServerURL(server) else { throw PatchlineError("server \(ServerURL.rule)") }
+        guard let channel = ChannelName(channel) else { throw PatchlineError("channel \(ChannelName.rule)") }
+        do throws(SyncError) {
+            try Device.create(
+                DeviceStore(root: FilePath(store), files: DiskFiles()),
+                server: url,
+                channel: channel,
+                root: root,
+                allowsTestingKeys: false,
+                machine: MachineIdentity.ofThisMachine()
+            )
+        } catch .storeExists {
+            return
+        } catch { throw PatchlineError(error) }
+    }
+
+    /// Opens a store that ``makeStore(_:server:channel:root:)`` or `patchsync init` made; nothing runs before ``start()``.
+    ///
+    /// - Parameter report: told what happens, from many threads.
+    public init(
+        store: String,
+        settings: Settings = Settings(),
+        report: @escaping @Sendable (Event) -> Void = { _ in }
+    ) async throws(PatchlineError) {
+        do throws(SyncError) {
+            let opening = try await Device.open(
+                DeviceStore(root: FilePath(store), files: DiskFiles()),
+                now: { UTCTime(seconds: time(nil)) },
+                machine: MachineIdentity.ofThisMachine(),
+                appBuild: settings.appBuild.flatMap { AppBuild($0) }
+            )
+            device = opening.device
+            if let trouble = opening.trouble { report(.trouble(trouble.description)) }
+        } catch { throw PatchlineError(error) }
+        app = LocalServer(device: device, settings: settings.own) { event in
+            if let event = Event(event) { report(event) }
+        }
+    }
+
+    /// Launches, and serves the active bundle on the app's own port of this machine.
+    ///
+    /// - Returns: the URL that the web view opens. It holds the access token: show it to nobody else.
+    public func start() async throws(PatchlineError) -> String {
+        do throws(LocalServerError) { return try await app.start().url } catch { throw PatchlineError(error) }
+    }
+
+    /// Returns once no answer is on its way; ``start()`` goes on with the same port, token and trial.
+    public func stop() async { await app.stop() }
+
+    /// The app is not in front: the startup timer of a new version stands still.
+    public func background() async throws(PatchlineError) {
+        do throws(SyncError) { try await app.background() } catch { throw PatchlineError(error) }
+    }
+
+    public func foreground() async throws(PatchlineError) {
+        do throws(SyncError) { try await app.foreground() } catch { throw PatchlineError(error) }
+    }
+
+    /// The running version works: it stays. Afterwards: durable.
+    public func confirm() async throws(PatchlineError) {
+        do throws(SyncError) {
+            let device = try device.reopened()
+            guard case .trying(_, _, let launch) = try device.state().machine.state else { return }
+            _ = try await device.confirm(launch.token)
+        } catch { throw PatchlineError(error) }
+    }
+
+    /// Begins a sync, unless one runs or syncs are off; what it comes to is told as events.
+    public func checkForUpdates() async { await app.checkForUpdates() }
+
+    /// Starts what waits; open pages are to load again.
+    public func switchToPending() async throws(PatchlineError) {
+        do throws(SyncError) { try await app.startPending() } catch { throw PatchlineError(error) }
+    }
+
+    /// The bundle versions that run and wait.
+    public func status() async -> Status {
+        let status = await app.status()
+        return Status(current: status.current, pending: status.pending, lastSync: status.lastSync)
+    }
+}
+
+extension PatchlineApp {
+    public struct Settings: Sendable {
+        /// Nil: the app's own, the same at every start, for cookies and storage belong to it; 0: any free one.
+        public var port: Int?
+        /// Seconds between syncs; nil: only when somebody asks, and until there is a first version.
+        public var syncInterval: Int?
+        /// Whether it syncs at all.
+        public var syncs = true
+        /// Milliseconds that a new version has to confirm.
+        public var startupTimeout = 20_000
+        /// The build of this app, where it ships a bundle.
+        public var appBuild: String?
+
+        public init() {}
+
+        fileprivate var own: LocalServer.Settings {
+            var own = LocalServer.Settings()
+            own.port = port
+            own.app.startupTimeout = .milliseconds(startupTimeout)
+            own.updates.interval = syncInterval.map { .seconds($0) }
+            own.updates.isAllowed = syncs
+            return own
+        }
+    }
+
+    /// Which versions there are.
+    public struct Status: Equatable, Sendable {
+        /// What new pages get; nil before the first install.
+        public let current: String?
+        public let pending: String?
+        /// RFC 3339; nil before the first.
+        public let lastSync: String?
+    }
+
+    /// What a person who looks after the app is told.
+    public enum Event: Equatable, Sendable {
+        case nothingInstalled
+        /// This version is served; on trial until it is confirmed.
+        case serving(String, onTrial: Bool)
+        case confirmed(String)
+        /// The version that was tried did not confirm; nil: there is none to go back to.
+        case rolledBack(to: String?, from: String)
+        /// Files that are not served until a sync heals them.
+        case damaged([String])
+        /// A sync is over; whether something new waits.
+        case synced(isNew: Bool)
+        case syncFailed(String)
+        /// In words; what is served stays.
+        case trouble(String)
+    }
+}
+
+/// What went wrong, in one sentence.
+public struct PatchlineError: Error, Equatable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+
+    init(_ error: SyncError) { self.init(error.description) }
+
+    init(_ error: LocalServerError) {
+        switch error {
+        case .portInUse(let port): self.init("port \(port) is taken by another program")
+        case .device(let error): self.init(error)
+        case .listener(let error): self.init("pages cannot be served: \(error)")
+        case .alreadyStarting: self.init("the app is already starting")
+        case .stopped: self.init("the app was stopped while it started")
+        case .other(let text): self.init(text)
+        }
+    }
+}
+
+extension PatchlineApp.Event {
+    fileprivate init?(_ event: LocalServer.Event) {
+        func words(_ selection: Selection) -> String {
+            selection.patches.map(\.label.description).joined(separator: ", ")
+        }
+        switch event {
+        case .app(.nothingInstalled): self = .nothingInstalled
+        case .app(.serving(let selection, let trial)): self = .serving(words(selection), onTrial: trial != nil)
+        case .app(.confirmed(let selection)): self = .confirmed(words(selection))
+        case .app(.rolledBack(let good, let bad)): self = .rolledBack(to: good.map(words), from: words(bad))
+        case .app(.damaged(let files)): self = .damaged(files)
+        case .app(.trouble(let error)): self = .trouble(error.description)
+        case .synced(.success(let report)):
+            self = report.failures.first.map { .syncFailed($0.error.description) } ?? .synced(isNew: report.isNew)
+        case .synced(.failure(let error)): self = .syncFailed(error.description)
+        case .fileTrouble(let line): self = .trouble(line)
+        case .app, .portTaken: return nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import NIOConcurrencyHelpers
+import PatchStore
+import PatchTesting
+import Patchline
+import SystemPackage
+import Testing
+
+/// The library as an app links it: by what it makes public.
+@Suite("An app that links the library", .serialized, .timeLimit(.minutes(1)))
+struct PatchlineAppTests {
+    /// Runs `body` with a store in which a version waits.
+    private func withStore(_ body: (_ store: String, SimulatedRepository) async throws -> Void) async throws {
+        let root = FilePath("/tmp/patchline-app-tests-\(UInt64.random(in: 0...UInt64.max))")
+        let clock = ManualClock()
+        let repository = SimulatedRepository(clock: clock)
+        let device = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true)
+        repository.publish([.bundle("web", "1", ["index.html": "<p>1</p>"])])
+        try await device.sync()
+        do { try await body(root.string, repository) } catch {
+            try? DiskFiles().removeTree(root)
+            throw error
+        }
+        try DiskFiles().removeTree(root)
+    }
+
+    private var settings: PatchlineApp.Settings {
+        var settings = PatchlineApp.Settings()
+        settings.port = 0
+        settings.syncs = false
+        return settings
+    }
+
+    private func page(_ url: String) async throws -> String {
+        let parts = url.split(separator: "?")
+        let port = try #require(parts[0].dropFirst(7).split(separator: ":").last.flatMap { Int($0.filter(\.isNumber)) })
+        let cookie = String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=")
+        return try await Browser(port: port, cookie: cookie).ask("/").body
+    }
+
+    @Test func `starts, serves, confirms, stops and starts again`() async throws {
+        try await withStore { store, _ in
+            let told = NIOLockedValueBox<[PatchlineApp.Event]>([])
+            let app = try await PatchlineApp(store: store, settings: settings) { event in
+                told.withLockedValue { $0.append(event) }
+            }
+            let url = try await app.start()
+            #expect(try await page(url) == "<p>1</p>")
+            #expect(await app.status().current == "1")
+            try await app.background()
+            try await app.foreground()
+            try await app.confirm()
+            await app.stop()
+            #expect(try await app.start() == url)
+            #expect(try await page(url) == "<p>1</p>")
+            await app.stop()
+            #expect(told.withLockedValue(\.first) == .serving("web 1", onTrial: true))
+        }
+    }
+
+    @Test func `says in a sentence what is wrong`() async throws {
+        await #expect(throws: PatchlineError.self) { _ = try await PatchlineApp(store: "/nowhere/store") }
+        do throws(PatchlineError) { _ = try await PatchlineApp(store: "/nowhere/store") } catch {
+            #expect(error.description.contains("/nowhere/store"))
+        }
+        do throws(PatchlineError) {
+            try PatchlineApp.makeStore("/nowhere/store", server: "ftp://a", root: [])
+        } catch { #expect(error.description.hasPrefix("server ")) }
+        try await withStore { store, _ in
+            let app = try await PatchlineApp(store: store, settings: settings)
+            do throws(PatchlineError) { try await app.switchToPending() } catch {
+                #expect(error.description.contains("No pending version to switch to"))
+            }
+        }
+    }
+}
