@@ -92,7 +92,9 @@ public actor PatchlineApp {
         do throws(SyncError) { try await app.foreground() } catch { throw PatchlineError(error) }
     }
 
-    /// The running version works: it stays. Afterwards: durable.
+    /// The running version works: it stays.
+    ///
+    /// Afterwards: durable.
     public func confirm() async throws(PatchlineError) {
         do throws(SyncError) {
             let device = try device.reopened()
