@@ -46,15 +46,18 @@ extension SyncEngine {
         }
     }
 
-    /// The channel's role version where it is higher than `version`; nil too when nobody answers.
+    /// The channel's role version where it is higher than `version`, as the first server says that answers; nil too when
+    /// nobody does.
     func newerList(than version: Int) async -> Int? {
-        guard let source = sources.inOrder.first else { return nil }
-        let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
-        let time = ReferenceTime(clock: now(), build: build)
-        guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
-            let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
-        else { return nil }
-        return role.header.version > version ? role.header.version : nil
+        for source in sources.inOrder {
+            let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
+            let time = ReferenceTime(clock: now(), build: build)
+            guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
+                let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
+            else { continue }
+            return role.header.version > version ? role.header.version : nil
+        }
+        return nil
     }
 
     private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> Offer {

@@ -140,7 +140,7 @@ struct MirrorTests {
     }
 }
 
-@Suite("A newer list")
+@Suite("A newer list", .timeLimit(.minutes(1)))
 struct NewerListTests {
     private let slow = String(repeating: "slow", count: 10_000)
 
@@ -173,6 +173,30 @@ struct NewerListTests {
         #expect(Set(objects).count == objects.count)
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 3")
+    }
+
+    @Test func `is asked of the mirror when the server is gone`() async throws {
+        let web = { @Sendable (version: String, files: [String: String]) in SimulatedPatch.bundle("web", version, files)
+        }
+        var world = try World([web("1", ["index.html": "one", "movie.bin": slow])])
+        let mirror = world.mirror()
+        let (repository, slow) = (world.repository, slow)
+        let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
+        world.device.deadlines.newerList = .seconds(60)
+        world.device.pauses.sleep = { _ in
+            for await _ in minutes { return }
+            throw CancellationError()
+        }
+        repository.onRequest { path in
+            guard path == object(slow) else { return }
+            for path in repository.tree.files.keys { repository.fail(path, with: .connection) }
+            repository.fail("metadata/2.root.json", with: .connection)
+            mirror.publish([web("2", ["index.html": "two"])])
+            minute.yield()
+            try? await Task.sleep(for: .seconds(3_600))
+        }
+        let report = try await world.device.sync()
+        #expect(report.roleVersion == 2 && report.isComplete && report.staging == .staged)
     }
 
     @Test func `is not acted on when the channel's role is the same`() async throws {

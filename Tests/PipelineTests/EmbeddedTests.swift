@@ -57,6 +57,22 @@ struct EmbeddedTests {
         }
     }
 
+    @Test func `may be made of a release that leaves files out, with what was published`() async throws {
+        try await World.with { world in
+            let arguments = [
+                world.shop.release(2).string, "--keys", world.shop.keys.string, "--output", world.path("app").string,
+            ]
+            let alone = try await world.sign(["embed"] + arguments)
+            #expect(alone.code == 3 && alone.errors.contains("--from"), "\(alone)")
+            #expect(!FileManager.default.fileExists(atPath: world.path("app").string))
+            let tree = world.shop.site1.appending("tree/com.example.storefront").string
+            try await world.sign(["embed"] + arguments + ["--from", tree]).done()
+            let device = try await device(world, app: world.path("app"), server: "http://127.0.0.1:9")
+            try await device.serving { page in try await page.expect(release: 2) }
+            try await device.expectWhole(2)
+        }
+    }
+
     @Test func `serves it offline, takes only what changed, and nothing on the way back`() async throws {
         try await World.with { world in
             let app = try await embed(world, release: 1, build: "1")
