@@ -75,6 +75,8 @@ extension Failure {
         case .embedding(_, .notListed): "`patchsign inspect RELEASE` shows what is listed"
         case .embedding(_, .unmet): "select the version that it requires too, or another version"
         case .embedding(_, .sameFolder): "leave one of them out"
+        case .release(_, .missing(let what)) where what.contains("objects/"):
+            "name where it lies with --from (embed) or --previous (release): an earlier release, or the published tree"
         case .bundle(.symbolicLink): "copy the file to its place"
         case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName,
             .token,
