@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -19,7 +20,7 @@ extension APIProxy {
             headers.add(name: "Upgrade", value: "websocket")
             return .tunnel(ServedTunnel(headers: headers) { client in await connection.carry(for: client) })
         case .refused(let connection):
-            return try await connection.answer { fields($0, of: upstream, by: rule) }
+            return try await connection.answer(within: settings.timeout) { fields($0, of: upstream, by: rule) }
         }
     }
 }
@@ -161,21 +162,30 @@ final class RefusingUpstream: Sendable {
 
     deinit { parts.channel.close(promise: nil) }
 
-    /// Its answer; all of it is small, or cut off.
-    func answer(_ fields: (HTTPHeaders) -> HTTPHeaders) async throws(UpstreamFault) -> FileAnswer {
+    /// Its answer: all of it is small, and there in time.
+    func answer(
+        within limit: Duration,
+        _ fields: (HTTPHeaders) -> HTTPHeaders
+    ) async throws(UpstreamFault) -> FileAnswer {
+        let (channel, hasExpired) = (parts.channel, NIOLockedValueBox(false))
+        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
+            hasExpired.withLockedValue { $0 = true }
+            channel.close(promise: nil)
+        }
+        defer { deadline.cancel() }
         do {
             return try await parts.executeThenClose { inbound in
-                var (head, body) = (HTTPResponseHead?.none, ByteBuffer())
+                var (head, body, isWhole) = (HTTPResponseHead?.none, ByteBuffer(), false)
                 for try await part in inbound {
                     switch part {
                     case .head(let first): head = first
                     case .body(let bytes): body.writeImmutableBuffer(bytes)
-                    case .end: break
+                    case .end: isWhole = true
                     }
-                    if case .end = part { break }
+                    if isWhole { break }
                     guard body.readableBytes <= Self.maxBodyBytes else { throw UpstreamFault.malformed }
                 }
-                guard let head, head.status.code >= 200 else { throw UpstreamFault.closed }
+                guard isWhole, let head, head.status.code >= 200 else { throw UpstreamFault.closed }
                 let whole = body
                 return .stream(
                     ServedStream(status: head.status, headers: fields(head.headers), length: whole.readableBytes) {
@@ -183,7 +193,7 @@ final class RefusingUpstream: Sendable {
                     }
                 )
             }
-        } catch { throw UpstreamFault(error) }
+        } catch { throw hasExpired.withLockedValue(\.self) ? .timedOut : UpstreamFault(error) }
     }
 
     private static let maxBodyBytes = 1024 * 1024

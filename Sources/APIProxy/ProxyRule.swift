@@ -33,8 +33,31 @@ package struct ProxyRule: Sendable {
             let names = path.split(separator: "/").map(String.init)
             path = Self.path(base + names.dropFirst(pattern.prefix.count), slash: path.hasSuffix("/"))
         }
-        return path + (request.query.map { "?\($0)" } ?? "")
+        return Self.asURL(path + (request.query.map { "?\($0)" } ?? ""))
     }
+
+    /// With what a URL may not hold percent-encoded (RFC 3986 §3.3, §3.4), and what is encoded already left as it is.
+    ///
+    /// Browsers send some of it raw (`filter[name]=a%20b`); the HTTP client would encode that, and each `%` beside it too.
+    private static func asURL(_ target: String) -> String {
+        let bytes = Array(target.utf8)
+        var url = ""
+        url.reserveCapacity(bytes.count)
+        for (index, byte) in bytes.enumerated() {
+            let scalar = Unicode.Scalar(byte)
+            let escape = bytes[(index + 1)...].prefix(2)
+            let isEscape = escape.count == 2 && escape.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+            if scalar == "%" ? isEscape : !notInURLs.contains(scalar) {
+                url.unicodeScalars.append(scalar)
+            } else {
+                url += "%" + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return url
+    }
+
+    /// What of visible ASCII a target may hold and a URL may not.
+    private static let notInURLs = Set("\"<>[\\]^`{|}".unicodeScalars)
 
     /// The other way round, for what the upstream says about its own paths; nil for a path that no request leads to.
     func localPath(of path: String, at upstream: Upstream) -> String? {

@@ -4,9 +4,11 @@ extension HTTPHeaders {
     /// What upstreams say to browsers about their own origin, which the page does not see.
     ///
     /// CORS is for other origins, and the page is none; HSTS, Alt-Svc and the like would speak of the device's port;
-    /// Clear-Site-Data and Service-Worker-Allowed would give the app's storage and pages away.
+    /// Clear-Site-Data, Service-Worker-Allowed and a Cross-Origin-Resource-Policy for all would give the app's storage,
+    /// pages and answers away: to a page on another port of this machine, for which cookies travel.
     private static let ofOrigin = [
-        "Alt-Svc", "Clear-Site-Data", "Expect-CT", "NEL", "Origin-Agent-Cluster", "Public-Key-Pins", "Report-To",
+        "Alt-Svc", "Clear-Site-Data", "Cross-Origin-Resource-Policy", "Expect-CT", "NEL", "Origin-Agent-Cluster",
+        "Public-Key-Pins", "Report-To",
         "Service-Worker-Allowed", "Strict-Transport-Security",
     ]
 

@@ -78,6 +78,14 @@ enum FirstLaunchPage {
         const take = (sync) => {
           if (sync.phase === "running") { running("Downloading…"); show(sync.percent); }
           if (sync.phase === "failed") failed(sync.message);
+          if (sync.phase === "idle") check();
+        };
+        const check = async () => {
+          running("Looking for the app…");
+          try {
+            const answer = await fetch("/__patchline/check", { method: "POST" });
+            if ((await answer.json()).result === "switchedOff") failed("this device does not look for versions by itself");
+          } catch (error) { failed(error.message); }
         };
         const source = new EventSource("/__patchline/events");
         const on = (name, body) => source.addEventListener(name, (event) => body(JSON.parse(event.data)));
@@ -89,10 +97,7 @@ enum FirstLaunchPage {
         on("switched", (event) => { if (event.version !== null) start(); });
         on("checked", (event) => { if (!event.isNew) failed("the server has no version of the app for this device"); });
         source.onerror = () => { at("text").textContent = "Connecting…"; };
-        at("retry").onclick = async () => {
-          running("Looking for the app…");
-          try { await fetch("/__patchline/check", { method: "POST" }); } catch (error) { failed(error.message); }
-        };
+        at("retry").onclick = check;
         at("copy").onclick = async () => {
           const field = at("report");
           try { field.value = await (await fetch("/__patchline/report")).text(); } catch (error) { field.value = error; }

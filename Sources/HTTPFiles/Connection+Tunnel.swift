@@ -7,7 +7,7 @@ extension Connection {
     mutating func run(_ tunnel: ServedTunnel, for head: RequestHead) async -> Bool {
         let (responder, since) = (responder, ContinuousClock.now)
         guard head.upgrade != nil else {
-            exchange.report("\(head.target): the source switches protocols without being asked to")
+            exchange.report("the source switches protocols without being asked to", to: head.target)
             let response = Response(refusing: .internalServerError, message: "No upgrade was asked for.")
             return await responder.send(response, to: head, keepAlive: false, since: since)
         }

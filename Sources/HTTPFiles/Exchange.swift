@@ -104,7 +104,12 @@ struct Exchange: Sendable {
 
     /// A response that stopped in the middle.
     func report(brokenAfter bytes: Int, of target: String, _ trouble: String) {
-        report("\(target): the response broke after \(bytes) bytes: \(trouble)")
+        report("the response broke after \(bytes) bytes: \(trouble)", to: target)
+    }
+
+    /// Without the target's query, in which secrets may stand.
+    func report(_ trouble: String, to target: String) {
+        report("\(target.prefix { $0 != "?" }): \(trouble)")
     }
 
     /// Escaped, because a request's path is part of it.

@@ -65,7 +65,10 @@ final class PreparedAnswer {
     }
 
     /// What is held in memory for it, in bytes; an open file counts as ``openFileCost`` more.
-    var cost: Int { bytes.capacity + (part == nil ? 0 : Self.openFileCost) }
+    var cost: Int { bytes.capacity + head.headers.count * Self.fieldCost + (part == nil ? 0 : Self.openFileCost) }
+
+    /// Two strings and their place in an array that grows by doubling.
+    private static let fieldCost = 128
 
     private static let openFileCost = 128 * 1024
 

@@ -99,7 +99,9 @@ struct Responder: Sendable {
                     sent.bytes += piece.readableBytes
                 }
                 let isAll = isTaken && !Task.isCancelled && sent.bytes == stream.length ?? sent.bytes
-                if isTaken, !isAll, channel.isActive { sent.trouble = "the stream is not as long as it says" }
+                if isTaken, !isAll, !Task.isCancelled, channel.isActive {
+                    sent.trouble = "the stream is not as long as it says"
+                }
                 if isAll { sent.isWhole = await end(framing) }
             } catch is ClientGone {
             } catch is CancellationError {

@@ -44,6 +44,8 @@ package actor LocalServer {
     private let token: AccessToken?
     private let report: @Sendable (Event) -> Void
     private var state = State.stopped
+    /// What ran and came to its end, by ``stop()`` or by itself.
+    private var ended: ServiceGroup?
     /// The port of the first start.
     private var port: Int?
     private var hasLaunched = false
@@ -88,17 +90,21 @@ package actor LocalServer {
 
     /// Binds, launches, and returns once pages are served.
     ///
-    /// A port that is taken costs no trial and changes nothing in the store.
+    /// A port that is taken costs no trial and changes nothing in the store. A server whose socket broke is started again.
     package func start() async throws(LocalServerError) -> Address {
         switch state {
-        case .running(let address, _, _): return address
+        case .running(let address, let group, _) where group !== ended: return address
         case .starting: throw .alreadyStarting
-        case .stopped: state = .starting
+        case .stopped, .running: state = .starting
         }
         do throws(LocalServerError) {
             let (address, group, task) = try await begin(on: port ?? firstPort)
             port = address.port
             state = .running(address, group, task)
+            Task { [self] in
+                _ = await task.result
+                ended = group
+            }
             return address
         } catch {
             state = .stopped
@@ -112,13 +118,17 @@ package actor LocalServer {
         assets.events.close()
         await group.triggerGracefulShutdown()
         _ = await task.result
+        // Somebody else may have stopped it too, and started it again.
+        guard case .running(_, let current, _) = state, current === group else { return }
         state = .stopped
     }
 
     /// Waits until the server ends, by ``stop()`` or because its socket broke.
     package func waitForEnd() async throws(LocalServerError) {
-        guard case .running(_, _, let task) = state else { return }
-        if case .failure(let error) = await task.result { throw LocalServerError(error) }
+        guard case .running(_, let group, let task) = state else { return }
+        let result = await task.result
+        ended = group
+        if case .failure(let error) = result { throw LocalServerError(error) }
     }
 
     /// The app went to the background while the server goes on: the startup timer stands still.
@@ -160,7 +170,7 @@ package actor LocalServer {
         let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
         assets.events.open()
         let server = FileServer(
-            configuration: .init(host: "127.0.0.1", port: port),
+            configuration: Self.listening(at: port),
             source: assets,
             errorLog: { [report] in report(.fileTrouble($0)) },
             onListening: { [assets] address in
@@ -185,6 +195,13 @@ package actor LocalServer {
         for await port in ready { return (Address(port: port, token: token), group, task) }
         if case .failure(let error) = await task.result { throw LocalServerError(error) }
         throw .stopped
+    }
+
+    private static func listening(at port: Int) -> FileServerConfiguration {
+        var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
+        // No call has a body, and what a delegate takes is a stream: so nobody fills our memory who was not let in.
+        configuration.maxBodyBytes = 4 * 1024
+        return configuration
     }
 
     /// Counts the launch once the port is ours, so that a taken port costs no trial.

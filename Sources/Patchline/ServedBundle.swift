@@ -14,6 +14,8 @@ final class ServedBundle: AssetFiles {
         var examination: Examination
         /// By path: the file that was found damaged, nil where there was none.
         var damaged: [String: FileIdentity?] = [:]
+        /// By path: what could not be read when it was looked at last.
+        var unreadable: Set<String> = []
     }
 
     private let patch: InstalledPatch
@@ -38,8 +40,14 @@ final class ServedBundle: AssetFiles {
         let there = before.examination.identity(of: row, in: patch)
         if let damaged = before.damaged[row.path], damaged == there { return nil }
         var examination = before.examination
-        // A disk that cannot be read is damage like any other, and tried again at the next request.
-        guard let (place, identity) = try? examination.examine(row, in: patch) else {
+        let found: (Place, FileIdentity)?
+        do throws(FileError) { found = try examination.examine(row, in: patch) } catch {
+            // That says nothing of the file (too many may be open): it is tried again at the next request.
+            let isNew = known.withLockedValue { $0.unreadable.insert(row.path).inserted }
+            if isNew { whenDamaged("\(patch.label) \(row.path)") }
+            return nil
+        }
+        guard let (place, identity) = found else {
             let known = known.withLockedValue { $0.damaged.updateValue(there, forKey: row.path) }
             if known != .some(there) { whenDamaged("\(patch.label) \(row.path)") }
             return nil
@@ -47,6 +55,7 @@ final class ServedBundle: AssetFiles {
         known.withLockedValue { known in
             known.examination.record(identity, of: row.sha256, at: place)
             known.damaged[row.path] = nil
+            known.unreadable.remove(row.path)
         }
         return AssetFile(path: place.path, root: place.root, stamp: FileStamp(identity))
     }

@@ -78,9 +78,11 @@ package actor Updates: Service {
         while !Task.isCancelled {
             let isNeeded = settings.firstInterval != nil && !isInstalled()
             if isNeeded { wish.yield() }
-            guard let pause = isNeeded ? settings.firstInterval : settings.interval else { return }
+            // What is served may be rolled back to nothing: then the search begins again.
+            guard let pause = isNeeded ? settings.firstInterval : settings.interval ?? settings.firstInterval
+            else { return }
             guard (try? await sleep(pause)) != nil else { return }
-            if !isNeeded { wish.yield() }
+            if !isNeeded, settings.interval != nil { wish.yield() }
         }
     }
 

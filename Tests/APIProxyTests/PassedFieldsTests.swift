@@ -134,6 +134,7 @@ struct ResponseFieldsTests {
             "Connection": "keep-alive, X-Once", "X-Once": "1", "Keep-Alive": "timeout=5",
             "Transfer-Encoding": "chunked",
             "Strict-Transport-Security": "max-age=1", "Alt-Svc": "h3", "Clear-Site-Data": "*",
+            "Cross-Origin-Resource-Policy": "cross-origin",
             "Service-Worker-Allowed": "/", "Access-Control-Allow-Origin": "*", "X-Kept": "yes", "ETag": "\"1\"",
         ]
         let passed = try passed(fields, rules: one)

@@ -31,6 +31,20 @@ struct ProxyRuleTests {
         #expect(rule.target(of: try .get(path, query: "a=%20&b"), at: rule.upstreams[0]) == "\(target)?a=%20&b")
     }
 
+    @Test(arguments: [
+        ("filter[name]=a%20b", "filter%5Bname%5D=a%20b"), ("q={%22a%22}|^`", "q=%7B%22a%22%7D%7C%5E%60"),
+        ("100%&x=%4", "100%25&x=%254"), ("a=\"<\\>", "a=%22%3C%5C%3E"),
+        ("u=http://a/?b;c,d'(e)*!$@", "u=http://a/?b;c,d'(e)*!$@"),
+    ])
+    func `passes on what a URL may not hold percent-encoded, and what is encoded as it is`(
+        query: String,
+        expected: String
+    ) throws {
+        let rule = try ProxyRule(argument: "/api/.*=https://a.example")
+        let target = rule.target(of: try .get("/api/a%20b", query: query), at: rule.upstreams[0])
+        #expect(target == "/api/a%20b?\(expected)")
+    }
+
     @Test func `reads several upstreams in their order, and patterns with an equals sign`() throws {
         let rule = try ProxyRule(argument: "/a=b/.*=https://A.example:443,http://[::1]:8080/x/")
         #expect(rule.pattern.text == "/a=b/.*")

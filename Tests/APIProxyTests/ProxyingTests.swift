@@ -215,6 +215,23 @@ struct ProxyingTests {
         }
     }
 
+    @Test func `gives up an upstream that refuses a WebSocket and never ends its answer`() async throws {
+        let (never, end) = AsyncStream.makeStream(of: ByteBuffer.self)
+        let source = UpstreamSource { _ in
+            .stream(ServedStream(status: .forbidden, headers: [:], length: 10, pieces: never))
+        }
+        try await serving(source) { upstream in
+            try await ProxyYard.running(
+                "/ws=http://127.0.0.1:\(upstream)",
+                configure: { $0.timeout = .milliseconds(100) }
+            ) { yard in
+                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+                #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
+            }
+            end.finish()
+        }
+    }
+
     @Test func `passes on an answer to a WebSocket's handshake that is not 101`() async throws {
         let source = UpstreamSource { request in
             #expect(request.upgrade == "websocket")

@@ -1,5 +1,6 @@
 import AssetServer
 import Foundation
+import Glibc
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
@@ -73,6 +74,23 @@ extension LocalServer.Address {
     }
 }
 
+/// Shuts the listening socket of this process on a port down; false when there is none.
+private func breakListener(on port: Int) -> Bool {
+    for descriptor in CInt(3)..<4_096 {
+        var (isListening, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1
+        else { continue }
+        var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+        let named = unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            guard let start = bytes.baseAddress else { return CInt(-1) }
+            return unsafe getsockname(descriptor, start.assumingMemoryBound(to: sockaddr.self), &length)
+        }
+        guard named == 0, Int(UInt16(bigEndian: address.sin_port)) == port else { continue }
+        return shutdown(descriptor, CInt(SHUT_RDWR)) == 0
+    }
+    return false
+}
+
 // One at a time: each waits for a real disk, on the threads that all tests share.
 @Suite("A local server", .serialized, .timeLimit(.minutes(1)))
 struct LocalServerTests {
@@ -118,6 +136,19 @@ struct LocalServerTests {
         }
     }
 
+    @Test func `holds no large body in memory, least of all for who is not let in`() async throws {
+        try await Served.with { world in
+            let server = world.server()
+            let address = try await server.start()
+            let stranger = Browser(port: address.port)
+            for path in ["/", "/__patchline/check"] {
+                let answer = try await stranger.ask(path, [("Content-Length", "4097")], method: "POST")
+                #expect(answer.status == 413)
+            }
+            await server.stop()
+        }
+    }
+
     /// E6.
     @Test func `stops with nothing hanging, and comes back on its port with its token`() async throws {
         try await Served.with { world in
@@ -138,6 +169,21 @@ struct LocalServerTests {
             #expect(try await server.start() == address, "a second start changes nothing")
             #expect(try await address.browser.ask("/").status == 200)
             await server.stop()
+            await server.stop()
+        }
+    }
+
+    /// E6: systems take the sockets of an app that sleeps.
+    @Test func `comes back on its port after its socket broke`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.install()
+            let server = world.server()
+            let address = try await server.start()
+            #expect(breakListener(on: address.port))
+            await #expect(throws: LocalServerError.self) { try await server.waitForEnd() }
+            #expect(try await server.start() == address)
+            #expect(try await address.browser.ask("/").status == 200)
             await server.stop()
         }
     }

@@ -296,6 +296,21 @@ struct RunningAppTests {
         #expect(try await world.server.get("/same.js").file?.stamp == after)
     }
 
+    @Test func `serves a file that could not be read as soon as it can`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        let path = try world.path(of: "same.js")
+        try world.disk.overwrite(path, with: Array("same;".utf8))
+        world.disk.failReads(of: path)
+        for _ in 1...2 { #expect(try await world.status(of: "/same.js") == "503") }
+        world.disk.failReads(of: nil)
+        #expect(try await world.server.get("/same.js").file != nil)
+        #expect(await world.nextEvents(2) == ["serving web 1", "damaged web 1 same.js"])
+    }
+
     @Test func `serves nothing of a bundle whose manifest and index are gone, until a sync has healed them`()
         async throws
     {

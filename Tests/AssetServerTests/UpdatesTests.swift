@@ -78,7 +78,25 @@ struct UpdatesTests {
         #expect(await world.updates.check() == .started)
         await synced.next()
         #expect(world.events.recent.last == .failed("nothing is installed yet"))
+        let (_, last) = try #require(await sleeps.next())
         running.cancel()
+        last.resume()
+        await running.value
+    }
+
+    @Test func `begin again when nothing is left of what was served`() async throws {
+        let world = World()
+        world.isInstalled.withLockedValue { $0 = true }
+        let running = Task { await world.updates.run() }
+        var (sleeps, synced) = (world.sleeps.makeAsyncIterator(), world.synced.makeAsyncIterator())
+        let (_, wake) = try #require(await sleeps.next())
+        #expect(world.events.recent.isEmpty)
+        world.isInstalled.withLockedValue { $0 = false }
+        wake.resume()
+        await synced.next()
+        let (_, last) = try #require(await sleeps.next())
+        running.cancel()
+        last.resume()
         await running.value
     }
 

@@ -41,6 +41,21 @@ struct RememberedAnswersTests {
         #expect(!found2)
     }
 
+    @Test func `is bounded in bytes too when heads have as many fields as they can hold`() throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "a:\r\n", count: 1000)
+        let parsed = try RequestHead(parsing: Array(text.utf8.dropLast(2))[...], maxTargetBytes: 10)
+        let answer = PreparedAnswer(
+            to: parsed,
+            Response(status: .ok, headers: [:], body: .none),
+            body: nil,
+            part: nil,
+            origin: nil,
+            isLasting: true,
+            second: 0
+        )
+        #expect(answer.cost >= 1000 * MemoryLayout<(String, String)>.size)
+    }
+
     @Test func `stays when it is asked for again and again`() throws {
         var answers = PreparedAnswers(limit: 200_000)
         _ = answers.answer(to: head(0), edition: 1)

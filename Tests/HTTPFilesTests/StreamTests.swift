@@ -92,13 +92,36 @@ struct StreamTests {
         }
         try await TestServer.running(source) { server in
             try await server.connected { client in
-                try await client.send(request("GET", "/"))
+                try await client.send(request("GET", "/a?key=secret"))
                 _ = try await client.head()
                 let rest = await client.rest()
                 #expect(String(decoding: rest, as: UTF8.self) == (length == nil ? "5\r\nhello\r\n" : "hello"))
             }
-            #expect(await server.errorLog.first { _ in true }?.contains("broke after 5 bytes") == true)
+            let line = await server.errorLog.first { _ in true }
+            #expect(line == "/a: the response broke after 5 bytes: Broken()", "and the query's secrets are not logged")
         }
+    }
+
+    @Test func `whose client goes away is no trouble`() async throws {
+        let (never, keep) = AsyncStream.makeStream(of: String.self)
+        let source = ClosureSource.answering { request in
+            request.path.text == "/broken"
+                ? .stream(ServedStream(headers: [:]) { _ in throw Broken() }) : .stream(.of(never, isEndless: true))
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                _ = try await client.head()
+                try await client.closeOutput()
+                _ = await client.rest()
+            }
+            try await server.connected { client in
+                try await client.send(request("GET", "/broken"))
+                _ = await client.rest()
+            }
+            #expect(await server.errorLog.first { _ in true }?.hasPrefix("/broken: ") == true)
+        }
+        keep.finish()
     }
 
     @Test(arguments: [(["hel"], "hel"), (["hello"], "hello"), (["hello", "x"], "hello"), (["hellox"], "")])

@@ -5,6 +5,7 @@ package import SystemPackage
 extension FaultyFiles {
     package func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader {
         let bytes = try withDisk { disk throws(FileError) in
+            guard path != disk.unreadable else { throw .io(.read, path, .tooManyOpenFiles) }
             let inode = try disk.file(path, .read)
             guard let node = disk.nodes[inode], node.permissions & 0o400 != 0 else { throw .permission(.read, path) }
             return node.content.bytes ?? []

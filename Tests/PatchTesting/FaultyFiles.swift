@@ -92,6 +92,11 @@ extension FaultyFiles {
         }
     }
 
+    /// Lets no reader open this file, about which nothing else is different; nil lets all of them.
+    package func failReads(of path: FilePath?) {
+        disk.withLockedValue { $0.unreadable = path }
+    }
+
     /// Changes the first byte as a failing medium does: nothing else about the file is different.
     package func rot(_ path: FilePath) throws(FileError) {
         try withDisk { disk throws(FileError) in
