@@ -34,10 +34,12 @@ package struct FileServer: Service {
     /// Binds, serves, drains, and returns once no connection is left.
     package func run() async throws(FileServerError) {
         let (handovers, continuation) = AsyncStream.makeStream(of: Handover.self)
+        let wanted = configuration.maxConnections
+        let descriptors = DescriptorLimit.raised(to: 4 * wanted)
         let server = RunningServer(
             configuration: configuration,
             exchange: exchange,
-            connections: Connections(limit: configuration.maxConnections),
+            connections: Connections(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors)),
             accessLog: accessLog,
             handovers: continuation
         )

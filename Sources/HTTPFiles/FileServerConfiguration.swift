@@ -10,6 +10,8 @@ package struct FileServerConfiguration: Sendable {
     package var dialect = Dialect.rfc9110
 
     /// Connections served at a time; one more is answered 503 and closed, or with TLS closed before its handshake.
+    ///
+    /// Never more than half of the files that the process may have open (`ulimit -n`), which is raised if it can be.
     package var maxConnections = 1024
     /// Bytes of the request line and all fields together; more is answered 431.
     package var maxHeaderBytes = 16 * 1024

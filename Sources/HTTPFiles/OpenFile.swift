@@ -190,3 +190,25 @@ extension FileStamp {
         self.init(facts)
     }
 }
+
+/// How many files and sockets this process may have open (getrlimit(2)).
+enum DescriptorLimit {
+    /// As many as the system grants without being asked for rights, up to `wanted`; nil if it cannot say.
+    ///
+    /// Many systems start a program with 1024 and let it have more.
+    static func raised(to wanted: Int) -> Int? {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
+        guard limit.rlim_cur < wanted else { return Int(clamping: limit.rlim_cur) }
+        var more = limit
+        more.rlim_cur = min(limit.rlim_max, rlim_t(wanted))
+        return Int(clamping: unsafe setrlimit(resource, &more) == 0 ? more.rlim_cur : limit.rlim_cur)
+    }
+
+    /// Connections that leave half of all descriptors for files, upstreams and whatever else the process does: else
+    /// anybody who connects often enough, and sends nothing, would keep it from opening any file.
+    static func connections(atMost wanted: Int, of descriptors: Int?) -> Int {
+        max(1, min(wanted, (descriptors ?? .max) / 2))
+    }
+}

@@ -1,5 +1,6 @@
-import HTTPFiles
 import Testing
+
+@testable import HTTPFiles
 
 @Suite("A limit", .timeLimit(.minutes(1)))
 struct LimitTests {
@@ -7,6 +8,23 @@ struct LimitTests {
     private func head(ofSize size: Int) -> String {
         let without = request("GET", "/", ["X: "])
         return request("GET", "/", ["X: " + String(repeating: "x", count: size - without.utf8.count)])
+    }
+
+    @Test(
+        arguments: [(1_024, 1_024, 512), (1_024, 20_000, 1_024), (1_024, nil, 1_024), (1_024, 1, 1)]
+            as [(Int, Int?, Int)]
+    )
+    func `of connections leaves half of the process's descriptors for files`(
+        wanted: Int,
+        descriptors: Int?,
+        expected: Int
+    ) {
+        #expect(DescriptorLimit.connections(atMost: wanted, of: descriptors) == expected)
+    }
+
+    @Test func `of descriptors is raised as far as the system lets it, and never lowered`() throws {
+        let before = try #require(DescriptorLimit.raised(to: 1))
+        #expect(try #require(DescriptorLimit.raised(to: before + 1)) >= before)
     }
 
     @Test(arguments: [(size: 500, status: 200), (size: 501, status: 431)])
