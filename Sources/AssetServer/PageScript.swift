@@ -21,10 +21,12 @@ enum PageScript {
             for (const take of listeners[name]) take(JSON.parse(event.data));
           });
           const open = () => {
-            if (source || document.hidden || !Object.keys(listeners).length) return;
+            if (source || document.hidden || document.readyState === "loading" || !Object.keys(listeners).length) return;
             source = new EventSource("/__patchline/events" + (last ? "?after=" + last : ""));
             Object.keys(listeners).forEach(hear);
           };
+          // Scripts that run by then hear how the stream begins.
+          document.addEventListener("DOMContentLoaded", open);
           document.addEventListener("visibilitychange", () => {
             if (document.hidden) { source?.close(); source = null; } else open();
           });
@@ -49,13 +51,15 @@ enum PageScript {
             reload: () => location.reload(),
             // What to send to whoever can help; no secrets.
             report: () => call("report", "GET"),
-            // state, checking, progress, checked, failed, ready, switched, reload
+            // A state comes at once, and whenever it may have changed unheard. Names: state, checking, progress, checked, failed, ready, switched, reload
             on(name, take) {
               if (!listeners[name]) {
                 listeners[name] = new Set();
                 if (source) hear(name);
               }
               listeners[name].add(take);
+              if (source && name === "state")
+                this.status().then(({ current, pending, sync }) => take({ current, pending, sync }), () => {});
               open();
               return () => listeners[name].delete(take);
             },

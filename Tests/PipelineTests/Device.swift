@@ -45,11 +45,12 @@ struct Device: Sendable {
     @discardableResult
     func serving<Value: Sendable>(
         _ options: [String] = ["--no-sync"],
+        port: [String] = ["--port", "0"],
         timeout: Int = 60_000,
         dieAt point: String? = nil,
         _ body: @escaping @Sendable (Page) async throws -> Value
     ) async throws -> Value {
-        let arguments = ["serve", "--store", store.string, "--port", "0", "--startup-timeout", "\(timeout)"] + options
+        let arguments = ["serve", "--store", store.string, "--startup-timeout", "\(timeout)"] + port + options
         let environment: [Environment.Key: String?] = point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:]
         let (value, outcome) = try await running(.patchsync, arguments, environment: environment) { program in
             try await body(Page(device: self, program: program, address: try await program.address()))

@@ -1,0 +1,220 @@
+import FoundationEssentials
+import SystemPackage
+import Testing
+
+extension BrowserTests {
+    @Suite("An update under a page in a browser")
+    struct Updating {
+        @Test func `is heard of as it comes, and shown when the page switches`() async throws {
+            var next = WebApp(2)
+            next["app/large.txt"] = (0..<40_000).map { "line \($0 &* 2_654_435_761 & 0xFFFF_FFFF)\n" }.joined()
+            try await Scene.with([WebApp(1), next]) { scene in
+                try await scene.tab.open(scene.url, release: 1)
+                try await scene.stage(2, by: scene.tab)
+                try await scene.tab.wait(for: "heard.some(([name]) => name === 'checked')")
+                let names = try await scene.tab.run(
+                    "heard.map(([name]) => name).filter((name, i, all) => name !== all[i - 1])"
+                )
+                #expect(
+                    names == #"["checking", "progress", "ready", "checked"]"#
+                        || names == #"["checking", "progress", "checked", "ready"]"#
+                )
+                let text = try await scene.tab.run(
+                    "heard.filter(([name]) => name === 'progress').map(([, percent]) => percent)"
+                )
+                let progress = try JSONDecoder().decode([Int].self, from: Data(text.utf8))
+                #expect(
+                    progress.count > 3 && progress.last == 100 && zip(progress, progress.dropFirst()).allSatisfy(<),
+                    "\(progress)"
+                )
+                try await scene.tab.keep("update-is-ready")
+                try await scene.tab.click("#switch")
+                try await scene.tab.waitFor(release: 2)
+                #expect(try await scene.tab.run("patchline.startupDidComplete()") == "confirmed")
+                try await scene.tab.keep("update-is-shown")
+                try await scene.expectNoFaults()
+            }
+        }
+
+        @Test func `leaves another tab with the release that it came from`() async throws {
+            try await Scene.with { scene in
+                try await scene.tab.open(scene.url, release: 1)
+                let other = scene.browser.tab("other")
+                try await other.open(scene.origin + "/item/2", release: 1)
+                try await scene.stage(2, by: scene.tab)
+                try await scene.tab.run("void patchline.switchToPending()")
+                try await scene.tab.waitFor(release: 2)
+                try await scene.tab.run("patchline.startupDidComplete()")
+                #expect(try await scene.tab.late() == "2 2")
+                #expect(try await other.late() == "1 1")
+                #expect(try await other.run("fetch('/app/only1.json').then(answer => answer.status)") == "200")
+                #expect(
+                    try await other.run("patchline.status().then(status => status.running + ' ' + status.current)")
+                        == "1.0.0 2.0.0"
+                )
+                try await other.keep("older-tab")
+                try await other.reload()
+                try await other.waitFor(release: 2)
+                #expect(try await other.late() == "2 2")
+                try await scene.expectNoFaults()
+            }
+        }
+
+        @Test func `that never says that it works goes away under its page, which is told so`() async throws {
+            try await Scene.with(timeout: 3_000) { scene in
+                try await scene.tab.open(scene.url, release: 1)
+                try await scene.stage(2, by: scene.tab)
+                try await scene.tab.run("void patchline.switchToPending()")
+                try await scene.tab.waitFor(release: 2)
+                try await scene.tab.keep("on-trial")
+                try await scene.tab.waitFor(release: 1)
+                let line = try await scene.page.program.line(with: "rolled back to")
+                #expect(line == "rolled back to web 1.0.0 from web 2.0.0")
+                try await scene.tab.keep("rolled-back")
+                #expect(
+                    try await scene.tab.run(
+                        "patchline.status().then(({ running, pending, onTrial }) => [running, pending, onTrial])"
+                    ) == #"["1.0.0", null, false]"#
+                )
+                try await scene.expectNoFaults()
+            }
+        }
+
+        @Test func `and a restart of the server leave cookies and storage`() async throws {
+            try await World.with { world in
+                let site = try await WebSite.make(in: world, [WebApp(1), WebApp(2)])
+                try await serving(site.data) { server in
+                    let device = try await site.settledDevice(server: server)
+                    try await device.takeFreePort()
+                    try await world.withBrowser { browser in
+                        let origin = try await device.serving([], port: []) { page in
+                            let scene = Scene(
+                                site: site,
+                                device: device,
+                                url: try await page.program.address(),
+                                page: page,
+                                browser: browser
+                            )
+                            try await scene.tab.open(scene.url, release: 1)
+                            try await scene.tab.run(
+                                "localStorage.cart = '3 pears'; document.cookie = 'lang=fr; max-age=3600; path=/'"
+                            )
+                            try await scene.stage(2, by: scene.tab)
+                            try await scene.tab.run("void patchline.switchToPending()")
+                            try await scene.tab.waitFor(release: 2)
+                            try await scene.tab.run("patchline.startupDidComplete()")
+                            #expect(
+                                try await scene.tab.run("localStorage.cart + '; ' + document.cookie")
+                                    == "3 pears; lang=fr"
+                            )
+                            try await scene.expectNoFaults()
+                            return scene.origin
+                        }
+                        try await device.serving([], port: []) { page in
+                            #expect(page.url == origin)
+                            // The page that stayed open is let in by its old cookie, and hears again.
+                            try await browser.tab().wait(for: "fetch('/app/late.json').then(() => true)")
+                            _ = try await browser.faults()
+                            try await browser.tab().reload()
+                            try await browser.tab().waitFor(release: 2)
+                            #expect(
+                                try await browser.tab().run("localStorage.cart + '; ' + document.cookie")
+                                    == "3 pears; lang=fr"
+                            )
+                            try await browser.tab().keep("after-a-restart")
+                            #expect(try await browser.faults() == [])
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test func `comes through a service worker, and mixes no releases there`() async throws {
+            try await Scene.with([WebApp(1).withServiceWorker(), WebApp(2).withServiceWorker()]) { scene in
+                try await scene.tab.open(scene.url, release: 1)
+                try await scene.tab.run(
+                    "navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => 0)"
+                )
+                try await scene.tab.wait(for: "navigator.serviceWorker.controller !== null")
+                #expect(try await scene.tab.worker() == "1")
+                #expect(
+                    try await scene.tab.run(
+                        "caches.match('/app/late.json').then(a => a.json()).then(({ number }) => number)"
+                    ) == "1"
+                )
+                #expect(try await scene.tab.late() == "1 1")
+                let other = scene.browser.tab("other")
+                try await other.open(scene.origin + "/item/2", release: 1)
+                #expect(try await other.worker() == "1")
+
+                try await scene.stage(2, by: scene.tab)
+                try await scene.tab.run("void patchline.switchToPending()")
+                try await scene.tab.waitFor(release: 2)
+                try await scene.tab.run("patchline.startupDidComplete()")
+                #expect(try await scene.tab.late() == "2 2")
+                #expect(try await other.late() == "1 1")
+
+                try await scene.tab.run("navigator.serviceWorker.ready.then(found => found.update()).then(() => 0)")
+                try await scene.tab.wait(for: "worker().then(number => number === 2)")
+                #expect(try await scene.tab.late() == "2 2")
+                try await scene.tab.keep("service-worker")
+                try await scene.expectNoFaults()
+            }
+        }
+    }
+}
+
+extension Browser.Tab {
+    /// From which releases a script and a file come that the open page asks for only now.
+    fileprivate func late() async throws -> String {
+        try await run(
+            """
+            Promise.all([import("/app/lazy.js?" + Math.random()), fetch("/app/late.json").then((answer) => answer.json())])
+              .then(([script, file]) => script.number + " " + file.number)
+            """
+        )
+    }
+
+    /// From which release the worker comes that answers for the page.
+    fileprivate func worker() async throws -> String { try await run("worker()") }
+}
+
+extension WebApp {
+    /// A worker that keeps one file and asks for the others.
+    fileprivate func withServiceWorker() -> WebApp {
+        var app = self
+        app["worker.js"] = """
+            const number = \(number);
+            addEventListener("install", (event) => {
+              skipWaiting();
+              event.waitUntil(caches.open("release" + number).then((cache) => cache.add("/app/late.json")));
+            });
+            addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+            addEventListener("fetch", (event) => {
+              if (new URL(event.request.url).pathname !== "/__patchline/events") event.respondWith(fetch(event.request));
+            });
+            addEventListener("message", (event) => event.ports[0].postMessage(number));
+
+            """
+        app["index.html"] += """
+            <script>window.worker = () => new Promise((done) => {
+              const channel = new MessageChannel();
+              channel.port1.onmessage = (event) => done(event.data);
+              navigator.serviceWorker.controller.postMessage("", [channel.port2]);
+            });</script>
+
+            """
+        return app
+    }
+}
+
+extension Device {
+    /// As if its app's own port had been one that is free now.
+    fileprivate func takeFreePort() async throws {
+        let port = try await serving { page in String(page.url.split(separator: ":").last ?? "") }
+        let file = store.appending("config.json")
+        let text = try read(file)
+        #expect(!text.contains("\"port\""))
+        try write(text.replacing(#/^\{/#, with: "{\"port\":\(port),"), to: file)
+    }
+}
