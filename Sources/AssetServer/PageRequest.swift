@@ -45,10 +45,12 @@ struct PageRequest: Equatable, Sendable {
         case "iframe", "frame", "embed", "object": return .frame
         case "serviceworker": return .serviceWorker
         case "style", "script", "worker", "sharedworker": return .referrer
-        case nil where !request.isNavigation:
+        // What a service worker passes on with fetch() has lost its destination, a navigation not its mode.
+        case nil where !request.isNavigation,
+            "empty" where request.headers.first(name: "Sec-Fetch-Mode") != "navigate":
             let path = request.path.text
             return path.hasSuffix(".js") || path.hasSuffix(".css") || path.hasSuffix(".mjs") ? .referrer : .other
-        case nil: return .document
+        case nil, "empty": return .document
         default: return .other
         }
     }

@@ -26,6 +26,7 @@ struct WebApp {
             const button = document.getElementById("switch");
             button.onclick = () => patchline.switchToPending();
             window.heard = [];
+            window.lazy = () => import("./lazy.js?" + Math.random());
             for (const name of ["checking", "progress", "checked", "failed", "ready", "switched"])
               patchline.on(name, (event) => {
                 heard.push([name, event.percent ?? event.version ?? event.message]);
