@@ -74,14 +74,17 @@ package enum Admission: Sendable {
         return isOurs ? host : nil
     }
 
-    /// What only reads is guarded by the token, and by browsers, which show no other site the answer.
+    /// A page on another port of this machine is of the same site, so that its requests carry our cookie; it may lead to a
+    /// page of ours, and no more.
     private static func isOwn(_ request: FileRequest, origin: String?, host: String) -> Bool {
-        let isRead = request.method == .GET || request.method == .HEAD
-        if isRead, !request.headers.contains(name: "Upgrade") { return true }
-        if let origin { return origin.lowercased() == "http://\(host)" }
         // No browser leaves both out; a program without either has the token.
         let site = request.headers.first(name: "Sec-Fetch-Site")
-        return site == nil || site == "same-origin" || site == "none"
+        let isOfOurs = site == nil || site == "same-origin" || site == "none"
+        let isRead = request.method == .GET || request.method == .HEAD
+        if isRead, !request.headers.contains(name: "Upgrade") {
+            return isOfOurs || request.headers.first(name: "Sec-Fetch-Mode") == "navigate"
+        }
+        return origin.map { $0.lowercased() == "http://\(host)" } ?? isOfOurs
     }
 
     private static func crossOriginFields(_ origin: String) -> HTTPHeaders {

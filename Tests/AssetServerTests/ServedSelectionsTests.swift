@@ -70,9 +70,12 @@ private struct Browsing {
         _ target: String,
         from page: String? = nil,
         _ dest: String = "empty",
+        mode: String? = nil,
         keepingOpen: Bool = false
     ) throws -> String? {
-        let fields = [("Sec-Fetch-Dest", dest)] + (page.map { [("Referer", "http://127.0.0.1:12552\($0)")] } ?? [])
+        let modes = mode.map { [("Sec-Fetch-Mode", $0)] } ?? []
+        let fields =
+            [("Sec-Fetch-Dest", dest)] + modes + (page.map { [("Referer", "http://127.0.0.1:12552\($0)")] } ?? [])
         let choice = served.choose(PageRequest(try request(target, fields)), at: now)
         if choice.isPrevious, !keepingOpen { served.responseEnded(of: choice.selection.table?.bundle, at: now) }
         return choice.selection.version.map { choice.isForeign ? "\($0), foreign" : $0 }
@@ -93,6 +96,16 @@ struct ServedSelectionsTests {
         #expect(try tab.ask("/main.js", from: "/", "script") == "1")
         #expect(try tab.ask("/data.json", from: "/main.js") == "1")
         #expect(try tab.ask("/bg.png", from: "/style.css", "image") == "1")
+    }
+
+    /// As Chromium sends it: no destination any more, and the mode of the navigation.
+    @Test func `knows what a service worker passes on: pages by their mode, scripts by their names`() throws {
+        var tab = Browsing(try Releases.one())
+        _ = try tab.open("/")
+        tab.serve(try Releases.two())
+        #expect(try tab.ask("/", from: "/", "empty", mode: "navigate") == "2")
+        #expect(try tab.ask("/main.js", from: "/", "empty", mode: "cors") == "2")
+        #expect(try tab.ask("/data.json", from: "/main.js", "empty", mode: "cors") == "2")
     }
 
     @Test func `gives every new page the current release, and a page that is loaded again too`() throws {
