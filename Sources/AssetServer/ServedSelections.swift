@@ -60,7 +60,9 @@ struct ServedSelections: Sendable {
         if request.purpose == .document { hasNewPage = true }
         guard let previous, isForPrevious(request, of: page, previous, table) else {
             remember(request, table.bundle)
-            return Choice(selection: current, isPrevious: false, isForeign: page.map { $0 != table.bundle } ?? false)
+            // A new page is nobody's file.
+            let isForeign = request.purpose != .document && page.map { $0 != table.bundle } ?? false
+            return Choice(selection: current, isPrevious: false, isForeign: isForeign)
         }
         remember(request, previous.bundle)
         self.previous?.responses += 1
