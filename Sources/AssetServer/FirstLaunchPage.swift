@@ -40,8 +40,11 @@ enum FirstLaunchPage {
         <main>
           <h1 id="title">Getting the app ready</h1>
           <p id="text" role="status" aria-live="polite">Connecting…</p>
-          <progress id="progress" max="100" value="0" aria-label="Download"></progress>
-          <p id="percent" aria-hidden="true">0 %</p>
+          <p id="why" hidden></p>
+          <div id="download">
+            <progress id="progress" max="100" value="0" aria-label="Download"></progress>
+            <p id="percent" aria-hidden="true">0 %</p>
+          </div>
           <p id="actions" hidden>
             <button id="retry" type="button">Try again</button>
             <button id="copy" type="button">Copy report</button>
@@ -59,6 +62,7 @@ enum FirstLaunchPage {
         body{margin:0;min-height:100vh;display:grid;place-items:center;font:1rem/1.5 system-ui,sans-serif}
         main{width:min(26rem,100vw - 4rem);text-align:center}h1{font-size:1.4rem}progress{width:100%;height:.75rem}
         button{font:inherit;padding:.5rem 1rem;margin:.25rem}textarea{width:100%;height:10rem;font:.8rem monospace}
+        #why{font-size:.875rem;opacity:.75;overflow-wrap:anywhere}
         """
 
     private static let script = """
@@ -70,11 +74,17 @@ enum FirstLaunchPage {
           at("progress").value = shown;
           at("percent").textContent = shown + " %";
         };
-        const running = (text) => { at("title").textContent = "Getting the app ready"; at("text").textContent = text;
-          at("actions").hidden = true; };
-        const failed = (message) => { at("title").textContent = "The app could not be loaded";
-          at("text").textContent = "Check the network connection, then try again. (" + message + ")";
-          at("actions").hidden = false; };
+        const say = (title, text, why) => {
+          at("title").textContent = title;
+          at("text").textContent = text;
+          at("why").textContent = why ?? "";
+          // Either it comes, or there is something to do.
+          at("why").hidden = at("actions").hidden = why === undefined;
+          at("download").hidden = why !== undefined;
+        };
+        const running = (text) => say("Getting the app ready", text);
+        const failed = (why, text) =>
+          say("The app could not be loaded", text ?? "Check the network connection, then try again.", why);
         const take = (sync) => {
           if (sync.phase === "running") { running("Downloading…"); show(sync.percent); }
           if (sync.phase === "failed") failed(sync.message);
@@ -84,7 +94,8 @@ enum FirstLaunchPage {
           running("Looking for the app…");
           try {
             const answer = await fetch("/__patchline/check", { method: "POST" });
-            if ((await answer.json()).result === "switchedOff") failed("this device does not look for versions by itself");
+            if ((await answer.json()).result === "switchedOff")
+              failed("This device was told to ask no server.", "Nothing is installed yet.");
           } catch (error) { failed(error.message); }
         };
         const source = new EventSource("/__patchline/events");
@@ -95,7 +106,9 @@ enum FirstLaunchPage {
         on("progress", (event) => take({ phase: "running", percent: event.percent }));
         on("failed", (event) => failed(event.message));
         on("switched", (event) => { if (event.version !== null) start(); });
-        on("checked", (event) => { if (!event.isNew) failed("the server has no version of the app for this device"); });
+        on("checked", (event) => {
+          if (!event.isNew) failed("The server was reached.", "There is no version of the app for this device yet.");
+        });
         source.onerror = () => { at("text").textContent = "Connecting…"; };
         at("retry").onclick = check;
         at("copy").onclick = async () => {

@@ -51,13 +51,14 @@ enum PageScript {
             reload: () => location.reload(),
             // What to send to whoever can help; no secrets.
             report: () => call("report", "GET"),
-            // A state comes at once, and whenever it may have changed unheard. Names: state, checking, progress, checked, failed, ready, switched, reload
+            // state, checking, progress, checked, failed, ready, switched, reload
             on(name, take) {
               if (!listeners[name]) {
                 listeners[name] = new Set();
                 if (source) hear(name);
               }
               listeners[name].add(take);
+              // The stream has begun without it: what holds now is asked for.
               if (source && name === "state")
                 this.status().then(({ current, pending, sync }) => take({ current, pending, sync }), () => {});
               open();

@@ -33,6 +33,8 @@ extension BrowserTests {
                         "Check the network connection"
                     )
                 )
+                #expect(try await tab.run("document.getElementById('why').textContent") != "")
+                #expect(try await tab.run("document.getElementById('download').hidden") == "true")
                 try await tab.keep("first-launch-offline")
                 try await tab.click("#copy")
                 try await tab.wait(for: "document.getElementById('copy').textContent === 'Copied'")
