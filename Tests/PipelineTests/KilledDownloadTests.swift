@@ -8,7 +8,7 @@ import Testing
 @Suite("A download that is killed")
 struct KilledDownloadTests {
     private static let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-    private static let rounds = isFull ? 100 : 5
+    private static let rounds = isFull ? 100 : 3
 
     /// Kills the same device up to three times before it may finish.
     @Test(arguments: [UInt64(4), 11, 2_026])

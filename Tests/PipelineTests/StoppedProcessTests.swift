@@ -57,8 +57,8 @@ struct StoppedProcessTests {
     /// Every how many changes it is stopped; every single one with `PATCHLINE_SWEEP=all` in the environment.
     private func points(of changes: Int) -> [Int] {
         let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        let stride = isFull ? 1 : max(1, changes / 6)
-        return (1...changes).filter { ($0 - 1) % stride == 0 || changes - $0 < 4 }
+        let stride = isFull ? 1 : max(1, changes / 4)
+        return (1...changes).filter { ($0 - 1) % stride == 0 || changes - $0 < 3 }
     }
 
     /// Runs `body` at each chosen change of `work`, each time on a fresh copy of the store.
