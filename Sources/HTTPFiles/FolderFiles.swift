@@ -33,7 +33,13 @@ package struct FolderFiles: Sendable {
     ///
     /// Blocks for as long as the disk takes.
     package func lookUp(_ path: RequestPath) throws(FolderFilesError) -> Found? {
-        guard !path.hasTrailingSlash, let file = place(of: path) else { return nil }
+        guard !path.hasTrailingSlash, !path.segments.contains(where: { $0.hasPrefix(".") }) else { return nil }
+        var file = root
+        for segment in path.segments {
+            // A segment holds no slash and no NUL, so this adds one name or, for an empty path, none.
+            guard let name = FilePath.Component(segment), name.kind == .regular else { return nil }
+            file.append(name)
+        }
         do throws(OpenFileError) {
             let open = try OpenFile(file, below: root)
             return Found(root: root, path: file, size: open.size, modified: open.modified)
@@ -43,40 +49,5 @@ package struct FolderFiles: Sendable {
             case .failed(let reason): throw FolderFilesError(path: file, reason: reason)
             }
         }
-    }
-
-    /// A name in a folder.
-    package struct Name: Equatable, Sendable {
-        package let text: String
-        package let isFolder: Bool
-    }
-
-    /// The files and folders of the folder at `path`, as people order them; nil when there is none.
-    ///
-    /// Left out are names that begin with a dot, that are not UTF-8, and what is neither a file nor a folder.
-    package func list(_ path: RequestPath) throws(FolderFilesError) -> [Name]? {
-        guard let folder = place(of: path) else { return nil }
-        do throws(OpenFileError) {
-            return try OpenFile.names(in: folder, below: root)
-                .filter { !$0.text.hasPrefix(".") }
-                .sorted { NaturalOrder.precedes($0.text, $1.text) }
-        } catch {
-            switch error {
-            case .notFound, .shrank: return nil
-            case .failed(let reason): throw FolderFilesError(path: folder, reason: reason)
-            }
-        }
-    }
-
-    /// Nil for what has no place here: a dot-file.
-    private func place(of path: RequestPath) -> FilePath? {
-        guard !path.segments.contains(where: { $0.hasPrefix(".") }) else { return nil }
-        var file = root
-        for segment in path.segments {
-            // A segment holds no slash and no NUL, so this adds one name or, for an empty path, none.
-            guard let name = FilePath.Component(segment), name.kind == .regular else { return nil }
-            file.append(name)
-        }
-        return file
     }
 }

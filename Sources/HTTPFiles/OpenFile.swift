@@ -107,39 +107,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// The names in a folder, in no order; no symlink is followed below `root`.
-    static func names(in folder: FilePath, below root: FilePath) throws(OpenFileError) -> [FolderFiles.Name] {
-        let descriptor =
-            folder == root
-            ? try open(root.string + "/.", in: AT_FDCWD, as: .folder) : try open(folder, below: root, as: .folder)
-        guard let stream = unsafe fdopendir(descriptor.rawValue) else {
-            try? descriptor.close()
-            throw .failed(Errno(rawValue: errno))
-        }
-        defer { unsafe closedir(stream) }
-        var names: [FolderFiles.Name] = []
-        while let entry = unsafe readdir(stream) {
-            let text = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
-            }
-            var facts = stat()
-            guard let text, unsafe fstatat(descriptor.rawValue, text, &facts, AT_SYMLINK_NOFOLLOW) == 0 else {
-                continue
-            }
-            switch facts.st_mode & S_IFMT {
-            case S_IFREG: names.append(FolderFiles.Name(text: text, isFolder: false))
-            case S_IFDIR: names.append(FolderFiles.Name(text: text, isFolder: true))
-            default: continue
-            }
-        }
-        return names
-    }
-
-    private static func open(
-        _ path: FilePath,
-        below root: FilePath,
-        as kind: Kind = .file
-    ) throws(OpenFileError) -> FileDescriptor {
+    private static func open(_ path: FilePath, below root: FilePath) throws(OpenFileError) -> FileDescriptor {
         var relative = path
         guard relative.removePrefix(root), let last = relative.lastComponent,
             relative.components.allSatisfy({ $0.kind == .regular })
@@ -152,7 +120,7 @@ final class OpenFile: Sendable {
             try? folder.close()
             folder = next
         }
-        return try open(last.string, in: folder.rawValue, as: kind)
+        return try open(last.string, in: folder.rawValue, as: .file)
     }
 
     private static func open(_ name: String, in folder: CInt, as kind: Kind) throws(OpenFileError) -> FileDescriptor {
