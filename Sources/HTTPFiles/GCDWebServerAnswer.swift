@@ -3,6 +3,9 @@ import NIOHTTP1
 
 /// What GCDWebServer sends of a file or of bytes, decided on values.
 ///
+/// A file with a tag keeps that, and has no date: another release may hold an older file under the same URL, of which a
+/// newer date says nothing.
+///
 /// Source: the requests and answers recorded in its own repository.
 struct GCDWebServerAnswer {
     /// The value of Server.
@@ -10,21 +13,24 @@ struct GCDWebServerAnswer {
 
     /// - Parameter now: seconds since 1970, for dates of two-digit years.
     func response(to request: FileRequest, with file: ServedFile, _ open: OpenFile, now: Int) -> Response {
-        let modified = Int(open.modified.components.seconds)
-        let tag = "\(open.stamp.inode)/\(modified)/\(open.stamp.modified % 1_000_000_000)"
-        var headers: HTTPHeaders = [
-            "Last-Modified": HTTPDate.text(secondsSince1970: modified), "Etag": tag,
-        ]
+        let seconds = Int(open.modified.components.seconds)
+        let modified = file.entityTag == nil ? seconds : nil
+        let tag = file.entityTag ?? "\(open.stamp.inode)/\(seconds)/\(open.stamp.modified % 1_000_000_000)"
+        var headers = file.headers
+        headers.replaceOrAdd(name: "Etag", value: tag)
+        if let modified {
+            headers.replaceOrAdd(name: "Last-Modified", value: HTTPDate.text(secondsSince1970: modified))
+        }
         if isKnown(tag, modified, to: request, now: now) {
             return Response(status: .notModified, headers: headers, body: .none)
         }
-        headers.add(name: "Content-Type", value: file.contentType)
-        headers.add(name: "Cache-Control", value: file.cacheControl)
-        headers.add(name: "Accept-Ranges", value: "bytes")
+        headers.replaceOrAdd(name: "Content-Type", value: file.contentType)
+        headers.replaceOrAdd(name: "Cache-Control", value: file.cacheControl)
+        headers.replaceOrAdd(name: "Accept-Ranges", value: "bytes")
         switch ByteRange(parsing: request.headers["Range"])?.resolved(size: open.size) {
         case .bytes(let range)?:
             let shown = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(open.size)"
-            headers.add(name: "Content-Range", value: shown)
+            headers.replaceOrAdd(name: "Content-Range", value: shown)
             return Response(status: .partialContent, headers: headers, body: .file(open, range))
         case .unsatisfiable?:
             return Response(refusing: .notFound, message: "Not found.")
@@ -33,9 +39,9 @@ struct GCDWebServerAnswer {
         }
     }
 
-    private func isKnown(_ tag: String, _ modified: Int, to request: FileRequest, now: Int) -> Bool {
-        if let date = request.headers.first(name: "If-Modified-Since"), let date = HTTPDate.seconds(date, now: now),
-            date >= modified
+    private func isKnown(_ tag: String, _ modified: Int?, to request: FileRequest, now: Int) -> Bool {
+        if let modified, let date = request.headers.first(name: "If-Modified-Since"),
+            let date = HTTPDate.seconds(date, now: now), date >= modified
         {
             return true
         }
@@ -44,7 +50,9 @@ struct GCDWebServerAnswer {
 
     /// No conditions and no ranges: those are for files.
     func response(with served: ServedBytes) -> Response {
-        let headers: HTTPHeaders = ["Content-Type": served.contentType, "Cache-Control": served.cacheControl]
+        var headers = served.headers
+        headers.replaceOrAdd(name: "Content-Type", value: served.contentType)
+        headers.replaceOrAdd(name: "Cache-Control", value: served.cacheControl)
         return Response(status: served.status, headers: headers, body: .bytes(served.bytes[...]))
     }
 

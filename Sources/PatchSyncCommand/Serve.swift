@@ -147,6 +147,7 @@ struct Serve: AsyncParsableCommand {
         settings.takesNextFreePort = nextFreePort
         settings.isOpen = serving.open
         settings.serving = serving.settings
+        settings.dialect = serving.answering
         settings.serving.www = www.map { FilePath(argument: $0) }
         settings.serving.localFiles = localFiles.map { FilePath(argument: $0) }
         settings.app.startupTimeout = .milliseconds(startupTimeout)

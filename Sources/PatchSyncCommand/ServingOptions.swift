@@ -38,6 +38,14 @@ struct ServingOptions: ParsableArguments {
     )
     var types: [String] = []
 
+    enum DialectName: String, ExpressibleByArgument, CaseIterable { case rfc9110, gcdwebserver }
+
+    @Option(
+        help:
+            "Whose rules answers follow: HTTP's, or for clients that were made for it GCDWebServer's, which keeps no connection open."
+    )
+    var dialect = DialectName.rfc9110
+
     func validate() throws {
         for origin in origins where !Self.isOrigin(origin) {
             throw ValidationError("--origin must be http:// or https://, a host and at most a port")
@@ -59,6 +67,13 @@ struct ServingOptions: ParsableArguments {
         let types = types.compactMap(Self.type)
         settings.types = ContentTypeRules(types: Dictionary(types) { $1 }, charset: charset)
         return settings
+    }
+
+    var answering: Dialect {
+        switch dialect {
+        case .rfc9110: .rfc9110
+        case .gcdwebserver: .gcdWebServer(name: "GCDWebServer")
+        }
     }
 
     private static func isOrigin(_ text: String) -> Bool {

@@ -10,6 +10,8 @@ extension LocalServer {
         package var takesNextFreePort = false
         /// Whether every program on this machine is let in; else only what has the token.
         package var isOpen = false
+        /// Other rules than HTTP's, for an app whose client was made for another server.
+        package var dialect = Dialect.rfc9110
         package var serving = AssetServer.Settings(access: Access(token: nil))
         package var app = RunningApp.Settings()
         package var updates = Updates.Settings()

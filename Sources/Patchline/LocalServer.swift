@@ -170,7 +170,7 @@ package actor LocalServer {
         let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
         assets.events.open()
         let server = FileServer(
-            configuration: Self.listening(at: port),
+            configuration: listening(at: port),
             source: assets,
             errorLog: { [report] in report(.fileTrouble($0)) },
             onListening: { [assets] address in
@@ -197,10 +197,11 @@ package actor LocalServer {
         throw .stopped
     }
 
-    private static func listening(at port: Int) -> FileServerConfiguration {
+    private func listening(at port: Int) -> FileServerConfiguration {
         var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
         // No call has a body, and what a delegate takes is a stream: so nobody fills our memory who was not let in.
         configuration.maxBodyBytes = 4 * 1024
+        configuration.dialect = settings.dialect
         return configuration
     }
 

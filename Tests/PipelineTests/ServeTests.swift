@@ -43,6 +43,24 @@ struct ServeTests {
         }
     }
 
+    /// Row G1; a file's date says nothing of the release that is served, so only its tag is compared.
+    @Test func `speaks GCDWebServer's dialect to who was made for it, and lets no one in for that`() async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            try await device.serving(["--no-sync", "--dialect", "gcdwebserver"]) { page in
+                let future = "If-Modified-Since: Wed, 01 Jan 2098 00:00:00 GMT"
+                let first = try await page.get("/app/main.js", "-i", "-H", future)
+                #expect(first.status == 200, "\(first)")
+                #expect(first.body.contains("Server: GCDWebServer\r\n") && first.body.contains("Connection: Close\r\n"))
+                #expect(first.body.contains("Referrer-Policy: same-origin\r\n"), "\(first)")
+                let tag = try #require(first.body.firstMatch(of: #/Etag: ([0-9a-f]{64})\r\n/#)?.1)
+                #expect(try await page.get("/app/main.js", "-H", "If-None-Match: \(tag)").status == 304)
+                let stranger = Page(device: device, program: page.program, address: page.url)
+                #expect(try await stranger.get("/app/main.js").status == 403)
+            }
+        }
+    }
+
     /// E2: nothing but `init` and `serve`.
     @Test func `shows a page of its own while the first version is fetched, and then serves that`() async throws {
         try await World.with { world in
