@@ -5,7 +5,7 @@ import PatchFormat
 /// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
 package enum PageAPI {
     package static let prefix = "__patchline"
-    /// Other origins cannot send it without being asked first, and are never allowed to.
+    /// Another origin cannot send it without asking first, and is only allowed to where a setting names it.
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {

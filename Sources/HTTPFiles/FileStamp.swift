@@ -1,5 +1,7 @@
 /// Which file a name led to, and in which state: equal means that nobody wrote to it, replaced it or linked it meanwhile.
 ///
+/// What `FileIdentity` is to a store; this module knows no store.
+///
 /// The times are the kernel's, which move in steps of some milliseconds: two writes within one step look like one.
 package struct FileStamp: Hashable, Sendable {
     package let device: UInt64

@@ -24,7 +24,7 @@ public actor PatchlineApp {
     /// Makes the store on the app's first start; does nothing when there is one.
     ///
     /// - Parameters:
-    ///   - store: the folder; it must not be there yet, and the one above it must.
+    ///   - store: the folder; the one above it must be there.
     ///   - server: `https://updates.example.org`
     ///   - channel: `production` unless the app says otherwise.
     ///   - root: the bytes of `root.json`, which the app carries: there is no trust on first use.

@@ -80,25 +80,27 @@ struct ProxyingTests {
     }
 
     @Test func `answers 504 for an upstream that does not answer`() async throws {
-        let (never, end) = AsyncStream.makeStream(of: Void.self)
-        let source = UpstreamSource { _ in
-            for await _ in never {}
-            return .text("late")
-        }
-        try await serving(source) { upstream in
-            try await ProxyYard.running(
-                "/.*=http://127.0.0.1:\(upstream)",
-                configure: { $0.timeout = .milliseconds(100) }
-            ) { yard in
-                let got = try await yard.get("/x")
-                #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
-                #expect(got.text == "127.0.0.1:\(upstream) did not answer in time.\n")
-            }
-            end.finish()
+        try await withSilentUpstream { upstream, yard in
+            let got = try await yard.get("/x")
+            #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
+            #expect(got.text == "127.0.0.1:\(upstream) did not answer in time.\n")
         }
     }
 
     @Test func `gives up an upstream that does not take the body`() async throws {
+        try await withSilentUpstream { upstream, yard in
+            // More than the sockets between the two hold.
+            let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
+            // This client does not read an answer while it sends.
+            _ = try? await yard.ask(.POST, "/x", body: body)
+            #expect(yard.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
+        }
+    }
+
+    /// A proxy with little patience before an upstream that takes connections and never answers.
+    private func withSilentUpstream(
+        _ body: @escaping @Sendable (_ upstream: Int, ProxyYard) async throws -> Void
+    ) async throws {
         let (never, end) = AsyncStream.makeStream(of: Void.self)
         let source = UpstreamSource { _ in
             for await _ in never {}
@@ -108,13 +110,7 @@ struct ProxyingTests {
             try await ProxyYard.running(
                 "/.*=http://127.0.0.1:\(upstream)",
                 configure: { $0.timeout = .milliseconds(100) }
-            ) { yard in
-                // More than the sockets between the two hold.
-                let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
-                // This client does not read an answer while it sends.
-                _ = try? await yard.ask(.POST, "/x", body: body)
-                #expect(yard.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
-            }
+            ) { yard in try await body(upstream, yard) }
             end.finish()
         }
     }

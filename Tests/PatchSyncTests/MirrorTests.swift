@@ -7,6 +7,17 @@ import Testing
 @testable import PatchSync
 
 extension World {
+    /// A newer list is asked for each time that a minute is told.
+    fileprivate mutating func tellingMinutes() -> AsyncStream<Void>.Continuation {
+        let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
+        device.deadlines.newerList = .seconds(60)
+        device.pauses.sleep = { _ in
+            for await _ in minutes { return }
+            throw CancellationError()
+        }
+        return minute
+    }
+
     /// A second server with what the first one publishes now; from then on each is on its own.
     mutating func mirror(_ name: String = "http://mirror.test") -> SimulatedRepository {
         let copy = repository.copy(clock: clock)
@@ -145,23 +156,16 @@ struct NewerListTests {
     private let slow = String(repeating: "slow", count: 10_000)
 
     @Test func `stops the download of an older one, and nothing is asked for twice`() async throws {
-        let web = { @Sendable (version: String, files: [String: String]) in SimulatedPatch.bundle("web", version, files)
-        }
-        var world = try World([web("1", ["index.html": "one", "app.js": "shared"])])
+        var world = try World([.bundle("web", "1", ["index.html": "one", "app.js": "shared"])])
         let (repository, slow) = (world.repository, slow)
         try await world.device.sync()
         try await world.device.launchAndConfirm()
-        repository.publish([web("2", ["index.html": "two", "app.js": "shared", "movie.bin": slow])])
-        let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
-        world.device.deadlines.newerList = .seconds(60)
-        world.device.pauses.sleep = { _ in
-            for await _ in minutes { return }
-            throw CancellationError()
-        }
+        repository.publish([.bundle("web", "2", ["index.html": "two", "app.js": "shared", "movie.bin": slow])])
+        let minute = world.tellingMinutes()
         // The movie never comes; while it is asked for, version 3 is published.
         repository.onRequest { path in
             guard path == object(slow) else { return }
-            repository.publish([web("3", ["index.html": "two", "app.js": "three"])])
+            repository.publish([.bundle("web", "3", ["index.html": "two", "app.js": "three"])])
             minute.yield()
             try? await Task.sleep(for: .seconds(3_600))
         }
@@ -176,22 +180,15 @@ struct NewerListTests {
     }
 
     @Test func `is asked of the mirror when the server is gone`() async throws {
-        let web = { @Sendable (version: String, files: [String: String]) in SimulatedPatch.bundle("web", version, files)
-        }
-        var world = try World([web("1", ["index.html": "one", "movie.bin": slow])])
+        var world = try World([.bundle("web", "1", ["index.html": "one", "movie.bin": slow])])
         let mirror = world.mirror()
         let (repository, slow) = (world.repository, slow)
-        let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
-        world.device.deadlines.newerList = .seconds(60)
-        world.device.pauses.sleep = { _ in
-            for await _ in minutes { return }
-            throw CancellationError()
-        }
+        let minute = world.tellingMinutes()
         repository.onRequest { path in
             guard path == object(slow) else { return }
             for path in repository.tree.files.keys { repository.fail(path, with: .connection) }
             repository.fail("metadata/2.root.json", with: .connection)
-            mirror.publish([web("2", ["index.html": "two"])])
+            mirror.publish([.bundle("web", "2", ["index.html": "two"])])
             minute.yield()
             try? await Task.sleep(for: .seconds(3_600))
         }
@@ -202,13 +199,8 @@ struct NewerListTests {
     @Test func `is not acted on when the channel's role is the same`() async throws {
         var world = try World([.script("large", "1", slow)])
         let (repository, slow) = (world.repository, slow)
-        let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
+        let minute = world.tellingMinutes()
         let (looks, look) = AsyncStream.makeStream(of: Void.self)
-        world.device.deadlines.newerList = .seconds(60)
-        world.device.pauses.sleep = { _ in
-            for await _ in minutes { return }
-            throw CancellationError()
-        }
         repository.onRequest { path in
             if path == object(slow) {
                 // Another channel's release: a new snapshot, and the same role.
