@@ -28,7 +28,11 @@ package struct ReleaseHeader: Hashable, Sendable {
     package var roleVersion: Int { (base?.roleVersion ?? 0) + 1 }
 
     package init(_ bytes: [UInt8], named document: String = "release.json") throws(FormatError) {
-        let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.releaseHeader), of: document)
+        try self.init(Fields(try JSON.document(bytes, named: document, limit: Limits.releaseHeader), of: document))
+    }
+
+    /// The same where it stands within another document.
+    package init(_ fields: Fields) throws(FormatError) {
         try fields.constant("format", Self.format)
         app = try fields.name("app")
         channel = try fields.name("channel")

@@ -45,7 +45,7 @@ extension AppRepository {
         return drafts
     }
 
-    func draft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
+    package func draft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
         let folder = folder.drafts(of: app, channel: channel).appending("\(version)")
         guard try exists(folder) else { return nil }
         do throws(ReleaseError) {
@@ -73,6 +73,15 @@ extension AppRepository {
             try files.rename(new, to: kept)
             try files.syncDirectory(channel)
             try files.removeTree(folder.incoming)
+        } catch { throw .file(error) }
+    }
+
+    /// Gives one draft up.
+    package func removeDraft(of channel: ChannelName, version: Int) throws(ServerError) {
+        let folder = folder.drafts(of: app, channel: channel)
+        do throws(FileError) {
+            try files.removeTree(folder.appending("\(version)"))
+            try files.syncDirectory(folder)
         } catch { throw .file(error) }
     }
 

@@ -6,6 +6,8 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseService
+import ServerRecords
 import Terminal
 
 /// Runs a command's body; what it throws becomes lines on standard error and an exit code.
@@ -28,6 +30,10 @@ extension Failure {
         case let error as ServerError: self.init(error)
         case let error as FileError: self.init("\(error)", exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
+        case let error as RecordError: self.init(error)
+        case let error as DeskError: self.init(error)
+        case let error as FormatError: self.init(error.description, exitCode: .malformed)
+        case let error as UploadError: self.init("\(error)", exitCode: .disk)
         case let error as PassphraseError: self.init(error)
         case let error as FileServerError: self.init(error)
         default: return nil
@@ -36,6 +42,23 @@ extension Failure {
 
     private init(_ error: ServerError) {
         self.init(error.description, hint: error.hint, exitCode: error.exitCode)
+    }
+
+    private init(_ error: DeskError) {
+        switch error {
+        case .server(let error): self.init(error)
+        case .records(let error): self.init(error)
+        case .busy:
+            self.init("another process changes the server's folder", hint: "try again", exitCode: .busy)
+        case .stopping: self.init("the program ends", exitCode: .failed)
+        case .keyIsLocked:
+            self.init(
+                "the online key is encrypted",
+                hint: "name its passphrase with --passphrase-file or in \(KeyOptions.variable)",
+                exitCode: .refused
+            )
+        case .keyUnusable(let why): self.init(why, exitCode: .refused)
+        }
     }
 
     private init(_ error: FileServerError) {

@@ -30,7 +30,7 @@ struct PatchServerCommand: AsyncParsableCommand {
             """,
         subcommands: [
             InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
-            StatusCommand.self, ListCommand.self,
+            StatusCommand.self, ListCommand.self, TokenCommand.self, AuditCommand.self,
         ]
     )
 }

@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseFolder
+import ReleaseService
 import SystemPackage
 import Terminal
 
@@ -20,6 +21,7 @@ struct PublishCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv publish Release --data /srv/patchline
               patchsrv publish Release --data /srv/patchline --json
+              patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
             """
     )
 
@@ -28,6 +30,7 @@ struct PublishCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var passphrase: KeyOptions
+    @OptionGroup var notes: NotesOptions
 
     @Flag(help: "Print what was done as JSON.")
     var json = false
@@ -38,9 +41,8 @@ struct PublishCommand: AsyncParsableCommand {
             let signed = try SignedRelease(folder: FilePath(argument: release), files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let lock = try folder.folder.locked(files: files)
-            let outcome = try repository.publish(signed, signing: key, at: Surroundings.now())
-            lock.release()
+            let desk = try folder.desk { _ in key }
+            let outcome = try await desk.publish(signed, notes: try notes.given(), by: .here)
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {
@@ -71,34 +73,6 @@ extension PublishOutcome {
                 + change.repaired.map { "  replaced \($0), which was damaged" }
                 + (change.files > change.repaired.count
                     ? ["  put back \(change.files - change.repaired.count) missing files"] : [])
-        }
-    }
-
-    fileprivate func json(app: AppID) -> JSON {
-        switch self {
-        case .published(let done):
-            .fields([
-                ("outcome", .text("published")), ("app", .text(app.text)), ("channel", .text(done.channel.text)),
-                ("roleVersion", .integer(done.version)), ("patches", .integer(done.counts.entries)),
-                ("assets", .integer(done.counts.assets)), ("signatures", .integer(done.counts.signatures)),
-                ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
-                ("repaired", .array(done.change.repaired.map { .text($0) })),
-                ("snapshot", .integer(done.roles.snapshot)),
-                ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
-                ("expires", .text(done.roles.expires.description)),
-            ])
-        case .drafted(let channel, let version, let quorum):
-            .fields([
-                ("outcome", .text("drafted")), ("app", .text(app.text)), ("channel", .text(channel.text)),
-                ("roleVersion", .integer(version)), ("signatures", .integer(quorum.valid)),
-                ("threshold", .integer(quorum.needed)),
-            ])
-        case .alreadyPublished(let channel, let version, let change):
-            .fields([
-                ("outcome", .text("alreadyPublished")), ("app", .text(app.text)), ("channel", .text(channel.text)),
-                ("roleVersion", .integer(version)), ("filesWritten", .integer(change.files)),
-                ("repaired", .array(change.repaired.map { .text($0) })),
-            ])
         }
     }
 }

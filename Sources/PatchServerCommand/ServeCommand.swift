@@ -5,6 +5,8 @@ import Logging
 import NIOCore
 import PatchServer
 import PatchStore
+import ReleaseAPI
+import ReleaseService
 import ServiceLifecycle
 import SystemPackage
 import Terminal
@@ -50,6 +52,9 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var readyWithin: DurationArgument?
 
+    @Flag(help: "Answer devices only: no release service under /api/v1.")
+    var noApi = false
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -70,6 +75,20 @@ struct ServeCommand: AsyncParsableCommand {
         )
     }
 
+    private func api() async throws -> ReleaseAPI? {
+        guard !noApi else { return nil }
+        let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
+        for entry in try await desk.recover() {
+            Console.standardError.line(
+                "patchsrv: \(entry.channel) \(entry.roleVersion) of \(entry.app) was published when the server ended; its "
+                    + "history is written now"
+            )
+        }
+        let uploads = Uploads(desk)
+        try await uploads.removeStale()
+        return ReleaseAPI(desk, uploads: uploads) { Console.standardError.line("patchsrv: \(printable($0))") }
+    }
+
     private func serve() async throws {
         let tree = folder.folder.tree
         guard try DiskFiles().status(of: tree) != nil else { throw Failure.noApps(in: folder.folder) }
@@ -84,7 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
         let timer = try refresh.timer(folder.folder)
         let server = FileServer(
             configuration: configuration,
-            source: PublishedTree(tree, readiness: readiness),
+            source: ReleaseServer(PublishedTree(tree, readiness: readiness), api: try await api()),
             accessLog: log,
             errorLog: { Console.standardError.line("patchsrv: \($0)") },
             onListening: { Console.standardOutput.line("patchsrv: listening on \(scheme)://\($0.authority)") }

@@ -1,0 +1,55 @@
+package import PatchFormat
+import PatchStore
+package import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+extension AppRepository {
+    /// Looks at what a release says of itself before any of its contents are taken: whose it is, what it was made from,
+    /// and whether somebody who may sign for its channel has signed it.
+    ///
+    /// Reading needs no lock; publishing looks again at all of it.
+    package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> TargetsRole {
+        let offered = SignedRelease(header: header, role: role, targets: [:], objects: [:])
+        try checkApp(of: offered)
+        let parsed: TargetsRole
+        do throws(FormatError) {
+            parsed = try TargetsRole(role, name: header.channel.text)
+        } catch { throw .release(.format(error)) }
+        let state = try PublishedState(of: self)
+        guard let delegation = state.targets.delegation(to: header.channel.text) else {
+            throw .release(.trust(.notDelegated(role: header.channel.text)))
+        }
+        guard delegation.keys.validSignatures(on: role) > 0 else {
+            let needed = delegation.keys.threshold
+            throw .release(.trust(.threshold(role: header.channel.text, valid: 0, needed: needed)))
+        }
+        let labels = try labels()
+        do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels) } catch {
+            throw .conflict(error)
+        }
+        return parsed
+    }
+
+    /// The bytes of a target as they are published or drafted; nil where nobody has them.
+    package func publishedTarget(_ path: TargetPath, _ sha256: SHA256Digest, in draft: Draft?) throws(ServerError)
+        -> [UInt8]?
+    {
+        if let bytes = draft?.release.targets[path], SHA256Digest(of: bytes) == sha256 { return bytes }
+        let file = TreePath.File.target(path, sha256)
+        guard try exists(self.path(of: file)) else { return nil }
+        return try read(file, limit: Limits.manifest)
+    }
+
+    /// Where an object's bytes lie in the published tree; nil where they do not.
+    package func publishedObject(_ sha256: SHA256Digest) throws(ServerError) -> FilePath? {
+        let path = path(of: .object(sha256))
+        return try exists(path) ? path : nil
+    }
+
+    /// The draft of one content, if it is kept.
+    package func draft(of channel: ChannelName, version: Int, identity: SHA256Digest) throws(ServerError) -> Draft? {
+        guard let draft = try draft(of: channel, version: version), draft.identity == identity else { return nil }
+        return draft
+    }
+}

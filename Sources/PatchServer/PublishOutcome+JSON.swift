@@ -1,0 +1,33 @@
+package import PatchFormat
+import ReleaseFolder
+
+extension PublishOutcome {
+    /// For scripts and for the API.
+    package func json(app: AppID) -> JSON {
+        switch self {
+        case .published(let done):
+            .fields([
+                ("outcome", .text("published")), ("app", .text(app.text)), ("channel", .text(done.channel.text)),
+                ("roleVersion", .integer(done.version)), ("patches", .integer(done.counts.entries)),
+                ("assets", .integer(done.counts.assets)), ("signatures", .integer(done.counts.signatures)),
+                ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
+                ("repaired", .array(done.change.repaired.map { .text($0) })),
+                ("snapshot", .integer(done.roles.snapshot)),
+                ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
+                ("expires", .text(done.roles.expires.description)),
+            ])
+        case .drafted(let channel, let version, let quorum):
+            .fields([
+                ("outcome", .text("drafted")), ("app", .text(app.text)), ("channel", .text(channel.text)),
+                ("roleVersion", .integer(version)), ("signatures", .integer(quorum.valid)),
+                ("threshold", .integer(quorum.needed)),
+            ])
+        case .alreadyPublished(let channel, let version, let change):
+            .fields([
+                ("outcome", .text("alreadyPublished")), ("app", .text(app.text)), ("channel", .text(channel.text)),
+                ("roleVersion", .integer(version)), ("filesWritten", .integer(change.files)),
+                ("repaired", .array(change.repaired.map { .text($0) })),
+            ])
+        }
+    }
+}

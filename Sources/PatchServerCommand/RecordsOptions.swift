@@ -1,0 +1,55 @@
+import CommandSupport
+import Glibc
+import PatchServer
+import PatchStore
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Terminal
+
+extension FolderOptions {
+    /// Where tokens, the audit log and the history are.
+    var recordsFile: FilePath { folder.root.appending("records.sqlite") }
+
+    func records() throws -> ServerRecords {
+        guard try DiskFiles().status(of: folder.root) != nil else { throw Failure.noApps(in: folder) }
+        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
+    }
+
+    func desk(openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?) throws -> ReleaseDesk {
+        ReleaseDesk(
+            folder,
+            records: try records(),
+            files: DiskFiles(),
+            allowsTestingKeys: Surroundings.allowsTestingKeys,
+            openKey: openKey
+        )
+    }
+}
+
+extension Actor {
+    /// Whoever runs this command.
+    static var here: Actor {
+        let entry = unsafe getpwuid(getuid())
+        let name = unsafe entry.flatMap { unsafe $0.pointee.pw_name }.map { unsafe String(cString: $0) }
+        return .local(user: name ?? "uid \(getuid())")
+    }
+}
+
+extension Failure {
+    init(_ error: RecordError) {
+        switch error {
+        case .conflict(let key):
+            self.init("\(key) was changed by somebody else meanwhile", hint: "try again", exitCode: .conflict)
+        case .newerSchema(let path):
+            self.init(
+                "\(path) was written by a newer version of patchsrv",
+                hint: "use that version, or put back a copy from before",
+                exitCode: .malformed
+            )
+        case .malformed(let key, let rule):
+            self.init("the record \(key): \(rule)", hint: "put records.sqlite back from a copy", exitCode: .malformed)
+        case .failed(let path, let reason, _): self.init("\(path): \(reason)", exitCode: .disk)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Hummingbird
+import HTTPTypes
+import NIOCore
+import PatchFormat
+import ServerRecords
+
+/// A request that was let in: who asks, and for what.
+struct APICall: Sendable {
+    let request: Request
+    let parameters: Parameters
+    /// Nil only where everybody is let in.
+    let token: AccessToken?
+    let body: APIEndpoint.Body
+
+    var actor: Actor {
+        token.map { .token(id: $0.id, name: $0.name) } ?? .server
+    }
+
+    func name<Name: ParsedName>(_ parameter: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name {
+        guard let name = Name(try text(parameter)) else {
+            throw .badRequest("\(parameter) \(Name.rule)", rule: Name.rule)
+        }
+        return name
+    }
+
+    func app() throws(APIProblem) -> AppID { try name("app") }
+    func channel() throws(APIProblem) -> ChannelName { try name("channel") }
+
+    func digest(_ parameter: String) throws(APIProblem) -> SHA256Digest {
+        guard let digest = SHA256Digest(hex: try text(parameter)) else {
+            throw .badRequest("\(parameter) must be 64 lowercase hex digits")
+        }
+        return digest
+    }
+
+    func text(_ parameter: String) throws(APIProblem) -> String {
+        guard let text = parameters.get(parameter) else { throw .notFound("There is nothing here.") }
+        return text
+    }
+
+    func number(_ parameter: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int {
+        try Self.number(try text(parameter), named: parameter, in: range)
+    }
+
+    /// A query's number; nil where it does not stand.
+    func query(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+        let values = request.uri.queryParameters.getAll(name)
+        guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
+        return try values.first.map { (text) throws(APIProblem) in
+            try Self.number(String(text), named: name, in: range)
+        }
+    }
+
+    func header(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int {
+        guard let field = HTTPField.Name(name), let text = request.headers[field] else {
+            throw .badRequest("the field \(name) is missing")
+        }
+        return try Self.number(text, named: name, in: range)
+    }
+
+    private static func number(_ text: String, named name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int
+    {
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 16
+        guard isPlain, let number = Int(text), range.contains(number) else {
+            throw .badRequest("\(name) must be an integer from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The body as an object.
+    func fields() async throws(APIProblem) -> Fields {
+        guard case .json(_, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
+        let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() }
+        guard type == "application/json" else {
+            throw APIProblem(415, "unsupportedMediaType", "the body must be application/json")
+        }
+        let bytes = try await collect(upTo: limit)
+        do throws(FormatError) {
+            return try Fields(try JSON.document(bytes, named: "body", limit: limit), of: "body")
+        } catch { throw .malformed(error) }
+    }
+
+    private func collect(upTo limit: Int) async throws(APIProblem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await piece in request.body {
+                guard bytes.count + piece.readableBytes <= limit else {
+                    throw APIProblem(413, "tooLarge", "the body must be at most \(limit) bytes")
+                }
+                bytes += piece.readableBytesView
+            }
+        } catch let problem as APIProblem {
+            throw problem
+        } catch { throw .badRequest("the body did not come whole") }
+        return bytes
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPTypes
+import PatchFormat
+import ServerRecords
+
+/// One thing that can be asked for: how it is documented, who may, and what does it.
+struct APIEndpoint: Sendable {
+    enum Access: Sendable, Equatable {
+        /// Nobody has to say who they are.
+        case everybody
+        /// Any token that holds.
+        case anyone
+        /// A role on the app that the path names.
+        case app(AccessRole)
+        /// A role on the server itself, above its apps.
+        case server(AccessRole)
+    }
+
+    struct Parameter: Sendable {
+        let name: String
+        let about: String
+        let schema: APISchema
+    }
+
+    enum Body: Sendable {
+        case none
+        /// At most so many bytes.
+        case json(APISchema, limit: Int)
+        /// Of any size, taken as it comes.
+        case bytes
+    }
+
+    struct Answer: Sendable {
+        let status: Int
+        let about: String
+        let schema: APISchema?
+    }
+
+    let method: HTTPRequest.Method
+    /// Below `/api/v1`, with `{app}` for what varies.
+    let path: String
+    let name: String
+    let about: String
+    let access: Access
+    var query: [Parameter] = []
+    var headers: [Parameter] = []
+    var body = Body.none
+    var answers: [Answer]
+    /// What may go wrong besides what may everywhere: 400, 401, 403, 404, 429.
+    var problems: [Int] = []
+    let handle: @Sendable (APICall) async throws -> APIAnswer
+
+    /// Names in braces, in order.
+    var pathParameters: [String] {
+        path.split(separator: "/").compactMap { part in
+            part.hasPrefix("{") && part.hasSuffix("}") ? String(part.dropFirst().dropLast()) : nil
+        }
+    }
+}
+
+/// What an endpoint answers.
+struct APIAnswer: Sendable {
+    var status = 200
+    var json: JSON?
+    /// Instead of JSON.
+    var bytes: [UInt8]?
+    var headers: [(String, String)] = []
+
+    static func json(_ json: JSON, status: Int = 200) -> APIAnswer { APIAnswer(status: status, json: json) }
+    static func bytes(_ bytes: [UInt8]) -> APIAnswer { APIAnswer(bytes: bytes) }
+    static let nothing = APIAnswer(status: 204)
+}

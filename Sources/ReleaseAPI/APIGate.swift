@@ -1,0 +1,90 @@
+import HTTPTypes
+import Hummingbird
+import NIOConcurrencyHelpers
+import PatchFormat
+import ServerRecords
+
+/// Who is let in where.
+struct APIGate: Sendable {
+    /// Requests of one token; bytes of uploads are not counted.
+    private static let usual = RateLimiter(1_200, per: .seconds(60))
+    /// Wrong tokens, whoever shows them: no right one is held back by these.
+    private static let wrong = RateLimiter(60, per: .seconds(60))
+
+    private struct Limits: Sendable {
+        var usual = APIGate.usual
+        var wrong = APIGate.wrong
+    }
+
+    private let records: ServerRecords
+    private let sinceStart: @Sendable () -> Duration
+    private let limits = NIOLockedValueBox(Limits())
+
+    init(records: ServerRecords, sinceStart: @escaping @Sendable () -> Duration) {
+        self.records = records
+        self.sinceStart = sinceStart
+    }
+
+    /// - Returns: the token that was shown; nil where everybody is let in.
+    func admit(_ request: Request, _ parameters: Parameters, to endpoint: APIEndpoint) async throws -> AccessToken? {
+        if endpoint.access == .everybody { return nil }
+        let token = try await token(of: request)
+        if case .bytes = endpoint.body {} else { try count(token) }
+        try check(token, parameters, endpoint)
+        return token
+    }
+
+    private func token(of request: Request) async throws -> AccessToken {
+        guard let field = request.headers[.authorization] else {
+            throw APIProblem(
+                401,
+                "unauthorized",
+                "a token is needed",
+                hint: "send it as Authorization: Bearer plt_…; patchsrv token new makes one"
+            )
+        }
+        let parts = field.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {
+            throw refusal("the Authorization field holds no token of this server")
+        }
+        switch try await records.admission(of: text) {
+        case .admitted(let token): return token
+        case .unknown: throw refusal("this server does not know the token")
+        case .expired: throw refusal("the token has expired", hint: "ask an admin for a new one")
+        case .revoked: throw refusal("the token was revoked", hint: "ask an admin for a new one")
+        }
+    }
+
+    private func refusal(_ detail: String, hint: String? = nil) -> APIProblem {
+        let wait = limits.withLockedValue { $0.wrong.take("", at: sinceStart()) }
+        if let wait {
+            return APIProblem(429, "tooManyRequests", "too many wrong tokens were shown", retryAfter: wait)
+        }
+        return APIProblem(401, "unauthorized", detail, hint: hint)
+    }
+
+    private func count(_ token: AccessToken) throws(APIProblem) {
+        let wait = limits.withLockedValue { $0.usual.take(token.id, at: sinceStart()) }
+        if let wait { throw APIProblem(429, "tooManyRequests", "this token asks too often", retryAfter: wait) }
+    }
+
+    private func check(_ token: AccessToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
+        let (has, needs, place): (AccessRole?, AccessRole, String)
+        switch endpoint.access {
+        case .everybody, .anyone: return
+        case .server(let role): (has, needs, place) = (token.grants.roleOnEverything, role, "every app")
+        case .app(let role):
+            guard let app = parameters.get("app").flatMap({ AppID($0) }) else {
+                throw .badRequest("app \(AppID.rule)", rule: AppID.rule)
+            }
+            (has, needs, place) = (token.grants.role(on: app), role, app.text)
+        }
+        if let has, has >= needs { return }
+        throw APIProblem(
+            403,
+            "forbidden",
+            "this needs the role \(needs.rawValue) on \(place); the token \"\(token.name)\" has "
+                + (has.map { "the role \($0.rawValue)" } ?? "none")
+        )
+    }
+}

@@ -1,0 +1,108 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import ReleaseService
+import ServerRecords
+
+extension APIProblem {
+    init(_ error: DeskError) {
+        switch error {
+        case .server(let error): self.init(error)
+        case .records(.conflict(let key)):
+            self.init(
+                409,
+                "conflict",
+                "\(key) was changed by somebody else meanwhile",
+                hint: "look at it and try again"
+            )
+        case .records(.failed(_, _, isFull: true)):
+            self.init(507, "insufficientStorage", "the server's disk is full")
+        case .records: self.init(503, "unavailable", "the server's records cannot be read or written", retryAfter: 30)
+        case .busy:
+            self.init(503, "busy", "another process changes the server's folder", retryAfter: 5)
+        case .stopping: self.init(503, "stopping", "the server stops", retryAfter: 1)
+        case .keyIsLocked:
+            self.init(
+                503,
+                "keyLocked",
+                "the server has no passphrase for its online key, so it cannot publish",
+                hint: "start patchsrv serve with --passphrase-file"
+            )
+        case .keyUnusable: self.init(503, "keyLocked", "the server cannot open its online key")
+        }
+    }
+
+    init(_ error: ServerError) {
+        let text = error.description
+        switch error {
+        case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full")
+        case .file, .locked, .release(.file):
+            self.init(503, "unavailable", "the server's folder cannot be read or written")
+        case .unknownApp: self.init(404, "notFound", text)
+        case .conflict(.outdated):
+            self.init(
+                409,
+                "conflict",
+                text,
+                hint: "patchsign release renew, or make it again on the current one",
+                rule: "base"
+            )
+        case .conflict: self.init(409, "conflict", text, rule: "base")
+        case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
+        case .release(.missing): self.init(422, "refused", text, rule: "complete")
+        case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")
+        case .labelsFull, .testingKey, .appExists, .malformed, .setup, .trust, .exhausted:
+            self.init(422, "refused", text)
+        case .key, .notOnlineKey: self.init(503, "keyLocked", "the server cannot use its online key")
+        case .ended, .tree, .treeFileMissing, .record:
+            self.init(503, "unavailable", text, hint: "an operator of the server must look at this: patchsrv status")
+        }
+    }
+
+    init(_ error: UploadError) {
+        switch error {
+        case .desk(let error): self.init(error)
+        case .otherApp(let app):
+            self.init(422, "refused", "the release is for \(app)", hint: "upload it to that app", rule: "app")
+        case .unknown: self.init(404, "notFound", "there is no such upload", hint: "begin it again: nothing is lost")
+        case .malformed(let error): self.init(422, "refused", error.description, rule: error.rule)
+        case .notWanted(let sha256):
+            self.init(404, "notFound", "\(sha256.hex) is here already, or no part of this release")
+        case .inUse(let sha256):
+            self.init(409, "conflict", "\(sha256.hex) is being sent by somebody else", rule: "one sender")
+        case .wrongOffset(_, let next):
+            self.init(409, "wrongOffset", "the next byte is \(next)", rule: "Upload-Offset", facts: ["offset": next])
+        case .tooLong(_, let size):
+            self.init(422, "refused", "the release says that this has \(size) bytes", rule: "size")
+        case .wrongBytes(let sha256):
+            self.init(
+                422,
+                "refused",
+                "these bytes have another digest than \(sha256.hex); none was kept",
+                rule: "sha256"
+            )
+        case .incomplete(let missing):
+            self.init(
+                409,
+                "incomplete",
+                "\(missing) parts are missing",
+                hint: "GET the upload says which",
+                facts: ["missing": missing]
+            )
+        case .tooLarge(let bytes, let limit):
+            self.init(413, "tooLarge", "the release has \(bytes) bytes; a server takes \(limit)")
+        case .tooMany(let limit):
+            self.init(
+                409,
+                "tooManyUploads",
+                "\(limit) uploads of this app have not been finished",
+                hint: "finish or remove one; what nothing comes to is removed after two days"
+            )
+        case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full; what came is kept")
+        case .file: self.init(503, "unavailable", "the server's folder cannot be read or written")
+        case .interrupted: self.init(400, "interrupted", "the body did not come whole; what came is kept")
+        }
+    }
+}

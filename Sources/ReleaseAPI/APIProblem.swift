@@ -1,0 +1,60 @@
+import HTTPTypes
+package import PatchFormat
+
+/// Why a request was not done, as RFC 9457 says it (`application/problem+json`).
+package struct APIProblem: Error, Equatable, Sendable {
+    /// 400 to 599.
+    package let status: Int
+    /// The kind of problem, for programs: `conflict`, `unauthorized`.
+    package let kind: String
+    /// One sentence for people.
+    package let detail: String
+    /// What to do about it.
+    package let hint: String?
+    /// Which rule the request, or the release in it, broke.
+    package let rule: String?
+    /// Seconds after which it may be tried again.
+    package let retryAfter: Int?
+    /// Facts that a program goes on with: `{"offset": 1024}`.
+    package let facts: [String: Int]
+
+    package init(
+        _ status: Int,
+        _ kind: String,
+        _ detail: String,
+        hint: String? = nil,
+        rule: String? = nil,
+        retryAfter: Int? = nil,
+        facts: [String: Int] = [:]
+    ) {
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.hint = hint
+        self.rule = rule
+        self.retryAfter = retryAfter
+        self.facts = facts
+    }
+
+    package var json: JSON {
+        .fields(
+            [
+                ("type", .text("urn:patchline:\(kind)")), ("title", .text(kind)), ("status", .integer(status)),
+                ("detail", .text(detail)), ("hint", hint.map { .text($0) }), ("rule", rule.map { .text($0) }),
+                ("retryAfter", retryAfter.map { .integer($0) }),
+            ] + facts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }
+        )
+    }
+
+    static func badRequest(_ detail: String, rule: String? = nil) -> APIProblem {
+        APIProblem(400, "badRequest", detail, rule: rule)
+    }
+
+    static func malformed(_ error: FormatError) -> APIProblem {
+        APIProblem(400, "malformed", error.description, rule: error.rule)
+    }
+
+    static func notFound(_ what: String) -> APIProblem {
+        APIProblem(404, "notFound", what)
+    }
+}

@@ -1,0 +1,75 @@
+import PatchFormat
+
+/// What a value of the API looks like, in the words of JSON Schema 2020-12, as OpenAPI 3.1 has it.
+struct APISchema: Sendable {
+    let json: JSON
+
+    static func text(_ pattern: String? = nil, upTo limit: Int? = nil, example: String? = nil) -> APISchema {
+        APISchema(
+            json: .fields([
+                ("type", .text("string")), ("pattern", pattern.map { .text($0) }),
+                ("maxLength", limit.map { .integer($0) }), ("examples", example.map { .array([.text($0)]) }),
+            ])
+        )
+    }
+
+    static func integer(_ range: ClosedRange<Int>) -> APISchema {
+        APISchema(
+            json: .fields([
+                ("type", .text("integer")), ("minimum", .integer(range.lowerBound)),
+                ("maximum", .integer(range.upperBound)),
+            ])
+        )
+    }
+
+    static let bool = APISchema(json: .fields([("type", .text("boolean"))]))
+
+    static func one(of values: [String]) -> APISchema {
+        APISchema(json: .fields([("type", .text("string")), ("enum", .array(values.map { .text($0) }))]))
+    }
+
+    static func array(_ element: APISchema, upTo limit: Int? = nil) -> APISchema {
+        APISchema(
+            json: .fields([
+                ("type", .text("array")), ("items", element.json), ("maxItems", limit.map { .integer($0) }),
+            ])
+        )
+    }
+
+    /// - Parameter more: whether members may stand there that are not named.
+    static func object(_ members: [(String, APISchema)], optional: [(String, APISchema)] = [], more: Bool = false)
+        -> APISchema
+    {
+        APISchema(
+            json: .fields([
+                ("type", .text("object")),
+                ("properties", .object(JSONObject((members + optional).map { ($0.0, $0.1.json) }))),
+                ("required", members.isEmpty ? nil : .array(members.map { .text($0.0) })),
+                ("additionalProperties", more ? nil : .bool(false)),
+            ])
+        )
+    }
+
+    func orNull() -> APISchema {
+        APISchema(json: .fields([("anyOf", .array([json, .fields([("type", .text("null"))])]))]))
+    }
+
+    static let anything = APISchema(json: .object(JSONObject()))
+    static let document = APISchema(json: .fields([("type", .text("object"))]))
+    static let app = text("^[A-Za-z0-9._-]{1,128}$", example: "com.example.storefront")
+    static let channel = text("^[a-z0-9]{1,32}$", example: "production")
+    static let patchID = text("^[A-Za-z0-9._-]{1,128}$")
+    static let version = text("^[A-Za-z0-9._+-]{1,64}$")
+    static let sha256 = text("^[0-9a-f]{64}$")
+    static let time = text("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+    static let positive = integer(1...(1 << 53 - 1))
+    static let natural = integer(0...(1 << 53 - 1))
+    static let grant = text(#"^(\*|[A-Za-z0-9._-]{1,128})=(viewer|publisher|operator|admin)$"#, example: "*=viewer")
+    static let problem = object(
+        [("type", text()), ("title", text()), ("status", integer(400...599)), ("detail", text())],
+        optional: [
+            ("hint", text()), ("rule", text()), ("retryAfter", natural), ("offset", natural), ("missing", natural),
+        ],
+        more: true
+    )
+}

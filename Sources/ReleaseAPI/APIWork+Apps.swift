@@ -1,0 +1,114 @@
+import HTTPTypes
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+
+/// What endpoints do their work with.
+struct APIWork: Sendable {
+    let desk: ReleaseDesk
+    let uploads: Uploads
+
+    var records: ServerRecords { desk.records }
+}
+
+extension APIWork {
+    var aboutApps: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .get,
+                path: "/whoami",
+                name: "showToken",
+                about: "What the token is and may do.",
+                access: .anyone,
+                answers: [.init(status: 200, about: "The token.", schema: .token)],
+                handle: { call in .json(call.token?.json(at: records.now()) ?? .null) }
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "/apps",
+                name: "listApps",
+                about: "The apps that the token may see.",
+                access: .anyone,
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "By name.",
+                        schema: .object([("apps", .array(.object([("app", .app), ("role", .role)])))])
+                    )
+                ],
+                handle: listApps
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "/apps/{app}",
+                name: "showApp",
+                about: "What an app offers now in each channel, which drafts wait, and until when its roles hold.",
+                access: .app(.viewer),
+                answers: [.init(status: 200, about: "The same as patchsrv list --json says of it.", schema: .document)],
+                handle: { call in
+                    let app = try call.app()
+                    return .json(
+                        try await desk.looking(app) { (repository) throws(ServerError) in try repository.listing().json
+                        }
+                    )
+                }
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "/apps/{app}/channels/{channel}/history",
+                name: "listHistory",
+                about: "Releases that were published in a channel, the newest first.",
+                access: .app(.viewer),
+                query: [
+                    .init(name: "below", about: "Only releases below this version.", schema: .positive),
+                    .init(name: "limit", about: "How many; 50 where nothing is said.", schema: .integer(1...500)),
+                ],
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "Labels, notes, author, commit, and what was listed.",
+                        schema: .object([("releases", .array(.document))])
+                    )
+                ],
+                handle: listHistory
+            ),
+        ]
+    }
+
+    @Sendable private func listApps(_ call: APICall) async throws -> APIAnswer {
+        let folder = desk.folder
+        let grants = call.token?.grants ?? []
+        let apps: [AppID]
+        do throws(ServerError) { apps = try folder.allApps(files: desk.files) } catch { throw DeskError.server(error) }
+        let rows = apps.sorted().compactMap { app in
+            grants.role(on: app).map { role in
+                JSON.fields([("app", .text(app.text)), ("role", .text(role.rawValue))])
+            }
+        }
+        return .json(.fields([("apps", .array(rows))]))
+    }
+
+    @Sendable private func listHistory(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        _ = try await desk.looking(app) { (repository) throws(ServerError) in repository.app }
+        let entries = try await desk.history(
+            of: channel,
+            in: app,
+            below: try call.query("below", in: 1...(1 << 53 - 1)),
+            limit: try call.query("limit", in: 1...500) ?? 50
+        )
+        return .json(.fields([("releases", .array(entries.map(\.json)))]))
+    }
+}
+
+extension APISchema {
+    static let role = one(of: AccessRole.allCases.map(\.rawValue))
+    static let token = object(
+        [
+            ("id", text("^[0-9a-f]{16}$")), ("name", text()), ("grants", array(grant)), ("created", time),
+            ("createdBy", text()), ("expires", time), ("state", one(of: ["valid", "expired", "revoked"])),
+        ],
+        optional: [("revoked", time)]
+    )
+}

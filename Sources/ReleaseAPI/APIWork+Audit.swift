@@ -1,0 +1,31 @@
+import HTTPTypes
+import PatchFormat
+import ServerRecords
+
+extension APIWork {
+    var aboutAudit: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .get,
+                path: "/audit",
+                name: "listAudit",
+                about: "Every change that was made, the oldest first, each with the hash of the one before.",
+                access: .server(.admin),
+                query: [
+                    .init(name: "after", about: "Only entries after this number.", schema: .natural),
+                    .init(name: "limit", about: "How many; 100 where nothing is said.", schema: .integer(1...500)),
+                ],
+                answers: [
+                    .init(status: 200, about: "Entries.", schema: .object([("entries", .array(.document))]))
+                ],
+                handle: { call in
+                    let entries = try await records.auditEntries(
+                        after: try call.query("after", in: 0...(1 << 53 - 1)) ?? 0,
+                        limit: try call.query("limit", in: 1...500) ?? 100
+                    )
+                    return .json(.fields([("entries", .array(entries.map(\.json)))]))
+                }
+            )
+        ]
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPTypes
+import PatchFormat
+import ServerRecords
+
+extension APIWork {
+    /// A token lives at most so long.
+    private static let longest = 366
+
+    var aboutTokens: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .get,
+                path: "/tokens",
+                name: "listTokens",
+                about: "Tokens of the apps on which this one has the role admin.",
+                access: .anyone,
+                answers: [
+                    .init(status: 200, about: "The oldest first.", schema: .object([("tokens", .array(.token))]))
+                ],
+                handle: { call in
+                    let now = records.now()
+                    let own = call.token?.grants ?? []
+                    let tokens = try await records.tokens().filter { own.cover($0.grants) }
+                    return .json(.fields([("tokens", .array(tokens.map { $0.json(at: now) }))]))
+                }
+            ),
+            APIEndpoint(
+                method: .post,
+                path: "/tokens",
+                name: "makeToken",
+                about: "Makes a token for apps on which this one has the role admin.",
+                access: .anyone,
+                body: .json(
+                    .object([
+                        ("name", .text(upTo: 100)), ("grants", .array(.grant, upTo: 100)),
+                        ("days", .integer(1...Self.longest)),
+                    ]),
+                    limit: 65_536
+                ),
+                answers: [
+                    .init(
+                        status: 201,
+                        about: "The token and its text, which is shown this once.",
+                        schema: .object([("token", .token), ("text", .text())])
+                    )
+                ],
+                problems: [409, 507],
+                handle: makeToken
+            ),
+            APIEndpoint(
+                method: .delete,
+                path: "/tokens/{token}",
+                name: "revokeToken",
+                about: "From now on nobody is let in with it.",
+                access: .anyone,
+                answers: [.init(status: 200, about: "The token.", schema: .token)],
+                problems: [409, 507],
+                handle: revokeToken
+            ),
+        ]
+    }
+
+    @Sendable private func makeToken(_ call: APICall) async throws -> APIAnswer {
+        let fields = try await call.fields()
+        let (name, grants, days) = try Self.wanted(fields)
+        guard let own = call.token?.grants, own.cover(grants) else {
+            throw APIProblem(403, "forbidden", "only who is admin of an app makes tokens for it")
+        }
+        let made = try await records.makeToken(name: name, grants: grants, for: .days(days), by: call.actor)
+        return .json(
+            .fields([("token", made.token.json(at: records.now())), ("text", .text(made.text.text))]),
+            status: 201
+        )
+    }
+
+    private static func wanted(_ fields: Fields) throws(APIProblem) -> (String, [AccessGrant], Int) {
+        do throws(FormatError) {
+            var grants: [AccessGrant] = []
+            for text in try fields.strings("grants", limit: 100) {
+                guard let grant = AccessGrant(text) else {
+                    throw fields.broken("grants", "must hold APP=ROLE, ROLE being viewer, publisher, operator or admin")
+                }
+                grants.append(grant)
+            }
+            guard !grants.isEmpty else { throw fields.broken("grants", "must hold at least one") }
+            let name = try fields.string("name")
+            guard AccessToken.isName(name) else { throw fields.broken("name", AccessToken.nameRule) }
+            return (name, grants, try fields.integer("days", in: 1...longest))
+        } catch { throw .malformed(error) }
+    }
+
+    @Sendable private func revokeToken(_ call: APICall) async throws -> APIAnswer {
+        let id = try call.text("token")
+        guard let token = try await records.token(id), let own = call.token?.grants, own.cover(token.grants),
+            let revoked = try await records.revokeToken(id, by: call.actor)
+        else { throw APIProblem.notFound("there is no such token of an app that you are admin of") }
+        return .json(revoked.json(at: records.now()))
+    }
+}

@@ -1,0 +1,159 @@
+import HTTPTypes
+import HummingbirdCore
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseService
+import ServerRecords
+
+extension APIWork {
+    private static let state = APISchema.object([
+        ("upload", .sha256), ("app", .app), ("channel", .channel), ("roleVersion", .positive),
+        ("needs", .array(.object([("name", .text()), ("sha256", .sha256), ("size", .natural)]))),
+    ])
+
+    private static let notes = APISchema.object(
+        [],
+        optional: [
+            ("label", .text(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
+            ("author", .text(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+        ]
+    )
+
+    var aboutUploads: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .post,
+                path: "/apps/{app}/uploads",
+                name: "beginUpload",
+                about: "Begins the upload of a signed release with its release.json and role.json, or goes on with it.",
+                access: .app(.publisher),
+                body: .json(
+                    .object([("release", .document), ("role", .document)]),
+                    limit: Limits.targetsRole + Limits.releaseHeader + 1_024
+                ),
+                answers: [.init(status: 201, about: "What the server needs of it.", schema: Self.state)],
+                problems: [409, 422, 507],
+                handle: begin
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "/apps/{app}/uploads/{upload}",
+                name: "showUpload",
+                about: "What is left to be sent: lists and manifests name more once they are here.",
+                access: .app(.publisher),
+                answers: [.init(status: 200, about: "Empty needs: it can be published.", schema: Self.state)],
+                problems: [409, 422],
+                handle: { call in .json(try await uploads.state(call.text("upload"), of: call.app()).json) }
+            ),
+            APIEndpoint(
+                method: .delete,
+                path: "/apps/{app}/uploads/{upload}",
+                name: "cancelUpload",
+                about: "Forgets an upload.",
+                access: .app(.publisher),
+                answers: [.init(status: 204, about: "Gone.", schema: nil)],
+                problems: [409, 422],
+                handle: { call in
+                    try await uploads.cancel(call.text("upload"), of: call.app())
+                    return .nothing
+                }
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
+                name: "showPart",
+                about: "How many bytes of a part are here.",
+                access: .app(.publisher),
+                answers: [.init(status: 200, about: "Go on from there.", schema: .object([("offset", .natural)]))],
+                problems: [409, 422],
+                handle: { call in
+                    let offset = try await uploads.offset(
+                        of: call.digest("sha256"),
+                        call.text("upload"),
+                        of: call.app()
+                    )
+                    return .json(.fields([("offset", .integer(offset))]))
+                }
+            ),
+            APIEndpoint(
+                method: .patch,
+                path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
+                name: "sendPart",
+                about: "Sends bytes of a part from an offset on; what arrived before an interruption stays.",
+                access: .app(.publisher),
+                headers: [.init(name: "Upload-Offset", about: "Where these bytes begin.", schema: .natural)],
+                body: .bytes,
+                answers: [
+                    .init(status: 200, about: "How many bytes are here now.", schema: .object([("offset", .natural)]))
+                ],
+                problems: [409, 422, 507],
+                handle: sendPart
+            ),
+            APIEndpoint(
+                method: .post,
+                path: "/apps/{app}/uploads/{upload}/publish",
+                name: "publishUpload",
+                about:
+                    "Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there.",
+                access: .app(.publisher),
+                body: .json(Self.notes, limit: 65_536),
+                answers: [
+                    .init(status: 200, about: "The same as patchsrv publish --json says.", schema: .document)
+                ],
+                problems: [409, 422, 507],
+                handle: publish
+            ),
+        ]
+    }
+
+    @Sendable private func begin(_ call: APICall) async throws -> APIAnswer {
+        let app = try call.app()
+        let fields = try await call.fields()
+        let (header, role): (ReleaseHeader, Envelope)
+        do throws(FormatError) {
+            header = try ReleaseHeader(try fields.fields("release"))
+            role = try Envelope(.object(try fields.fields("role").object), role: header.channel.text)
+        } catch { throw APIProblem.malformed(error) }
+        return .json(try await uploads.begin(header, role, for: app).json, status: 201)
+    }
+
+    @Sendable private func sendPart(_ call: APICall) async throws -> APIAnswer {
+        let offset = try await uploads.receive(
+            call.digest("sha256"),
+            from: call.header("Upload-Offset", in: 0...Limits.object),
+            call.request.body,
+            call.text("upload"),
+            of: call.app()
+        )
+        return .json(.fields([("offset", .integer(offset))]))
+    }
+
+    @Sendable private func publish(_ call: APICall) async throws -> APIAnswer {
+        let app = try call.app()
+        let fields = try await call.fields()
+        let notes: ReleaseNotes
+        do throws(FormatError) { notes = try ReleaseNotes(fields) } catch { throw APIProblem.malformed(error) }
+        let outcome = try await uploads.publish(call.text("upload"), of: app, notes: notes, by: call.actor)
+        return .json(outcome.json(app: app))
+    }
+}
+
+extension Uploads.State {
+    fileprivate var json: JSON {
+        .fields([
+            ("upload", .text(id)), ("app", .text(app.text)), ("channel", .text(channel.text)),
+            ("roleVersion", .integer(roleVersion)),
+            (
+                "needs",
+                .array(
+                    needs.map {
+                        .fields([
+                            ("name", .text($0.name)), ("sha256", .text($0.sha256.hex)), ("size", .integer($0.size)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}

@@ -1,0 +1,16 @@
+package import PatchServer
+package import ServerRecords
+
+/// Why something was not done at the desk.
+package enum DeskError: Error, Equatable, Sendable {
+    case server(ServerError)
+    case records(RecordError)
+    /// Another process changed the server's folder all the while.
+    case busy
+    /// The program ends.
+    case stopping
+    /// The online key is encrypted, and this process was given no passphrase.
+    case keyIsLocked
+    /// The online key cannot be opened, in words.
+    case keyUnusable(String)
+}

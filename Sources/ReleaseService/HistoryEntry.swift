@@ -1,0 +1,119 @@
+package import PatchFormat
+import PatchTrust
+import ReleaseFolder
+package import ServerRecords
+
+/// A release that was published: what it listed, who published it when, and what people said of it.
+package struct HistoryEntry: Equatable, Sendable {
+    package static let collection = "history"
+
+    package struct Patch: Equatable, Sendable {
+        package let label: Label
+        package let kind: PatchKind
+        package let sha256: SHA256Digest
+        /// The signed ceiling, in devices of 10,000.
+        package let rollout: Int
+    }
+
+    package let app: AppID
+    package let channel: ChannelName
+    package let roleVersion: Int
+    /// Of the role's signed part.
+    package let identity: SHA256Digest
+    package let published: UTCTime
+    package let actor: Actor
+    package let notes: ReleaseNotes
+    package let patches: [Patch]
+
+    package var key: RecordKey {
+        RecordKey(Self.collection, Self.prefix(app, channel) + Self.digits(roleVersion) + "/" + identity.hex)
+    }
+
+    static func prefix(_ app: AppID, _ channel: ChannelName) -> String { "\(app)/\(channel)/" }
+
+    /// The name before which all releases below this version stand.
+    static func name(_ app: AppID, _ channel: ChannelName, below version: Int) -> String {
+        prefix(app, channel) + digits(version)
+    }
+
+    private static func digits(_ number: Int) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+    }
+}
+
+extension HistoryEntry.Patch {
+    init(_ entry: PatchEntry) {
+        label = Label(patchID: entry.patchID, version: entry.version)
+        kind = entry.kind
+        sha256 = entry.fingerprint.sha256
+        rollout = entry.rules.rollout
+    }
+
+    init(_ fields: Fields) throws(FormatError) {
+        label = Label(patchID: try fields.name("patchId"), version: try fields.name("version"))
+        guard let kind = PatchKind(rawValue: try fields.string("kind")) else {
+            throw fields.broken("kind", "must be script or bundle")
+        }
+        self.kind = kind
+        sha256 = try fields.digest("sha256")
+        rollout = try fields.integer("rollout", in: 0...10_000)
+    }
+
+    var json: JSON {
+        .fields([
+            ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)),
+            ("kind", .text(kind.rawValue)), ("sha256", .text(sha256.hex)), ("rollout", .integer(rollout)),
+        ])
+    }
+}
+
+extension HistoryEntry {
+    init(_ record: Record) throws(RecordError) {
+        do throws(FormatError) {
+            let fields = try Fields(record.value, of: "history")
+            try fields.constant("format", "patchline-history-v1")
+            app = try fields.name("app")
+            channel = try fields.name("channel")
+            roleVersion = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
+            identity = try fields.digest("identity")
+            published = try fields.time("published")
+            actor = try Actor(try fields.fields("by"))
+            notes = try ReleaseNotes(fields)
+            var patches: [Patch] = []
+            for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
+                patches.append(try Patch(try Fields(value, of: "history", at: "patches[\(index)]")))
+            }
+            self.patches = patches
+        } catch { throw .malformed(record.key, rule: error.description) }
+    }
+
+    package var json: JSON {
+        .fields(
+            [
+                ("format", .text("patchline-history-v1")), ("app", .text(app.text)), ("channel", .text(channel.text)),
+                ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),
+                ("published", .text(published.description)), ("by", actor.json),
+            ] + notes.members + [("patches", .array(patches.map(\.json)))]
+        )
+    }
+}
+
+extension HistoryEntry {
+    /// What the audit log says of it; the rest stands in the history.
+    func audited(recovered: Bool) -> JSON {
+        .fields([
+            ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),
+            ("label", notes.label.map { .text($0) }),
+            ("commit", notes.commit.map { .text($0) }), ("recovered", recovered ? .bool(true) : nil),
+        ])
+    }
+}
+
+extension JSON {
+    func adding(_ members: [(String, JSON?)]) -> JSON {
+        guard var object else { return self }
+        for (key, value) in members { object[key] = value }
+        return .object(object)
+    }
+}

@@ -1,0 +1,56 @@
+package import PatchFormat
+
+/// What people say of a release: nothing here is signed, and nothing here reaches a device.
+package struct ReleaseNotes: Equatable, Sendable {
+    package static let labelLimit = 64
+    package static let personLimit = 200
+    package static let notesLimit = 16_384
+
+    /// One line, by which people call it: `spring sale`.
+    package var label: String?
+    /// Any number of lines.
+    package var notes: String?
+    package var author: String?
+    /// Of the source that it was made from: 7 to 64 hex digits.
+    package var commit: String?
+
+    package init() {}
+
+    package init(_ fields: Fields) throws(FormatError) {
+        label = try Self.line(fields, "label", limit: Self.labelLimit)
+        author = try Self.line(fields, "author", limit: Self.personLimit)
+        notes = try fields.optionalString("notes")
+        if let notes {
+            let isText = notes.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || !$0.properties.isControl }
+            guard notes.utf8.count <= Self.notesLimit, isText else {
+                throw fields.broken("notes", "must be at most \(Self.notesLimit) bytes without control characters")
+            }
+        }
+        commit = try fields.optionalString("commit")
+        if let commit {
+            let isHex = commit.utf8.allSatisfy { Hex.value(of: $0) != nil }
+            guard isHex, (7...64).contains(commit.utf8.count) else {
+                throw fields.broken("commit", "must be 7 to 64 lowercase hex digits")
+            }
+        }
+    }
+
+    private static func line(_ fields: Fields, _ key: String, limit: Int) throws(FormatError) -> String? {
+        guard let text = try fields.optionalString(key) else { return nil }
+        guard (1...limit).contains(text.utf8.count), !text.unicodeScalars.contains(where: \.properties.isControl) else {
+            throw fields.broken(key, "must be one line of 1 to \(limit) bytes")
+        }
+        return text
+    }
+
+    package var members: [(String, JSON?)] {
+        [
+            ("label", label.map { .text($0) }), ("notes", notes.map { .text($0) }),
+            ("author", author.map { .text($0) }), ("commit", commit.map { .text($0) }),
+        ]
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isControl: Bool { generalCategory == .control }
+}

@@ -1,0 +1,88 @@
+package import PatchFormat
+
+/// What somebody may do with an app; each may do what those before it may.
+package enum AccessRole: String, CaseIterable, Comparable, Sendable {
+    /// Sees what is published, what waits, and what was.
+    case viewer
+    /// Uploads releases, publishes what its key holders have signed, and prepares drafts.
+    case publisher
+    /// Turns the dial, and removes drafts.
+    case operate = "operator"
+    /// Makes and revokes tokens, and reads the audit log.
+    case admin
+
+    package static func < (left: AccessRole, right: AccessRole) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// A role on one app, or on all of them.
+package struct AccessGrant: Hashable, Sendable {
+    package enum Scope: Hashable, Sendable {
+        case app(AppID)
+        /// Every app of the server, also those that come later.
+        case everything
+    }
+
+    package let scope: Scope
+    package let role: AccessRole
+
+    package init(_ scope: Scope, _ role: AccessRole) {
+        self.scope = scope
+        self.role = role
+    }
+
+    /// `com.example.shop=publisher`, `*=viewer`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+        guard parts.count == 2, let role = AccessRole(rawValue: String(parts[1])) else { return nil }
+        guard let scope = Scope(String(parts[0])) else { return nil }
+        self.init(scope, role)
+    }
+
+    package var description: String { "\(scope.text)=\(role.rawValue)" }
+}
+
+extension AccessGrant.Scope {
+    package init?(_ text: String) {
+        if text == "*" {
+            self = .everything
+            return
+        }
+        guard let app = AppID(text) else { return nil }
+        self = .app(app)
+    }
+
+    package var text: String {
+        switch self {
+        case .app(let app): app.text
+        case .everything: "*"
+        }
+    }
+}
+
+extension [AccessGrant] {
+    /// The highest role on an app; nil where there is none.
+    package func role(on app: AppID) -> AccessRole? {
+        filter { $0.scope == .everything || $0.scope == .app(app) }.map(\.role).max()
+    }
+
+    /// The role on the server itself, which is above its apps.
+    package var roleOnEverything: AccessRole? {
+        filter { $0.scope == .everything }.map(\.role).max()
+    }
+
+    /// Whether somebody with these may hand out those: nobody gives more than they have.
+    package func cover(_ others: [AccessGrant]) -> Bool {
+        others.allSatisfy { other in
+            let own =
+                switch other.scope {
+                case .app(let app): role(on: app)
+                case .everything: roleOnEverything
+                }
+            return own == .admin
+        }
+    }
+}

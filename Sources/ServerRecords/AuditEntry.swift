@@ -1,0 +1,139 @@
+package import PatchFormat
+import PatchTrust
+
+/// One change that somebody made, bound to all before it.
+///
+/// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash` of
+/// the entry before, or 64 zeros for the first. So whoever edits, inserts or removes an entry must rewrite all that come
+/// after it, and whoever has written down the last hash sees it.
+package struct AuditEntry: Equatable, Sendable {
+    package static let collection = "audit"
+    static let noPrevious = String(repeating: "0", count: 64)
+
+    /// What happened, before it has its place.
+    package struct Event: Equatable, Sendable {
+        package let actor: Actor
+        /// `release.publish`, `token.revoke`.
+        package let action: String
+        package let app: AppID?
+        package let channel: ChannelName?
+        package let before: JSON
+        package let after: JSON
+
+        package init(
+            _ action: String,
+            by actor: Actor,
+            app: AppID? = nil,
+            channel: ChannelName? = nil,
+            before: JSON = .null,
+            after: JSON = .null
+        ) {
+            self.actor = actor
+            self.action = action
+            self.app = app
+            self.channel = channel
+            self.before = before
+            self.after = after
+        }
+    }
+
+    /// The first is 1.
+    package let number: Int
+    /// Every member in the order in which it is written.
+    package let json: JSON
+    package let hash: String
+
+    init(_ event: Event, after last: AuditEntry?, at now: UTCTime) {
+        number = (last?.number ?? 0) + 1
+        let body = JSON.fields([
+            ("number", .integer(number)), ("time", .text(now.description)), ("actor", event.actor.json),
+            ("action", .text(event.action)), ("app", event.app.map { .text($0.text) }),
+            ("channel", event.channel.map { .text($0.text) }), ("before", event.before), ("after", event.after),
+            ("previous", .text(last?.hash ?? Self.noPrevious)),
+        ])
+        hash = Self.hash(of: body)
+        var object = body.object ?? JSONObject()
+        object["hash"] = .text(hash)
+        json = .object(object)
+    }
+
+    /// - Throws: `malformed` when it has no number, hash or previous hash; whether they are right says ``AuditChain``.
+    package init(_ json: JSON, key: RecordKey) throws(RecordError) {
+        do throws(FormatError) {
+            let fields = try Fields(json, of: "audit entry")
+            number = try fields.integer("number", in: 1...(1 << 53 - 1))
+            hash = try fields.string("hash")
+            _ = try fields.string("previous")
+        } catch { throw .malformed(key, rule: error.description) }
+        self.json = json
+    }
+
+    package var key: RecordKey { Self.key(number) }
+
+    /// Sixteen digits, so that the order of names is that of numbers.
+    package static func key(_ number: Int) -> RecordKey {
+        let digits = "\(number)"
+        return RecordKey(collection, String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
+    var previous: String { json["previous"]?.string ?? "" }
+
+    /// Of what stands there now.
+    var rightHash: String {
+        guard var object = json.object else { return "" }
+        object["hash"] = nil
+        return Self.hash(of: .object(object))
+    }
+
+    private static func hash(of body: JSON) -> String {
+        SHA256Digest(of: Array("patchline-audit-v1\n".utf8) + body.canonicalBytes).hex
+    }
+}
+
+/// Walks the audit log and finds the first entry that is not what was written.
+package struct AuditChain: Sendable {
+    package enum Fault: Equatable, Sendable {
+        /// An entry's hash is not that of what it says: it was edited.
+        case edited(number: Int)
+        /// An entry does not follow the one before: one was removed, inserted or exchanged.
+        case broken(after: Int, found: Int)
+        /// The log does not hold the entry that somebody wrote down.
+        case withoutHead(String)
+    }
+
+    package private(set) var count = 0
+    /// Of the last entry; 64 zeros for an empty log.
+    package private(set) var head = AuditEntry.noPrevious
+    package private(set) var fault: Fault?
+    private var awaited: String?
+
+    /// - Parameter head: a hash that somebody wrote down earlier and that must be in the log.
+    package init(mustHold head: String? = nil) {
+        awaited = head
+    }
+
+    /// - Returns: whether to go on.
+    package mutating func take(_ entry: AuditEntry) -> Bool {
+        guard fault == nil else { return false }
+        if entry.number != count + 1 || entry.previous != head {
+            fault = .broken(after: count, found: entry.number)
+        } else if entry.rightHash != entry.hash {
+            fault = .edited(number: entry.number)
+        } else {
+            (count, head) = (entry.number, entry.hash)
+            if awaited == head { awaited = nil }
+        }
+        return fault == nil
+    }
+
+    package mutating func finish() {
+        if fault == nil, let awaited { fault = .withoutHead(awaited) }
+    }
+}
+
+extension JSON {
+    fileprivate var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text.text
+    }
+}

@@ -1,0 +1,21 @@
+/// Where a server keeps what it must remember and does not publish: tokens, the audit log, the history of releases.
+///
+/// Its one hard verb is ``commit(_:)``: compare-and-swap over any number of records, all or nothing, durable when it
+/// returns. A table in SQLite does that, one in PostgreSQL, and an object store with conditional writes can be taught to.
+package protocol RecordStore: Sendable {
+    func record(_ key: RecordKey) async throws(RecordError) -> Record?
+    func records(_ range: RecordRange) async throws(RecordError) -> [Record]
+    /// - Throws: `conflict` with the first key whose record is not as expected; then nothing was changed.
+    func commit(_ changes: [RecordChange]) async throws(RecordError)
+}
+
+package enum RecordError: Error, Equatable, Sendable {
+    /// Another has written, or removed, the record meanwhile.
+    case conflict(RecordKey)
+    /// A newer version of this program has written the file.
+    case newerSchema(path: String)
+    /// A record that cannot be read: somebody else wrote it.
+    case malformed(RecordKey, rule: String)
+    /// No room, no permission, damage: in SQLite's words.
+    case failed(path: String, reason: String, isFull: Bool)
+}

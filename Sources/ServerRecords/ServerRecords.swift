@@ -1,0 +1,57 @@
+package import PatchFormat
+
+/// What a server remembers, each change with its entry in the audit log, in one commit.
+package struct ServerRecords: Sendable {
+    package static let auditPage = 500
+
+    package let store: any RecordStore
+    package let now: @Sendable () -> UTCTime
+
+    package init(_ store: any RecordStore, now: @escaping @Sendable () -> UTCTime) {
+        self.store = store
+        self.now = now
+    }
+
+    /// Commits changes and what is to be remembered of them, or neither.
+    ///
+    /// - Throws: `conflict` for one of `changes`; that somebody else was quicker with the audit log's next number is no
+    ///   conflict, and tried again.
+    package func commit(_ changes: [RecordChange], noting event: AuditEntry.Event) async throws(RecordError) {
+        while true {
+            let last = try await lastAuditEntry()
+            let entry = AuditEntry(event, after: last, at: now())
+            do throws(RecordError) {
+                return try await store.commit(changes + [.insert(entry.key, entry.json)])
+            } catch .conflict(let key) where key == entry.key {
+                continue
+            }
+        }
+    }
+
+    package func lastAuditEntry() async throws(RecordError) -> AuditEntry? {
+        let range = RecordRange(AuditEntry.collection, order: .descending, limit: 1)
+        guard let record = try await store.records(range).first else { return nil }
+        return try AuditEntry(record.value, key: record.key)
+    }
+
+    /// - Parameter number: entries after this one; 0 for the first page.
+    package func auditEntries(after number: Int, limit: Int = auditPage) async throws(RecordError) -> [AuditEntry] {
+        let range = RecordRange(AuditEntry.collection, after: AuditEntry.key(number).name, limit: limit)
+        var entries: [AuditEntry] = []
+        for record in try await store.records(range) { entries.append(try AuditEntry(record.value, key: record.key)) }
+        return entries
+    }
+
+    /// Walks the whole log.
+    package func auditChain(mustHold head: String? = nil) async throws(RecordError) -> AuditChain {
+        var chain = AuditChain(mustHold: head)
+        var last: Int? = 0
+        while let number = last {
+            let page = try await auditEntries(after: number)
+            for entry in page { guard chain.take(entry) else { return chain } }
+            last = page.last?.number
+        }
+        chain.finish()
+        return chain
+    }
+}
