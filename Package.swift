@@ -191,10 +191,18 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
-                "PatchStore",
+                "PatchServer", "PatchRelease", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting",
+                "PatchFormat", "PatchTrust", "PatchStore",
                 "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
+        ),
+        .testTarget(
+            name: "ServerRecordsTests",
+            dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", grdb, nioConcurrency, systemPackage]
+        ),
+        .testTarget(
+            name: "ReleaseAPITests",
+            dependencies: ["ReleaseAPI"]
         ),
         .testTarget(
             name: "PatchSyncTests",

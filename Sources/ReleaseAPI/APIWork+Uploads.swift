@@ -15,8 +15,8 @@ extension APIWork {
     private static let notes = APISchema.object(
         [],
         optional: [
-            ("label", .text(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
-            ("author", .text(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+            ("label", .line(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
+            ("author", .line(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
         ]
     )
 
