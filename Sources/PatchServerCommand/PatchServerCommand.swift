@@ -30,7 +30,8 @@ struct PatchServerCommand: AsyncParsableCommand {
             """,
         subcommands: [
             InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
-            StatusCommand.self, ListCommand.self, TokenCommand.self, AuditCommand.self,
+            StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
+            BackupCommand.self,
         ]
     )
 }
