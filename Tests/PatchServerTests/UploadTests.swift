@@ -224,6 +224,16 @@ struct UploadTests {
         await #expect(throws: UploadError.unknown(id: state.id)) { try await publish(release) }
     }
 
+    @Test func `whose last byte came before the process ended does not ask for it again`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let part = folder.appending(state.id).appending("blobs/\(list.sha256.hex).part")
+        try DiskFiles().write(try #require(try parts(of: release)[list.sha256]), to: part)
+        let needs = try await begin(release, on: Uploads(yard.desk)).needs
+        #expect(!needs.contains(list) && needs.count > 2)
+    }
+
     @Test func `whose part lost its bytes in a power cut asks for it again`() async throws {
         let release = try yard.release()
         try await sendAll(release)

@@ -17,7 +17,10 @@ def ask(method, path, body, kind, **fields):
         with urllib.request.urlopen(request, timeout=30) as answer:
             status, value = answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
-        print(error.code, error.read().decode())
+        text = error.read().decode()
+        if (problem := json.loads(text))['title'] == 'wrongOffset':
+            return problem
+        print(error.code, text)
         sys.exit(1)
     except OSError as error:
         print('gone', error)
@@ -46,8 +49,14 @@ sent = 0
 while state['needs']:
     for need in state['needs']:
         part = contents[need['sha256']]
-        sent += len(part)
-        ask('PATCH', f"{base}/{state['upload']}/parts/{need['sha256']}", part, 'application/octet-stream', Upload_Offset='0')
+        offset = 0
+        while offset < len(part) or not part:
+            sent += len(part) - offset
+            answer = ask('PATCH', f"{base}/{state['upload']}/parts/{need['sha256']}", part[offset:],
+                         'application/octet-stream', Upload_Offset=str(offset))
+            offset = answer['offset']
+            if not part:
+                break
     state = ask('GET', f"{base}/{state['upload']}", None, '')
 outcome = ask('POST', f"{base}/{state['upload']}/publish", json.dumps(dict(label='by hand')).encode(), 'application/json')
 print('sent', sent, 'bytes:', outcome['outcome'])
