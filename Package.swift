@@ -124,7 +124,7 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles",
                 "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .executableTarget(
