@@ -19,7 +19,7 @@ extension AppRepository {
             listing,
             of: app,
             keeping: kept,
-            and: try needs(of: kept, published: facts.lastVersions),
+            and: try needs(of: kept, published: facts.lastVersions, dial: state.dial.header.version),
             pinned: try pinnedObjects(state),
             horizon: facts.history.now.adding(.zero - rule.protect)
         )
@@ -67,22 +67,19 @@ extension AppRepository {
 
     private func needs(
         of kept: KeptRoles,
-        published last: [ChannelName: Int]
+        published last: [ChannelName: Int],
+        dial: Int
     ) throws(ServerError) -> RoleContents {
         var reader = ContentsReader(self)
         var needs = RoleContents()
-        for version in kept.dials {
+        for version in kept.dials where version <= dial {
             if let role = try standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
         }
         for (channel, versions) in kept.channels {
-            for version in versions.sorted() {
+            // One above was never published: whoever tries it again brings what it needs.
+            for version in versions.sorted() where version <= last[channel] ?? 0 {
                 guard let role = try standingRole(channel.text, version: version) else { continue }
-                do throws(ServerError) {
-                    needs.merge(try reader.contents(of: role, channel: channel))
-                } catch .treeFileMissing where version > last[channel] ?? 0 {
-                    // Never published: whoever tries it again brings what it needs.
-                    needs.merge(try reader.targets(of: role))
-                }
+                needs.merge(try reader.contents(of: role, channel: channel))
             }
         }
         return needs

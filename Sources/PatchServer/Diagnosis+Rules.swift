@@ -87,7 +87,12 @@ extension Diagnosis.Line {
             )
         }
         guard status.permissions.rawValue & 0o077 == 0 else {
-            return Diagnosis.Line(subject, .fault, "other users can read it", hint: "chmod 600 it, and think of a new one")
+            return Diagnosis.Line(
+                subject,
+                .fault,
+                "other users can read it",
+                hint: "chmod 600 it, and think of a new one"
+            )
         }
         return Diagnosis.Line(subject, .ok, "its owner alone can read it")
     }
@@ -121,7 +126,8 @@ extension Diagnosis.Line {
                 "\(app.app) \(role.role)",
                 role.expires <= now ? .fault : .warning,
                 role.expires <= now ? "expired at \(role.expires)" : "ends at \(role.expires)",
-                hint: role.keeper == .holders ? "its key holders sign it again" : "patchsrv refresh, or serve, signs it again"
+                hint: role.keeper == .holders
+                    ? "its key holders sign it again" : "patchsrv refresh, or serve, signs it again"
             )
         }
     }

@@ -50,7 +50,9 @@ extension TreeCheck {
         let label = "\(entry.patchID) \(entry.version)"
         let manifest = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
         let column = TargetPath.signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
-        guard let (bytes, _) = target(manifest, of: role), let (signatures, _) = target(column, of: role) else { return }
+        guard let (bytes, _) = target(manifest, of: role), let (signatures, _) = target(column, of: role) else {
+            return
+        }
         do throws(TrustError) {
             let verified = try VerifiedManifest(
                 bytes,
@@ -100,6 +102,7 @@ extension TreeCheck {
             let file = TreePath.File.role("snapshot", version: version)
             note(file)
             guard let bytes = bytes(file, limit: Limits.snapshot) else { continue }
+            report.counts.roles += 1
             if (try? SnapshotRole(Envelope(bytes, role: "snapshot", limit: Limits.snapshot))) == nil {
                 add(file, .malformed, "it is no snapshot")
             }
@@ -167,7 +170,9 @@ extension TreeCheck {
             }
             for version in (try? files.list(folder.appending(name))) ?? [] {
                 do throws(ServerError) {
-                    guard let number = Int(version) else { throw .file(.notDirectory(.read, folder.appending(version))) }
+                    guard let number = Int(version) else {
+                        throw .file(.notDirectory(.read, folder.appending(version)))
+                    }
                     _ = try repository.draft(of: channel, version: number)
                 } catch { report.faults.append(TreeFault("\(path)/\(version)", .record, "\(error)")) }
             }

@@ -92,7 +92,11 @@ extension TreeCheck {
         _ trusted: inout TrustedMetadata
     ) -> (TargetsRole, Envelope)? {
         guard let named = try? trusted.file(of: name) else {
-            add(.role("snapshot", version: trusted.snapshot?.header.version ?? 0), .untrusted, "it does not list \(name)")
+            add(
+                .role("snapshot", version: trusted.snapshot?.header.version ?? 0),
+                .untrusted,
+                "it does not list \(name)"
+            )
             return nil
         }
         let file = TreePath.File.role(name, version: named.version)

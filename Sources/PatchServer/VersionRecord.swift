@@ -69,7 +69,7 @@ extension AppRepository {
         do throws(FormatError) { return try VersionRecord(bytes) } catch { throw .record(app, error) }
     }
 
-    /// Afterwards: durable. The caller holds the lock.
+    /// Writes it durably; the caller holds the lock.
     func keep(_ record: VersionRecord) throws(ServerError) {
         do throws(FileError) {
             try files.replace(VersionRecord.name, in: records, with: record.fileBytes)

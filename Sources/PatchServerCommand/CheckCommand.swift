@@ -51,7 +51,10 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("from"),
-        help: ArgumentHelp("A folder that may hold what is missing: an exported tree, a release; repeatable.", valueName: "dir")
+        help: ArgumentHelp(
+            "A folder that may hold what is missing: an exported tree, a release; repeatable.",
+            valueName: "dir"
+        )
     )
     var sources: [String] = []
 

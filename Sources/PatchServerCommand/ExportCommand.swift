@@ -67,7 +67,11 @@ struct ExportCommand: AsyncParsableCommand {
             let target = FilePath(argument: directory)
             let data = folder.folder.root.followingLinks
             guard !target.followingLinks.starts(with: data), !data.starts(with: target.followingLinks) else {
-                throw Failure("\(target) and the data folder lie in one another", hint: "name a folder elsewhere", exitCode: .usage)
+                throw Failure(
+                    "\(target) and the data folder lie in one another",
+                    hint: "name a folder elsewhere",
+                    exitCode: .usage
+                )
             }
             let chosen = try apps.apps(in: folder.folder)
             let lock = try Self.locked(target)
@@ -120,12 +124,15 @@ extension Export {
             "  wrote \(change.files) files, \(ByteText(change.bytes)); \(unchanged) were there",
             "  timestamp \(roles.timestamp), snapshot \(roles.snapshot), dial \(roles.dial), until \(roles.expires)",
         ]
-            + endingBefore.map { "  warning: \($0.role) ends earlier, at \($0.expires): devices take nothing of it then" }
+            + endingBefore.map {
+                "  warning: \($0.role) ends earlier, at \($0.expires): devices take nothing of it then"
+            }
     }
 
     fileprivate var json: JSON {
         .fields([
-            ("app", .text(app.text)), ("filesWritten", .integer(change.files)), ("bytesWritten", .integer(change.bytes)),
+            ("app", .text(app.text)), ("filesWritten", .integer(change.files)),
+            ("bytesWritten", .integer(change.bytes)),
             ("unchanged", .integer(unchanged)), ("timestamp", .integer(roles.timestamp)),
             ("snapshot", .integer(roles.snapshot)), ("dial", .integer(roles.dial)),
             ("expires", .text(roles.expires.description)),

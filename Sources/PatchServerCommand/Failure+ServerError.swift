@@ -43,7 +43,11 @@ extension Failure {
         switch error {
         case .server(let error): self.init(error)
         case .locked(.held):
-            self.init(error.description, hint: "another export writes there; wait until it has finished", exitCode: .busy)
+            self.init(
+                error.description,
+                hint: "another export writes there; wait until it has finished",
+                exitCode: .busy
+            )
         case .locked(.file): self.init(error.description, exitCode: .disk)
         case .otherRoot:
             self.init(error.description, hint: "name another folder, or remove that one first", exitCode: .conflict)
