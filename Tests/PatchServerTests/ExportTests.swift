@@ -217,7 +217,7 @@ struct ExportTests {
         let rehearsal = files.reopened()
         _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
         #expect(rehearsal.changes > 40)
-        for change in Sweep.points(of: rehearsal.changes, every: 3, offset: survival == .lose ? 0 : 1) {
+        for change in Sweep.points(of: rehearsal.changes, every: 8, offset: survival == .lose ? 0 : 4) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
             let after = try server.on(disk.crashed(survival))
@@ -236,7 +236,7 @@ struct ExportTests {
         let server = try server(on: files)
         let rehearsal = files.reopened()
         _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
-        for change in Sweep.points(of: rehearsal.changes, every: 5) {
+        for change in Sweep.points(of: rehearsal.changes, every: 12) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
             let after = try server.on(disk.crashed(.keepNames))

@@ -291,7 +291,7 @@ struct GarbageTests {
         try collect(try yard.server.on(rehearsal))
         let wanted = try yard.server.on(rehearsal).treeFiles()
         #expect(rehearsal.changes > 30)
-        for change in Sweep.points(of: rehearsal.changes, every: 2, offset: survival == .lose ? 0 : 1) {
+        for change in Sweep.points(of: rehearsal.changes, every: 5, offset: survival == .lose ? 0 : 2) {
             let disk = yard.files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try collect(try yard.server.on(disk)) }
             let after = try yard.server.on(disk.crashed(survival))

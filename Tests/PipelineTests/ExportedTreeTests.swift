@@ -37,12 +37,12 @@ struct ExportedTreeTests {
                     try await run(.system("curl"), ["-sSI", "\(base)/\(path)"]).done().output.lowercased()
                 }
                 let timestamp = try await header("metadata/timestamp.json")
-                #expect(timestamp.contains("200") && timestamp.contains("cache-control: public, max-age=60\r"))
+                #expect(timestamp.contains("200") && timestamp.contains("cache-control: public, max-age=60\r\n"))
                 #expect(timestamp.contains("content-type: application/json"))
                 let role = try await header("metadata/1.root.json")
-                #expect(role.contains("cache-control: public, max-age=31536000, immutable\r"))
+                #expect(role.contains("cache-control: public, max-age=31536000, immutable\r\n"))
                 let next = try await header("metadata/2.root.json")
-                #expect(next.contains("404") && next.contains("cache-control: public, max-age=60\r"))
+                #expect(next.contains("404") && next.contains("cache-control: public, max-age=60\r\n"))
                 let lock = try await run(.system("curl"), ["-sSI", "\(url)/.lock"]).done().output
                 #expect(lock.contains("404") && lock.contains("no-store"))
             }
