@@ -148,7 +148,7 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles",
                 "ReleaseAPI", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .executableTarget(

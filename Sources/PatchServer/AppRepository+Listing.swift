@@ -88,7 +88,7 @@ extension AppRepository {
     }
 
     /// A target's bytes as its role vouches for them.
-    private func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
+    func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
         guard let file = role.targets[ExactString(path.text)] else {
             throw .tree(app, .noTarget(role: role.name, target: path.text))
         }

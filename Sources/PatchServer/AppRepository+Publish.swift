@@ -64,10 +64,12 @@ extension AppRepository {
         labels: Labels
     ) throws(ServerError) {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
-        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last,
-            let digest = try digest(of: .role(channel.text, version: version)),
-            digest != SHA256Digest(of: verified.release.role.fileBytes)
-        else { return }
+        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last else { return }
+        if let digest = try digest(of: .role(channel.text, version: version)) {
+            guard digest != SHA256Digest(of: verified.release.role.fileBytes) else { return }
+        } else {
+            guard version <= (try versionRecord().collected[channel]) ?? 0 else { return }
+        }
         throw .conflict(.versionUsed(channel: channel, version: version))
     }
 

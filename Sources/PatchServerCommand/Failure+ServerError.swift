@@ -28,6 +28,7 @@ extension Failure {
         switch error {
         case let error as Failure: self = error
         case let error as ServerError: self.init(error)
+        case let error as ExportError: self.init(error)
         case let error as FileError: self.init("\(error)", exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)
@@ -58,6 +59,27 @@ extension Failure {
                 exitCode: .refused
             )
         case .keyUnusable(let why): self.init(why, exitCode: .refused)
+        }
+    }
+
+    private init(_ error: ExportError) {
+        switch error {
+        case .server(let error): self.init(error)
+        case .locked(.held):
+            self.init(
+                error.description,
+                hint: "another export writes there; wait until it has finished",
+                exitCode: .busy
+            )
+        case .locked(.file): self.init(error.description, exitCode: .disk)
+        case .otherRoot:
+            self.init(error.description, hint: "name another folder, or remove that one first", exitCode: .conflict)
+        case .older:
+            self.init(
+                error.description,
+                hint: "it was exported with --valid: do that again, or wait until the server has signed again",
+                exitCode: .conflict
+            )
         }
     }
 

@@ -17,6 +17,10 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
+              patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv gc --data /srv/patchline             (every day, from cron)
+              patchsrv check --data /srv/patchline --repair
+              patchsrv doctor --data /srv/patchline
 
             EXIT CODES
               0   done, or done before
@@ -25,13 +29,15 @@ struct PatchServerCommand: AsyncParsableCommand {
               6   a file could not be read or written
               7   another process holds the data folder or the port
               8   conflict: somebody else published or drafted first
-              10  something has expired, or must be signed soon (status)
+              10  something has expired, or must be signed soon (status, doctor)
               64  the command line was not understood
             """,
         subcommands: [
             InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
             StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
             BackupCommand.self,
+            ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            DoctorCommand.self,
         ]
     )
 }
