@@ -74,8 +74,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioHTTP1,
-                systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioConcurrency,
+                nioHTTP1, systemPackage, yams,
             ]
         ),
         .target(

@@ -25,6 +25,7 @@ extension Failure {
     init?(of error: any Error) {
         switch error {
         case let error as Failure: self = error
+        case let error as OpeningTrouble: self = error.failure
         case let error as ServerError: self.init(error)
         case let error as FileError: self.init("\(error)", exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import Terminal
 
 /// `patchsrv`: takes signed releases in, publishes and serves them.
 @main
@@ -35,4 +37,15 @@ struct PatchServerCommand: AsyncParsableCommand {
             StatusCommand.self, ListCommand.self,
         ]
     )
+
+    static func main() async {
+        do {
+            guard let arguments = try ServeSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
+            await main(arguments)
+        } catch {
+            let failure = Failure(of: error) ?? Failure("\(error)")
+            failure.report(to: .standardError)
+            exit(withError: failure.exitCode.ending)
+        }
+    }
 }
