@@ -81,8 +81,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioHTTP1,
-                systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioConcurrency,
+                nioHTTP1, systemPackage, yams,
             ]
         ),
         .target(name: "ServerRecords", dependencies: ["PatchFormat", "PatchTrust", grdb, systemPackage]),

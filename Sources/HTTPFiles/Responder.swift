@@ -9,6 +9,7 @@ struct Responder: Sendable {
     let exchange: Exchange
     let connections: Connections
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    let meter: (any TrafficMeter)?
 
     init(channel: any Channel, client: ClientEnd, of server: RunningServer) {
         self.channel = channel
@@ -17,6 +18,7 @@ struct Responder: Sendable {
         exchange = server.exchange
         connections = server.connections
         accessLog = server.accessLog
+        meter = server.meter
     }
 
     /// What became of a response's body.
@@ -57,6 +59,8 @@ struct Responder: Sendable {
     }
 
     func log(_ status: HTTPResponseStatus, _ bytes: Int, to head: RequestHead?, since: ContinuousClock.Instant) {
+        let duration = since.duration(to: .now)
+        meter?.answered(head?.target ?? "-", status: Int(status.code), bodyBytes: bytes, in: duration)
         guard let accessLog else { return }
         accessLog(
             AccessLogEntry(
@@ -64,7 +68,7 @@ struct Responder: Sendable {
                 target: head?.target ?? "-",
                 status: Int(status.code),
                 bodyBytes: bytes,
-                duration: since.duration(to: .now),
+                duration: duration,
                 remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
                 userAgent: head?.headers.first(name: "User-Agent")
             )

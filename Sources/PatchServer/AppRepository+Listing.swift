@@ -41,12 +41,7 @@ extension AppRepository {
 
     private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel
     {
-        let (bytes, file) = try target(.patchList(name), of: role)
-        let list: VerifiedList
-        do throws(TrustError) {
-            list = try VerifiedList(bytes, for: app, channel: name, file: file, role: role)
-            if let refused = list.refused.first { throw .entry(refused.fault) }
-        } catch { throw .tree(app, error) }
+        let list = try list(of: name, role)
         var patches: [AppListing.Patch] = []
         for entry in list.entries {
             let assets = entry.kind == .bundle ? try self.assets(of: entry, in: name, role) : []
@@ -70,6 +65,16 @@ extension AppRepository {
             published: list.list.published,
             patches: patches
         )
+    }
+
+    /// - Throws: `tree` when a signature of any entry does not hold.
+    func list(of channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> VerifiedList {
+        let (bytes, file) = try target(.patchList(channel), of: role)
+        do throws(TrustError) {
+            let list = try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
+            if let refused = list.refused.first { throw .entry(refused.fault) }
+            return list
+        } catch { throw .tree(app, error) }
     }
 
     private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
