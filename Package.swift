@@ -125,8 +125,9 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle, logging,
-                nioConcurrency, nioCore, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", "APIProxy",
+                lifecycle,
+                logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
         .target(name: "Terminal"),

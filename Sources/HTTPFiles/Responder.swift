@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
@@ -37,6 +38,7 @@ struct Responder: Sendable {
         keepAlive: Bool,
         since: ContinuousClock.Instant
     ) async -> Bool {
+        let response = response.completed(by: exchange.source, to: head?.headers)
         let compatible = configuration.dialect.compatible
         let framing = response.framing(minorVersion: compatible == nil ? head?.minorVersion ?? 1 : 0)
         let keepAlive = keepAlive && framing != .connectionEnd && compatible == nil
@@ -94,15 +96,21 @@ struct Responder: Sendable {
         return await client.cancelling(at: .input) { [self] in
             var sent = Sent()
             guard await write(head) else { return sent }
-            var isTaken = true
+            let taken = NIOLockedValueBox((bytes: 0, isAll: true))
             do {
                 try await stream.send { piece throws(ClientGone) in
-                    isTaken = isTaken && sent.bytes + piece.readableBytes <= stream.length ?? .max
-                    if isTaken { isTaken = await write(piece, framing) }
+                    let fits = taken.withLockedValue { taken in
+                        taken.isAll && taken.bytes + piece.readableBytes <= stream.length ?? .max
+                    }
+                    let isTaken = fits ? await write(piece, framing) : false
+                    taken.withLockedValue { taken in
+                        taken.isAll = isTaken
+                        if isTaken { taken.bytes += piece.readableBytes }
+                    }
                     guard isTaken else { throw ClientGone() }
-                    sent.bytes += piece.readableBytes
                 }
-                let isAll = isTaken && !Task.isCancelled && sent.bytes == stream.length ?? sent.bytes
+                let (bytes, isTaken) = taken.withLockedValue(\.self)
+                let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
                 if isTaken, !isAll, !Task.isCancelled, channel.isActive {
                     sent.trouble = "the stream is not as long as it says"
                 }
@@ -110,6 +118,7 @@ struct Responder: Sendable {
             } catch is ClientGone {
             } catch is CancellationError {
             } catch { sent.trouble = "\(error)" }
+            sent.bytes = taken.withLockedValue(\.bytes)
             return sent
         }
     }

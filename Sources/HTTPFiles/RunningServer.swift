@@ -33,7 +33,7 @@ extension RunningServer {
             let front = ConnectionFront(server: self, desk: desks.desk(of: channel.eventLoop))
             try channel.pipeline.syncOperations.addHandler(front)
         case .full where configuration.tls == nil:
-            try channel.pipeline.syncOperations.addHandler(Refusal(.tooManyConnections))
+            try channel.pipeline.syncOperations.addHandler(Refusal(.tooManyConnections, exchange.source))
         case .full, .stopping:
             throw ChannelError.ioOnClosedChannel
         }
@@ -45,14 +45,13 @@ private final class Refusal: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    private let fault: RequestFault
+    private let response: Response
 
-    init(_ fault: RequestFault) {
-        self.fault = fault
+    init(_ fault: RequestFault, _ source: any FileSource) {
+        response = Response(fault).completed(by: source, to: nil)
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        let response = Response(fault)
         var bytes = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { bytes.writeBytes(body) }
         let channel = context.channel
