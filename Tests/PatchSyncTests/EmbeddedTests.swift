@@ -238,21 +238,22 @@ struct EmbeddedTests {
         try world.expectUntouched()
     }
 
-    /// All of it lies here, in what the app ships, under another version than the one that was checked there.
-    @Test func `takes a new bundle only with its signatures, also when every byte of it lies here`() async throws {
-        let files = ["index.html": "<p>1</p>", "a.js": "a;"]
-        for isSigned in [true, false] {
-            let world = try EmbeddedWorld([.script("tip", "1", "tip;"), .bundle("web", "1", files)])
-            var next = SimulatedPatch.bundle("web", "2", files)
-            if !isSigned { next.assetsSignedAs = SimulatedPatch.Identity(app: "com.example.other") }
-            world.repository.publish([.script("tip", "1", "tip;"), next])
-            let report = try await world.device.sync()
-            #expect(world.repository.takeRequests().filter { $0.hasPrefix("objects/") } == [])
-            #expect(report.failures.map(\.version.text) == (isSigned ? [] : ["2"]))
-            try await world.device.launchAndConfirm()
-            try world.expectWhole("tip 1, web \(isSigned ? 2 : 1)")
-            #expect(try world.disk.list(world.device.store.bundles).count == (isSigned ? 1 : 0))
-        }
+    /// Another folder stands in the place of the one that was checked, and its build is the same.
+    @Test(arguments: [true, false])
+    func `takes a bundle of which every byte lies here only once its signatures were checked here`(isSigned: Bool)
+        async throws
+    {
+        var world = try EmbeddedWorld([.bundle("web", "1", ["index.html": "<p>1</p>"])])
+        var next = SimulatedPatch.bundle("web", "2", ["index.html": "<p>2</p>"])
+        if !isSigned { next.assetsSignedAs = SimulatedPatch.Identity(app: "com.example.other") }
+        world.repository.publish([next])
+        try SimulatedEmbedded(of: world.repository).install(at: EmbeddedWorld.folder, on: world.disk)
+        world.device = try world.device.reopened(on: world.disk)
+        let report = try await world.device.sync()
+        let asset = EntryFault(entry: "web 2 index.html", rule: .signature)
+        #expect(report.failures.map(\.error) == (isSigned ? [] : [.trust(.entry(asset))]))
+        #expect(report.staging == (isSigned ? .staged : .unchanged) && report.filesReceived == 0)
+        #expect(try world.disk.list(world.device.store.bundles).count == (isSigned ? 1 : 0))
     }
 
     @Test func `removes objects that it ships when it cleans up`() async throws {
