@@ -22,8 +22,9 @@ extension Diagnosis.Line {
         if let files = space.freeFiles, files < fewFiles {
             return Diagnosis.Line("disk", files < 100 ? .fault : .warning, "room for \(files) more files", hint: hint)
         }
+        let free = space.freeBytes
         let verdict: Diagnosis.Verdict =
-            space.free < noSpace ? .fault : space.free < littleSpace || space.free < space.total / 50 ? .warning : .ok
+            free < noSpace ? .fault : free < littleSpace || free < (space.totalBytes ?? 0) / 50 ? .warning : .ok
         return Diagnosis.Line("disk", verdict, "\(freeText) free", hint: verdict == .ok ? nil : hint)
     }
 

@@ -76,7 +76,9 @@ struct DoctorCommand: AsyncParsableCommand {
     private func lookAtFolder(_ diagnosis: inout Diagnosis) {
         let (disk, root) = (DiskFiles(), folder.folder.root)
         diagnosis.add(.folder(try? disk.status(of: root), canWrite: disk.canWrite(in: root)))
-        if let space = try? disk.space(at: root) { diagnosis.add(.disk(space, freeText: "\(ByteText(space.free))")) }
+        if let space = try? DiskSpace(at: root) {
+            diagnosis.add(.disk(space, freeText: "\(ByteText(space.freeBytes))"))
+        }
         // Without the file nobody ever held it, and making it is not for a doctor.
         guard (try? disk.status(of: folder.folder.lock)) ?? nil != nil else { return }
         do throws(StoreLockError) {

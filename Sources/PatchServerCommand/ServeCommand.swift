@@ -72,8 +72,8 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var ready: ReadyOptions
     @OptionGroup var metrics: MetricsOptions
 
-    @Flag(help: "Answer devices only: no release service under /api/v1.")
-    var noApi = false
+    @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
+    var api = APISwitch.on
 
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
@@ -94,19 +94,16 @@ struct ServeCommand: AsyncParsableCommand {
         try await reporting { try await serve() }
     }
 
-    private func api(_ log: ServerLog) async throws -> ReleaseAPI? {
-        guard !noApi else { return nil }
+    private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
+        guard api == .on else { return nil }
         let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
         for entry in try await desk.recover() {
-            log.say(
-                .info,
-                "\(entry.channel) \(entry.roleVersion) of \(entry.app) was published when the server ended; its "
-                    + "history is written now"
-            )
+            let what = "\(entry.channel) \(entry.roleVersion)"
+            log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
         }
         let uploads = Uploads(desk)
         try await uploads.removeStale()
-        return ReleaseAPI(desk, uploads: uploads) { log.say(.error, $0) }
+        return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
     }
 
     private func serve() async throws {
@@ -122,7 +119,7 @@ struct ServeCommand: AsyncParsableCommand {
         let scheme = renewal == nil ? "http" : "https"
         let server = FileServer(
             configuration: configuration,
-            source: ReleaseServer(PublishedTree(folder.tree, readiness: readiness), api: try await api(log)),
+            source: ReleaseServer(PublishedTree(folder.tree, readiness: readiness), api: try await releaseAPI(log)),
             accessLog: log.accessLog,
             meter: numbers?.traffic,
             errorLog: { log.say(.error, $0) },
@@ -160,4 +157,9 @@ private struct Serving: Service {
     func run() async throws {
         try await server.run()
     }
+}
+
+/// Whether the release service is there for people and pipelines, or devices alone are answered.
+enum APISwitch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
 }

@@ -4,11 +4,14 @@ package import SystemPackage
 /// What is left on the file system of a folder, for those who are not root.
 package struct DiskSpace: Equatable, Sendable {
     package let freeBytes: Int
+    /// Of all files together, and of what is free; nil where nobody asked.
+    package let totalBytes: Int?
     /// Files that can still be made; nil where the file system does not count them (btrfs).
     package let freeFiles: Int?
 
-    package init(freeBytes: Int, freeFiles: Int?) {
+    package init(freeBytes: Int, totalBytes: Int? = nil, freeFiles: Int?) {
         self.freeBytes = freeBytes
+        self.totalBytes = totalBytes
         self.freeFiles = freeFiles
     }
 
@@ -19,6 +22,7 @@ package struct DiskSpace: Equatable, Sendable {
             throw FileError(Errno(rawValue: errno), .inspect, folder)
         }
         freeBytes = Int(clamping: facts.f_bavail).multipliedClamping(by: Int(clamping: facts.f_frsize))
+        totalBytes = Int(clamping: facts.f_blocks).multipliedClamping(by: Int(clamping: facts.f_frsize))
         freeFiles = facts.f_files == 0 ? nil : Int(clamping: facts.f_favail)
     }
 }

@@ -20,7 +20,7 @@ struct DiagnosisTests {
         (30_000_000_000, 5, .fault), (30_000_000_000, 1_000_000, .ok),
     ])
     func `warns of little room before there is none`(free: Int, files: Int?, verdict: Diagnosis.Verdict) {
-        let space = DiskSpace(free: free, total: 100_000_000_000, freeFiles: files)
+        let space = DiskSpace(freeBytes: free, totalBytes: 100_000_000_000, freeFiles: files)
         let line = Diagnosis.Line.disk(space, freeText: "")
         #expect(line.verdict == verdict && (line.hint == nil) == (verdict == .ok))
     }
