@@ -223,7 +223,7 @@ struct DialTests {
         let after = try turn(try server.on(rehearsal), DialChange(.pause, of: web)).state
         let before = try server.repository.dial(of: production)
         #expect(rehearsal.changes > 15)
-        for change in Sweep.points(of: rehearsal.changes, every: 2) {
+        for change in Sweep.points(of: rehearsal.changes, every: 4, offset: survival == .lose ? 0 : 2) {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try turn(try server.on(disk), DialChange(.pause, of: web)) }
             let stopped = try server.on(disk.crashed(survival))
