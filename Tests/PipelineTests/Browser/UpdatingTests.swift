@@ -17,7 +17,8 @@ extension BrowserTests {
                 )
                 #expect(
                     names == #"["checking", "progress", "ready", "checked"]"#
-                        || names == #"["checking", "progress", "checked", "ready"]"#
+                        || names == #"["checking", "progress", "checked", "ready"]"#,
+                    "\(names)"
                 )
                 let text = try await scene.tab.run(
                     "heard.filter(([name]) => name === 'progress').map(([, percent]) => percent)"
