@@ -3,6 +3,8 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
+import ServerRecords
 import Terminal
 
 /// `patchsrv dial`: slows a version down, pauses it, turns it up to its ceiling.
@@ -82,16 +84,8 @@ struct DialCommand: AsyncParsableCommand {
             let changes = try changes()
             guard !changes.isEmpty else { return show(try repository.dial(of: channel)) }
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let lock = try folder.folder.locked(files: DiskFiles())
-            let outcome = try repository.turn(
-                changes,
-                in: channel,
-                expecting: expect,
-                signing: key,
-                at: Surroundings.now()
-            )
-            lock.release()
-            show(outcome)
+            let desk = try folder.desk { _ in key }
+            show(try await desk.turn(changes, in: channel, of: repository.app, expecting: expect, by: .here))
         }
     }
 
@@ -135,21 +129,6 @@ struct DialCommand: AsyncParsableCommand {
         case .unchanged: Console.standardOutput.line("so already: nothing was changed")
         }
         outcome.state.write(to: .standardOutput)
-    }
-}
-
-extension DialOutcome {
-    fileprivate var json: JSON {
-        guard var members = state.json.object else { return state.json }
-        switch self {
-        case .turned(_, let roles):
-            members["outcome"] = .text("turned")
-            members["timestamp"] = .integer(roles.timestamp)
-            members["snapshot"] = .integer(roles.snapshot)
-            members["expires"] = .text(roles.expires.description)
-        case .unchanged: members["outcome"] = .text("unchanged")
-        }
-        return .object(members)
     }
 }
 

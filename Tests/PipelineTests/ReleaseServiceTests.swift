@@ -189,6 +189,43 @@ struct ReleaseServiceTests {
         }
     }
 
+    /// Rows J3 and J5.
+    @Test func `turns the dial up to the signed ceiling, and no device takes what pauses`() async throws {
+        try await ServiceYard.with(\.site2) { yard in
+            let token = try await yard.token("\(Workshop.app)=operator")
+            let dial = "\(Self.app)/channels/production/dial"
+            func turn(_ changes: String) async throws -> (Int, String) {
+                let body = #"{"changes":[\#(changes)],"reason":"it crashes"}"#
+                return try await yard.ask(
+                    "POST",
+                    dial,
+                    token: token,
+                    "-H",
+                    "Content-Type: application/json",
+                    "-d",
+                    body
+                )
+            }
+            let device = try await yard.world.settledDevice(server: yard.url)
+            let paused = try await turn(#"{"subject":"web@2.0.0","action":"pause"},{"subject":"fix","action":"pause"}"#)
+            #expect(paused.0 == 200 && paused.1.contains(#""outcome":"turned""#), "\(paused)")
+            try await device.sync().done()
+            try await device.expectWhole(1)
+            #expect(try await yard.ask("GET", dial, token: token).1.contains(#""paused":true,"reason":"it crashes""#))
+            let high = try await turn(#"{"subject":"web","action":"rollout","rollout":10001}"#)
+            #expect(high.0 == 400 && high.1.contains("changes[0].rollout"), "\(high)")
+            let unknown = try await turn(#"{"subject":"nothing","action":"resume"}"#)
+            #expect(unknown.0 == 404 && unknown.1.contains("production does not list nothing"), "\(unknown)")
+            let resumed = try await turn(#"{"subject":"web","action":"resume"},{"subject":"fix","action":"resume"}"#)
+            #expect(resumed.0 == 200, "\(resumed)")
+            try await device.sync().done()
+            try await device("switch").done()
+            try await device.expectWhole(2)
+            let audit = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
+            #expect(audit.output.matches(of: #/dial.turn/#).count == 2, "\(audit)")
+        }
+    }
+
     @Test func `can be put back from a copy that was made while it ran`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)

@@ -20,7 +20,7 @@ extension BrowserTests {
                     #"["checking", "progress", "ready", "checked"]"#, #"["checking", "progress", "checked", "ready"]"#,
                     #"["checking", "progress", "ready", "progress", "checked"]"#,
                 ]
-                #expect(orders.contains(names))
+                #expect(orders.contains(names), "\(names)")
                 let text = try await scene.tab.run(
                     "heard.filter(([name]) => name === 'progress').map(([, percent]) => percent)"
                 )
