@@ -2,6 +2,7 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
+import ServerRecords
 
 extension APIWork {
     private static let change = APISchema.object(
