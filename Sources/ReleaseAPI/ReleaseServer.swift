@@ -16,7 +16,8 @@ package struct ReleaseServer: FileSource {
     package var acceptsBodies: Bool { api != nil }
 
     package func intake(of request: FileRequest) -> BodyIntake {
-        delegate(of: request)?.intake(of: request) ?? .whole
+        // What nobody takes is refused without its body.
+        delegate(of: request)?.intake(of: request) ?? (request.isRead ? .whole : .stream)
     }
 
     package func prepared(_ request: FileRequest) -> PreparedReply? {
