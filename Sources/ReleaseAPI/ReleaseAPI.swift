@@ -33,7 +33,9 @@ package struct ReleaseAPI: RequestDelegate {
     ) {
         let gate = APIGate(records: desk.records, sinceStart: sinceStart)
         let work = APIWork(desk: desk, uploads: uploads)
-        var endpoints = work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutTokens + work.aboutAudit
+        var endpoints =
+            work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutTokens
+            + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(
             APIEndpoint(
