@@ -83,7 +83,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         var rows: [Row] = []
         for id in source.list.patchIDs {
             let promoted = source.versions(of: id)
-            rows += promoted.map(Row.init(carrying:))
+            rows += promoted.map { Row(carrying: $0, known: base?.entry($0.label)?.signature ?? $0.signature) }
             let others = (base?.versions(of: id) ?? []).filter { source.entry($0.label) == nil }
             // One that every device may take ends what can be needed; without one, as a described patch keeps them.
             let isOpen = promoted.contains(where: \.rules.isForEveryone)
@@ -200,6 +200,15 @@ extension ReleaseDraft.Row {
 
     /// The same with other rules.
     init(carrying entry: PatchEntry, rules: PatchRules) {
+        self.init(carrying: entry, rules: rules, known: entry.signature)
+    }
+
+    /// The same with another channel's signature over the same content.
+    init(carrying entry: PatchEntry, known: EntrySignature) {
+        self.init(carrying: entry, rules: entry.rules, known: known)
+    }
+
+    private init(carrying entry: PatchEntry, rules: PatchRules, known: EntrySignature) {
         self.init(
             label: entry.label,
             kind: entry.kind,
@@ -207,7 +216,7 @@ extension ReleaseDraft.Row {
             salt: entry.salt,
             requires: entry.requires,
             rules: rules,
-            known: entry.signature,
+            known: known,
             knownJSPatch: entry.jspatch
         )
     }

@@ -13,7 +13,7 @@ struct ProposedChangeTests {
         #"{"action":"rollback","to":7}"#,
         #"{"action":"withdraw","patchId":"web"}"#,
         #"{"action":"withdraw","patchId":"web","version":"2.0.0"}"#,
-        #"{"action":"rules","patchId":"web","version":"2.0.0","rollout":2500,"condition":null,"mandatory":true}"#,
+        #"{"action":"rules","condition":null,"mandatory":true,"patchId":"web","rollout":2500,"version":"2.0.0"}"#,
     ])
     func `reads and writes the same`(_ text: String) throws {
         let written = JSON.fields(try read(text).members)

@@ -17,8 +17,12 @@ def pump(source, sink, counts):
                 with lock:
                     passed += len(data)
                     if passed > limit:
+                        # What was passed on arrives; nothing more comes, either way.
+                        sink.shutdown(socket.SHUT_WR)
                         print("stalled", flush=True)
                         threading.Event().wait()
+            elif passed > limit:
+                threading.Event().wait()
             sink.sendall(data)
     except OSError:
         pass
