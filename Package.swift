@@ -81,8 +81,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioHTTP1,
-                systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioConcurrency,
+                nioHTTP1, systemPackage, yams,
             ]
         ),
         .target(name: "ServerRecords", dependencies: ["PatchFormat", "PatchTrust", grdb, systemPackage]),
@@ -132,8 +132,9 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", lifecycle, logging,
-                nioConcurrency, nioCore, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", "APIProxy",
+                lifecycle,
+                logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
         .target(name: "Terminal"),
@@ -156,7 +157,7 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles",
                 "ReleaseAPI", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .executableTarget(
@@ -199,12 +200,20 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
-                "PatchStore",
+                "PatchServer", "PatchRelease", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting",
+                "PatchFormat", "PatchTrust", "PatchStore",
                 "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),
         .testTarget(name: "ReleaseClientTests", dependencies: ["ReleaseClient", "PatchFormat"]),
+        .testTarget(
+            name: "ServerRecordsTests",
+            dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", grdb, nioConcurrency, systemPackage]
+        ),
+        .testTarget(
+            name: "ReleaseAPITests",
+            dependencies: ["ReleaseAPI"]
+        ),
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [

@@ -77,7 +77,8 @@ package struct APIProxy: RequestDelegate {
                 order.isThere(upstream)
                 return answer
             } catch {
-                guard !Task.isCancelled else { break }
+                // What the client broke is its own fault, and the server tells it.
+                guard !Task.isCancelled, request.stream?.isBroken != true else { break }
                 report("\(request.method) \(request.path.text): \(upstream.origin): \(error)")
                 if error.isBeforeRequest { order.isMissing(upstream) }
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
@@ -108,16 +109,26 @@ package struct APIProxy: RequestDelegate {
         let response: HTTPClientResponse
         do {
             response = try await stall.cancelling { try await client.execute(asked, deadline: .distantFuture) }
-        } catch { throw UpstreamFault(error) }
+        } catch {
+            stall.end()
+            throw UpstreamFault(error)
+        }
         guard response.status.code >= 200 else { throw .malformed }
         return .stream(
             ServedStream(
                 status: response.status,
                 headers: fields(response.headers, of: upstream, by: rule),
                 length: Self.length(response.headers),
-                isEndless: response.headers.isOfEvents,
-                pieces: response.body
-            )
+                isEndless: response.headers.isOfEvents
+            ) { write in
+                guard request.hasBody else {
+                    for try await piece in response.body { try await write(piece) }
+                    return
+                }
+                // An upstream may answer early, and take the rest of the body later or never.
+                defer { stall.end() }
+                try await stall.cancelling { for try await piece in response.body { try await write(piece) } }
+            }
         )
     }
 
@@ -130,7 +141,7 @@ package struct APIProxy: RequestDelegate {
         var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
         asked.method = request.method
         asked.headers = HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
-        guard let body = request.stream, body.length != 0 else { return asked }
+        guard request.hasBody, let body = request.stream else { return asked }
         let length = body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) } ?? .unknown
         asked.body = .stream(PacedBody(stream: body, stall: stall), length: length)
         return asked
@@ -158,6 +169,8 @@ extension FileRequest {
     fileprivate var isRepeatable: Bool {
         ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream?.length ?? 1) == 0
     }
+
+    fileprivate var hasBody: Bool { stream.map { $0.length != 0 } ?? false }
 
     fileprivate var asksForEvents: Bool {
         headers["Accept"].contains { $0.lowercased().contains("text/event-stream") }

@@ -34,8 +34,14 @@ struct PacedBody: AsyncSequence, Sendable {
 final class UploadStall: Sendable {
     private let loop: any EventLoop
     private let limit: TimeAmount
-    private let timer = NIOLockedValueBox<Scheduled<Void>?>(nil)
-    private let stalled = AsyncStream.makeStream(of: Void.self)
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        var timer: Scheduled<Void>?
+        var isStalled = false
+        /// Ends the wait that is under way.
+        var whenStalled: AsyncStream<Void>.Continuation?
+    }
 
     /// - Parameter loop: that of the client's connections.
     init(on loop: any EventLoop, limit: Duration) {
@@ -43,13 +49,13 @@ final class UploadStall: Sendable {
         self.limit = TimeAmount(limit)
     }
 
-    /// Runs `work`, cancelled when the upload stalls.
+    /// Runs `work`, cancelled when the upload stalls, or has stalled before.
     func cancelling<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
-        defer { timer.withLockedValue { $0?.cancel() } }
-        return try await withThrowingTaskGroup(of: Result?.self) { [stalled] group in
+        let stream = stalls()
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await work() }
             group.addTask {
-                var stalls = stalled.stream.makeAsyncIterator()
+                var stalls = stream.makeAsyncIterator()
                 guard await stalls.next(isolation: #isolation) != nil else { return nil }
                 throw UpstreamFault.timedOut
             }
@@ -61,16 +67,35 @@ final class UploadStall: Sendable {
         }
     }
 
+    private func stalls() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        state.withLockedValue { state in
+            state.whenStalled = continuation
+            if state.isStalled { continuation.yield() }
+        }
+        return stream
+    }
+
+    /// The answer is over: nobody waits for the rest of the body any more.
+    func end() {
+        state.withLockedValue { $0.timer?.cancel() }
+    }
+
     fileprivate func pieceIsGiven() {
-        let next = loop.scheduleTask(in: limit) { [stalled] in _ = stalled.continuation.yield() }
-        timer.withLockedValue { timer in
-            timer?.cancel()
-            timer = next
+        let next = loop.scheduleTask(in: limit) { [state] in
+            state.withLockedValue { state in
+                state.isStalled = true
+                _ = state.whenStalled?.yield()
+            }
+        }
+        state.withLockedValue { state in
+            state.timer?.cancel()
+            state.timer = next
         }
     }
 
     fileprivate func pieceIsTaken() async throws {
-        let last = timer.withLockedValue { $0.take() }
+        let last = state.withLockedValue { $0.timer.take() }
         guard let last else { return }
         last.cancel()
         try await loop.submit {}.get()

@@ -9,7 +9,7 @@ import PatchFormat
 package enum Admission: Sendable {
     /// Let in; the token is out of the query.
     ///
-    /// - fields: what the answer carries besides: the cookie, and what another origin needs to read it.
+    /// - fields: what the answer carries besides: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
     case answered(FileAnswer)
 
@@ -21,23 +21,21 @@ package enum Admission: Sendable {
             return
         }
         let origin = request.headers.first(name: "Origin")
-        let allowed = origin.flatMap { access.origins.contains($0) ? Self.crossOriginFields($0) : nil }
-        if let allowed, request.method == .OPTIONS, request.headers.contains(name: "Access-Control-Request-Method") {
-            self = .answered(Self.preflight(request.headers, allowed))
+        let isAllowed = origin.map(access.origins.contains) ?? false
+        if isAllowed, request.method == .OPTIONS, request.headers.contains(name: "Access-Control-Request-Method") {
+            self = .answered(Self.preflight(request.headers))
             return
         }
-        guard allowed != nil || Self.isOwn(request, origin: origin, host: host) else {
+        guard isAllowed || Self.isOwn(request, origin: origin, host: host) else {
             self = .answered(.refused(.forbidden, message: "Another site may not do this.", headers: [:]))
             return
         }
-        // A cache must not show one origin what was allowed to another.
-        let fields: HTTPHeaders = access.origins.isEmpty ? [:] : ["Vary": "Origin"]
-        self.init(request, access.token, port: port, fields: allowed ?? fields)
+        self.init(request, access.token, port: port)
     }
 
-    private init(_ request: FileRequest, _ token: AccessToken?, port: Int, fields: HTTPHeaders) {
+    private init(_ request: FileRequest, _ token: AccessToken?, port: Int) {
         guard let token else {
-            self = .admitted(query: request.query, fields: fields)
+            self = .admitted(query: request.query, fields: [:])
             return
         }
         let (given, query) = Self.takeToken(from: request.query)
@@ -53,7 +51,7 @@ package enum Admission: Sendable {
             )
             return
         }
-        var fields = fields
+        var fields: HTTPHeaders = [:]
         if isNew {
             fields.add(name: "Set-Cookie", value: "\(cookie)=\(token.text); Path=/; HttpOnly; SameSite=Strict")
         }
@@ -87,17 +85,21 @@ package enum Admission: Sendable {
         return origin.map { $0.lowercased() == "http://\(host)" } ?? isOfOurs
     }
 
-    private static func crossOriginFields(_ origin: String) -> HTTPHeaders {
-        [
+    /// What a page of another origin needs to read an answer, if that is allowed to it.
+    static func crossOriginFields(for headers: HTTPHeaders, _ access: Access) -> HTTPHeaders {
+        guard let origin = headers.first(name: "Origin"), access.origins.contains(origin) else {
+            // A cache must not show one origin what was allowed to another.
+            return access.origins.isEmpty ? [:] : ["Vary": "Origin"]
+        }
+        return [
             "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true", "Vary": "Origin",
             "Cross-Origin-Resource-Policy": "cross-origin",
         ]
     }
 
     /// The question before a question, which carries no cookie.
-    private static func preflight(_ headers: HTTPHeaders, _ fields: HTTPHeaders) -> FileAnswer {
-        var fields = fields
-        fields.add(name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST, PUT, PATCH, DELETE")
+    private static func preflight(_ headers: HTTPHeaders) -> FileAnswer {
+        var fields: HTTPHeaders = ["Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE"]
         let wanted = headers["Access-Control-Request-Headers"].joined(separator: ", ")
         if !wanted.isEmpty { fields.add(name: "Access-Control-Allow-Headers", value: wanted) }
         return .bytes(

@@ -54,6 +54,14 @@ package struct AssetAnswer: Sendable {
             let file = try? await NIOThreadPool.singleton.runIfActive { [table] in table.files.examined(sent) }
             if let file = file ?? nil { return answer(sent, file) }
         }
+        // Only pages of the selection before hold a lease, and no sync brings that back.
+        guard lease == nil else {
+            return .refused(
+                .notFound,
+                message: "\(row.path) is of a release that is gone; load the page again.",
+                headers: [:]
+            )
+        }
         return .refused(
             .serviceUnavailable,
             message: "\(row.path) is damaged on this device; the next sync heals it.",

@@ -2,7 +2,7 @@ package import HTTPFiles
 import NIOConcurrencyHelpers
 package import NIOHTTP1
 import NIOPosix
-import PatchFormat
+package import PatchFormat
 package import SystemPackage
 
 /// Serves the active bundle to the app alone: manifest URL, then the app's own folder, then client-side routes (M18).
@@ -33,6 +33,8 @@ package final class AssetServer: FileSource {
         case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
         /// Only the host can say.
         case call(PendingCall)
+        /// A stream of events, from the one after this on.
+        case events(after: String?, HTTPHeaders)
     }
 
     package let acceptsBodies = true
@@ -95,6 +97,19 @@ package final class AssetServer: FileSource {
     /// Whether there is anything to serve.
     package var isServing: Bool { state.withLockedValue { $0.served.current.table != nil } }
 
+    /// Whether this is the bundle that new pages get, by its manifest's digest.
+    package func isCurrent(_ bundle: SHA256Digest?) -> Bool {
+        state.withLockedValue { $0.served.current.table?.bundle == bundle }
+    }
+
+    /// Whether pages of the selection before are still served; lets it go when its time is over.
+    package func servesPrevious() -> Bool {
+        state.withLockedValue { state in
+            state.served.forgetPrevious(at: now())
+            return state.served.hasPrevious
+        }
+    }
+
     package func serve(_ selection: ServedSelection) {
         state.withLockedValue { state in
             state.served.serve(selection, at: now())
@@ -111,14 +126,23 @@ package final class AssetServer: FileSource {
         return delegate.intake(of: request)
     }
 
-    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time.
+    /// What a browser is to keep to itself, and what another origin that is let in needs to read any answer.
+    package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders {
+        var fields = headers.map { Admission.crossOriginFields(for: $0, settings.access) } ?? [:]
+        fields.add(missing: settings.access.securityHeaders)
+        return fields
+    }
+
+    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time,
+    /// and so is a page: which one was loaded last has to be known.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         let (edition, served) = state.withLockedValue { ($0.edition, $0.served) }
         guard request.path.segments.first != PageAPI.prefix, case .answer(let answer) = decide(request) else {
             return nil
         }
         let isOfBundle = www == nil && localFiles == nil || served.current.table?.asset(at: request.path.text) != nil
-        return PreparedReply(answer, edition: isOfBundle && !served.hasPrevious ? edition : nil)
+        let isLasting = isOfBundle && !served.hasPrevious && !PageRequest(request).isPage
+        return PreparedReply(answer, edition: isLasting ? edition : nil)
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
@@ -128,6 +152,7 @@ package final class AssetServer: FileSource {
         case .delegate(let delegate, let request, let fields):
             await delegate.answer(request).adding(missing: fields)
         case .call(let call): await call.answer()
+        case .events(let last, let fields): eventStream(after: last).adding(missing: fields)
         }
     }
 
@@ -135,10 +160,8 @@ package final class AssetServer: FileSource {
     package func decide(_ request: FileRequest) -> Decision {
         let port = state.withLockedValue(\.port)
         switch Admission(request, to: settings.access, port: port) {
-        case .answered(let answer): return .answer(answer.adding(missing: settings.access.securityHeaders))
+        case .answered(let answer): return .answer(answer)
         case .admitted(let query, let fields):
-            var fields = fields
-            fields.add(missing: settings.access.securityHeaders)
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
             case .examine(let asset, _): return .examine(asset, fields)
@@ -147,6 +170,7 @@ package final class AssetServer: FileSource {
             case .call(var call):
                 call.fields = fields
                 return .call(call)
+            case .events(let last, _): return .events(after: last, fields)
             }
         }
     }
@@ -226,7 +250,11 @@ package final class AssetServer: FileSource {
         switch PageAPI.Reading(request.path.segments.dropFirst().first, of: request) {
         case .refused(let answer): return .answer(answer)
         case .call(.script): return .answer(PageAPI.script(token: selection.launch))
-        case .call(.events): return .answer(eventStream(request))
+        case .call(.events):
+            return .events(
+                after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query),
+                [:]
+            )
         case .call(let call):
             guard let host else {
                 return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
@@ -235,16 +263,16 @@ package final class AssetServer: FileSource {
         }
     }
 
-    private func eventStream(_ request: FileRequest) -> FileAnswer {
-        let after = request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query)
-        guard events.hasRoom else {
+    /// Its place is taken here and nowhere else: a decision may be made twice for one request.
+    private func eventStream(after last: String?) -> FileAnswer {
+        guard let pieces = events.subscribe(after: last) else {
             return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
         }
         return .stream(
             ServedStream(
                 headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
                 isEndless: true,
-                pieces: PageEvents.Pieces(events: events, after: after)
+                pieces: pieces
             )
         )
     }

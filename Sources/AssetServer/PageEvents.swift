@@ -33,7 +33,6 @@ package final class PageEvents: Sendable {
     package var streams: Int { state.withLockedValue(\.streams.count) }
     /// What was told last, oldest first.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.map(\.event) } }
-    var hasRoom: Bool { state.withLockedValue { $0.isOpen && $0.streams.count < Self.streamsLimit } }
 
     package func tell(_ event: PageEvent) {
         state.withLockedValue { state in
@@ -67,7 +66,7 @@ package final class PageEvents: Sendable {
     /// A stream of pieces that begins with what holds now; nil when there are too many, or the server stops.
     ///
     /// - Parameter lastEventID: what a page that comes back names.
-    func subscribe(after lastEventID: String?) -> AsyncStream<ByteBuffer>? {
+    func subscribe(after lastEventID: String?) -> Pieces? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self,
             bufferingPolicy: .bufferingOldest(Self.kept + 1)
@@ -85,17 +84,34 @@ package final class PageEvents: Sendable {
         }
         guard let opened else { return nil }
         continuation.onTermination = { [weak self] _ in self?.forget(opened) }
-        return stream
+        return Pieces(stream: stream, place: Place { [weak self] in self?.forget(opened) })
     }
 
-    /// A stream that begins when somebody reads it.
+    /// The pieces of one stream, whose place is free again when it ends or nobody has it any more.
     struct Pieces: AsyncSequence, Sendable {
-        let events: PageEvents
-        let after: String?
+        struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate var pieces: AsyncStream<ByteBuffer>.Iterator
+            fileprivate let place: Place
 
-        func makeAsyncIterator() -> AsyncStream<ByteBuffer>.Iterator {
-            (events.subscribe(after: after) ?? AsyncStream { $0.finish() }).makeAsyncIterator()
+            mutating func next() async -> ByteBuffer? { await pieces.next(isolation: #isolation) }
         }
+
+        fileprivate let stream: AsyncStream<ByteBuffer>
+        fileprivate let place: Place
+
+        func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(pieces: stream.makeAsyncIterator(), place: place)
+        }
+    }
+
+    fileprivate final class Place: Sendable {
+        private let leave: @Sendable () -> Void
+
+        init(leave: @escaping @Sendable () -> Void) {
+            self.leave = leave
+        }
+
+        deinit { leave() }
     }
 
     private func forget(_ number: Int) {

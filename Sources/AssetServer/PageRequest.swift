@@ -26,6 +26,9 @@ struct PageRequest: Equatable, Sendable {
     /// The page or file of this origin that asks; nil when nothing is said.
     let referrer: Address?
 
+    /// Whether it is one that others will name as theirs: in a tab, or in a frame.
+    var isPage: Bool { purpose == .document || purpose == .frame }
+
     init(address: Address, purpose: Purpose, referrer: Address?) {
         self.address = address
         self.purpose = purpose

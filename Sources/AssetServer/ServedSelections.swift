@@ -76,7 +76,7 @@ struct ServedSelections: Sendable {
         previous?.idleSince = now
     }
 
-    private mutating func forgetPrevious(at now: Duration) {
+    mutating func forgetPrevious(at now: Duration) {
         if let previous, previous.responses <= 0, now - previous.idleSince >= Self.grace { self.previous = nil }
     }
 

@@ -20,6 +20,13 @@ package enum Surroundings {
         return unsafe FilePath(platformString: text)
     }
 
+    /// The same with its milliseconds, 0 to 999.
+    package static func preciseNow() -> (time: UTCTime, milliseconds: Int) {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return (UTCTime(seconds: now.tv_sec), now.tv_nsec / 1_000_000)
+    }
+
     /// The machine's clock; a command that writes times asks once.
     @Sendable package static func now() -> UTCTime {
         UTCTime(seconds: Glibc.time(nil))

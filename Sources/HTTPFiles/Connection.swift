@@ -93,6 +93,7 @@ struct Connection {
             if expectsContinue { await sendContinue() }
             expectsContinue = false
             if deadline.hasExpired { throw .tooSlow }
+            connections.awaitsBody(channel)
             guard await fill() else { throw .malformed("the body ends early") }
         }
     }
@@ -128,6 +129,7 @@ struct Connection {
                 return try await answer(head, request, streaming: framing, expectsContinue: expectsContinue)
             case .receive(let request, .whole, let framing, let expectsContinue):
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
+                guard connections.begin(channel) else { return false }
                 since = .now
                 switch await exchange.reply(to: request.with(body: body)) {
                 case .response(let whole): response = whole

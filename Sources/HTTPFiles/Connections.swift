@@ -5,13 +5,16 @@ import NIOCore
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
-///   │                └──becomesEndless──▶ endless ──end──▶ idle
-///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless: closed
+///   │             │ ▲└──becomesEndless──▶ endless ──end──▶ idle
+///   │    awaitsBody └─begin─ receiving
+///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless, receiving: closed
 /// ```
 final class Connections: Sendable {
     private enum Activity {
         case idle
         case busy
+        /// Of its request the body is still to come; nothing was done for it.
+        case receiving
         /// Its answer has no end of its own: events, a tunnel.
         case endless
     }
@@ -81,6 +84,15 @@ final class Connections: Sendable {
         }
     }
 
+    /// The body of a request is still to come: until the next ``begin(_:)`` a stop closes the connection.
+    func awaitsBody(_ channel: any Channel) {
+        let isStopping = state.withLockedValue { state in
+            state.open[ObjectIdentifier(channel)]?.activity = .receiving
+            return state.isStopping
+        }
+        if isStopping { channel.close(promise: nil) }
+    }
+
     /// The answer has no end that a stop could wait for; false if the server stopped before.
     func becomesEndless(_ channel: any Channel) -> Bool {
         state.withLockedValue { state in
@@ -98,7 +110,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Closes what is idle or endless now; what is busy learns it from ``end(_:)`` after its answer.
+    /// Closes what is idle, receiving or endless now; what is busy learns it from ``end(_:)`` after its answer.
     func stop() {
         let unfinishable = state.withLockedValue { state in
             state.isStopping = true

@@ -90,8 +90,8 @@ enum MethodRule: Equatable, Sendable {
         }
     }
 
-    /// RFC 9110 §9.3, and PATCH of RFC 5789.
+    /// RFC 9110 §9.3, PATCH of RFC 5789, and QUERY, which is registered too.
     private static let standard: Set = [
-        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY",
     ]
 }

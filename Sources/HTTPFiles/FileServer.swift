@@ -12,22 +12,26 @@ package struct FileServer: Service {
     private let configuration: FileServerConfiguration
     private let exchange: Exchange
     private let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    private let meter: (any TrafficMeter)?
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
     ///   - accessLog: called once for each response, from many threads.
+    ///   - meter: told of each connection and response.
     ///   - errorLog: called with one escaped line when a file is not what the source said.
     ///   - onListening: called once, with the address and the port that clients can connect to from now on.
     package init(
         configuration: FileServerConfiguration,
         source: any FileSource,
         accessLog: (@Sendable (AccessLogEntry) -> Void)? = nil,
+        meter: (any TrafficMeter)? = nil,
         errorLog: (@Sendable (String) -> Void)? = nil,
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.exchange = Exchange(source: source, dialect: configuration.dialect, errorLog: errorLog)
         self.accessLog = accessLog
+        self.meter = meter
         self.onListening = onListening
     }
 
@@ -41,6 +45,7 @@ package struct FileServer: Service {
             exchange: exchange,
             connections: Connections(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors)),
             accessLog: accessLog,
+            meter: meter,
             handovers: continuation
         )
         let listener = try await bind(server)

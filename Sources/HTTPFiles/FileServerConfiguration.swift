@@ -5,7 +5,7 @@ package struct FileServerConfiguration: Sendable {
     /// 0 takes any free port; `onListening` tells which.
     package var port: Int
     /// With it the server speaks HTTPS and nothing else.
-    package var tls: TLSIdentity?
+    package var tls: RenewableIdentity?
     /// Other rules than HTTP's, for clients that were made for another server.
     package var dialect = Dialect.rfc9110
 

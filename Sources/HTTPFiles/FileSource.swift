@@ -24,6 +24,11 @@ package protocol FileSource: Sendable {
     /// Read before each request, on any thread.
     var edition: Int { get }
 
+    /// Fields of every answer, the server's own refusals too, where it does not have them already.
+    ///
+    /// - Parameter headers: of the request; nil when it could not be read.
+    func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders
+
     /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
     /// client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
@@ -35,6 +40,9 @@ extension FileSource {
     package func intake(of request: FileRequest) -> BodyIntake { .whole }
 
     package var edition: Int { 0 }
+
+    package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { [:] }
+
     package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
 }
 
@@ -112,11 +120,11 @@ extension FileAnswer {
 }
 
 extension HTTPHeaders {
-    /// Adds what does not stand here by name; `Vary` and `Set-Cookie` grow.
+    /// Adds what does not stand here by name; `Vary` and `Set-Cookie` grow by other values.
     package mutating func add(missing fields: HTTPHeaders) {
-        for (name, value) in fields
-        where ["vary", "set-cookie"].contains(name.lowercased()) || !contains(name: name) {
-            add(name: name, value: value)
+        for (name, value) in fields {
+            let grows = ["vary", "set-cookie"].contains(name.lowercased())
+            if grows ? !self[name].contains(value) : !contains(name: name) { add(name: name, value: value) }
         }
     }
 }

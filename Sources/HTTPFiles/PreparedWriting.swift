@@ -22,7 +22,7 @@ final class PreparedWriting {
         self.batch = batch
         self.front = front
         self.context = context
-        since = front.server.accessLog == nil ? nil : .now
+        since = front.server.accessLog == nil && front.server.meter == nil ? nil : .now
     }
 
     /// Tells the front when all is over, which may be before this returns.
@@ -67,15 +67,19 @@ final class PreparedWriting {
     private func end(isWhole: Bool, bodies: Int) {
         isDone = true
         watchTask?.cancel()
-        if let log = front.server.accessLog, let since {
-            let duration = since.duration(to: .now)
-            for (index, answer) in batch.enumerated() {
-                let fromFile = answer.part == nil ? 0 : sending?.sentBytes ?? 0
-                log(front.entry(answer, bodyBytes: index < bodies ? answer.bodyBytes + fromFile : 0, duration))
-            }
-        }
+        if let since { record(bodies: bodies, since.duration(to: .now)) }
         sending = nil
         front.didWrite(keepsConnection: isWhole && batch[batch.count - 1].keepsConnection)
+    }
+
+    private func record(bodies: Int, _ duration: Duration) {
+        let (log, meter) = (front.server.accessLog, front.server.meter)
+        for (index, answer) in batch.enumerated() {
+            let fromFile = answer.part == nil ? 0 : sending?.sentBytes ?? 0
+            let bytes = index < bodies ? answer.bodyBytes + fromFile : 0
+            meter?.answered(answer.head.target, status: answer.status, bodyBytes: bytes, in: duration)
+            log?(front.entry(answer, bodyBytes: bytes, duration))
+        }
     }
 
     // MARK: - Watching

@@ -20,6 +20,9 @@ package struct RequestStream: AsyncSequence, Sendable {
     package let length: Int?
     let handoff: Handoff
 
+    /// Whether the rest will not come: the client broke its framing, was too slow, or is gone.
+    package var isBroken: Bool { handoff.fault != nil }
+
     package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(handoff: handoff)
     }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
@@ -9,6 +10,7 @@ struct Responder: Sendable {
     let exchange: Exchange
     let connections: Connections
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    let meter: (any TrafficMeter)?
 
     init(channel: any Channel, client: ClientEnd, of server: RunningServer) {
         self.channel = channel
@@ -17,6 +19,7 @@ struct Responder: Sendable {
         exchange = server.exchange
         connections = server.connections
         accessLog = server.accessLog
+        meter = server.meter
     }
 
     /// What became of a response's body.
@@ -35,6 +38,7 @@ struct Responder: Sendable {
         keepAlive: Bool,
         since: ContinuousClock.Instant
     ) async -> Bool {
+        let response = response.completed(by: exchange.source, to: head?.headers)
         let compatible = configuration.dialect.compatible
         let framing = response.framing(minorVersion: compatible == nil ? head?.minorVersion ?? 1 : 0)
         let keepAlive = keepAlive && framing != .connectionEnd && compatible == nil
@@ -57,6 +61,8 @@ struct Responder: Sendable {
     }
 
     func log(_ status: HTTPResponseStatus, _ bytes: Int, to head: RequestHead?, since: ContinuousClock.Instant) {
+        let duration = since.duration(to: .now)
+        meter?.answered(head?.target ?? "-", status: Int(status.code), bodyBytes: bytes, in: duration)
         guard let accessLog else { return }
         accessLog(
             AccessLogEntry(
@@ -64,7 +70,7 @@ struct Responder: Sendable {
                 target: head?.target ?? "-",
                 status: Int(status.code),
                 bodyBytes: bytes,
-                duration: since.duration(to: .now),
+                duration: duration,
                 remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
                 userAgent: head?.headers.first(name: "User-Agent")
             )
@@ -90,15 +96,21 @@ struct Responder: Sendable {
         return await client.cancelling(at: .input) { [self] in
             var sent = Sent()
             guard await write(head) else { return sent }
-            var isTaken = true
+            let taken = NIOLockedValueBox((bytes: 0, isAll: true))
             do {
                 try await stream.send { piece throws(ClientGone) in
-                    isTaken = isTaken && sent.bytes + piece.readableBytes <= stream.length ?? .max
-                    if isTaken { isTaken = await write(piece, framing) }
+                    let fits = taken.withLockedValue { taken in
+                        taken.isAll && taken.bytes + piece.readableBytes <= stream.length ?? .max
+                    }
+                    let isTaken = fits ? await write(piece, framing) : false
+                    taken.withLockedValue { taken in
+                        taken.isAll = isTaken
+                        if isTaken { taken.bytes += piece.readableBytes }
+                    }
                     guard isTaken else { throw ClientGone() }
-                    sent.bytes += piece.readableBytes
                 }
-                let isAll = isTaken && !Task.isCancelled && sent.bytes == stream.length ?? sent.bytes
+                let (bytes, isTaken) = taken.withLockedValue(\.self)
+                let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
                 if isTaken, !isAll, !Task.isCancelled, channel.isActive {
                     sent.trouble = "the stream is not as long as it says"
                 }
@@ -106,6 +118,7 @@ struct Responder: Sendable {
             } catch is ClientGone {
             } catch is CancellationError {
             } catch { sent.trouble = "\(error)" }
+            sent.bytes = taken.withLockedValue(\.bytes)
             return sent
         }
     }

@@ -26,6 +26,13 @@ struct Response: Sendable {
 }
 
 extension Response {
+    /// With what a source's every answer to this request carries; a tunnel and a stream have theirs already, and keep them.
+    func completed(by source: any FileSource, to headers: HTTPHeaders?) -> Response {
+        var response = self
+        response.headers.add(missing: source.everyAnswerFields(to: headers))
+        return response
+    }
+
     /// One line of text for people.
     init(refusing status: HTTPResponseStatus, message: String, headers: HTTPHeaders = [:]) {
         self.status = status
@@ -119,13 +126,10 @@ private struct Representation {
         return all
     }
 
-    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5), and what browsers want of each answer (Fetch, CORS).
+    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5).
     var cacheHeaders: HTTPHeaders {
         var some = HTTPHeaders()
-        for name in [
-            "Content-Location", "Expires", "Vary", "Access-Control-Allow-Origin",
-            "Access-Control-Allow-Credentials", "Set-Cookie",
-        ] {
+        for name in ["Content-Location", "Expires", "Vary", "Set-Cookie"] {
             for value in headers[name] { some.add(name: name, value: value) }
         }
         some.add(name: "Cache-Control", value: cacheControl)

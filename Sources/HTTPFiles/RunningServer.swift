@@ -7,6 +7,7 @@ struct RunningServer: Sendable {
     let exchange: Exchange
     let connections: Connections
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
+    let meter: (any TrafficMeter)?
     /// Where the tasks are that serve what no event loop can answer.
     let handovers: AsyncStream<Handover>.Continuation
 
@@ -19,14 +20,20 @@ struct RunningServer: Sendable {
 extension RunningServer {
     /// Sets a connection up that was accepted, or refuses it.
     func admit(_ channel: any Channel, _ desks: AnswerDesks) throws {
-        switch connections.admit(channel) {
+        let admission = connections.admit(channel)
+        if admission == .full { meter?.connectionRefused() }
+        switch admission {
         case .admitted:
-            channel.closeFuture.whenComplete { _ in connections.remove(channel) }
-            try configuration.tls?.add(to: channel, handshakeWithin: configuration.headerTimeout)
+            meter?.connectionOpened()
+            channel.closeFuture.whenComplete { _ in
+                meter?.connectionClosed()
+                connections.remove(channel)
+            }
+            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout)
             let front = ConnectionFront(server: self, desk: desks.desk(of: channel.eventLoop))
             try channel.pipeline.syncOperations.addHandler(front)
         case .full where configuration.tls == nil:
-            try channel.pipeline.syncOperations.addHandler(Refusal(.tooManyConnections))
+            try channel.pipeline.syncOperations.addHandler(Refusal(.tooManyConnections, exchange.source))
         case .full, .stopping:
             throw ChannelError.ioOnClosedChannel
         }
@@ -38,14 +45,13 @@ private final class Refusal: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    private let fault: RequestFault
+    private let response: Response
 
-    init(_ fault: RequestFault) {
-        self.fault = fault
+    init(_ fault: RequestFault, _ source: any FileSource) {
+        response = Response(fault).completed(by: source, to: nil)
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        let response = Response(fault)
         var bytes = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { bytes.writeBytes(body) }
         let channel = context.channel

@@ -12,7 +12,7 @@ package struct ClientGone: Error, Equatable, Sendable {
 /// without content never ask for any.
 package struct ServedStream: Sendable {
     /// Returns when the kernel has taken all of the bytes.
-    package typealias Write = (_ piece: ByteBuffer) async throws(ClientGone) -> Void
+    package typealias Write = @Sendable (_ piece: ByteBuffer) async throws(ClientGone) -> Void
 
     /// 200 and above.
     package let status: HTTPResponseStatus
@@ -23,7 +23,7 @@ package struct ServedStream: Sendable {
     /// Whether it goes on until somebody stops it, as server-sent events do: then a server that stops ends it at once,
     /// instead of waiting for it until the drain deadline.
     package let isEndless: Bool
-    let send: @Sendable (_ write: Write) async throws -> Void
+    let send: @Sendable (_ write: @escaping Write) async throws -> Void
 
     /// - Parameter send: called once, or never; when it throws, or writes another number of bytes than `length`, the
     ///   connection ends so that the client does not take what it has for the whole.
@@ -32,7 +32,7 @@ package struct ServedStream: Sendable {
         headers: HTTPHeaders,
         length: Int? = nil,
         isEndless: Bool = false,
-        send: @escaping @Sendable (_ write: Write) async throws -> Void
+        send: @escaping @Sendable (_ write: @escaping Write) async throws -> Void
     ) {
         precondition(status.code >= 200, "not a final status")
         self.status = status

@@ -1,7 +1,7 @@
 import PatchFormat
 import Yams
 
-/// A YAML file as JSON values, with the line of each field: the one place that knows Yams.
+/// A YAML file as JSON values, with the line of each field.
 ///
 /// The core schema of YAML 1.2: only `true` and `false` are booleans (not `on` or `yes`), numbers are decimal integers.
 /// What looks like another number is refused with the hint to quote it, because `1.10` is not the text `1.10`.

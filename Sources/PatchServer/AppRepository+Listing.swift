@@ -41,12 +41,7 @@ extension AppRepository {
 
     private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel
     {
-        let (bytes, file) = try target(.patchList(name), of: role)
-        let list: VerifiedList
-        do throws(TrustError) {
-            list = try VerifiedList(bytes, for: app, channel: name, file: file, role: role)
-            if let refused = list.refused.first { throw .entry(refused.fault) }
-        } catch { throw .tree(app, error) }
+        let list = try list(of: name, role)
         var patches: [AppListing.Patch] = []
         for entry in list.entries {
             let assets = entry.kind == .bundle ? try self.assets(of: entry, in: name, role) : []
@@ -72,6 +67,16 @@ extension AppRepository {
         )
     }
 
+    /// - Throws: `tree` when a signature of any entry does not hold.
+    func list(of channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> VerifiedList {
+        let (bytes, file) = try target(.patchList(channel), of: role)
+        do throws(TrustError) {
+            let list = try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
+            if let refused = list.refused.first { throw .entry(refused.fault) }
+            return list
+        } catch { throw .tree(app, error) }
+    }
+
     private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
         -> [Asset]
     {
@@ -88,7 +93,7 @@ extension AppRepository {
     }
 
     /// A target's bytes as its role vouches for them.
-    private func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
+    func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
         guard let file = role.targets[ExactString(path.text)] else {
             throw .tree(app, .noTarget(role: role.name, target: path.text))
         }

@@ -64,10 +64,12 @@ extension AppRepository {
         labels: Labels
     ) throws(ServerError) {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
-        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last,
-            let digest = try digest(of: .role(channel.text, version: version)),
-            digest != SHA256Digest(of: verified.release.role.fileBytes)
-        else { return }
+        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last else { return }
+        if let digest = try digest(of: .role(channel.text, version: version)) {
+            guard digest != SHA256Digest(of: verified.release.role.fileBytes) else { return }
+        } else {
+            guard version <= (try versionRecord().collected[channel]) ?? 0 else { return }
+        }
         throw .conflict(.versionUsed(channel: channel, version: version))
     }
 
@@ -164,7 +166,8 @@ extension AppRepository {
             try checkSize(of: labels)
             let versions = try state.nextVersions(unused: try usedVersions())
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
-            let plan = try PublicationPlan(publishing: verified, on: state, labels: labels, fresh: fresh)
+            let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
+            let plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
             let change = try carryOut(plan)
             let removed = try removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)

@@ -87,7 +87,8 @@ extension AppRepository {
         let onDisk = TrustUpdate.OnDisk(
             files: try digests(of: trust, verified),
             labels: try labels(),
-            channels: used.channels
+            channels: used.channels,
+            collected: used.collected
         )
         let update = try TrustUpdate(
             trust,

@@ -27,6 +27,11 @@ package struct AppRepository: Sendable {
         guard try exists(tree.appending(URLLayout.timestamp)) else { throw .unknownApp(app) }
     }
 
+    /// One whose tree may have lost anything: to be checked, and nothing else.
+    package init(suspecting app: AppID, in folder: ServerFolder, files: any FileOperations) {
+        self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: false)
+    }
+
     init(unchecked app: AppID, in folder: ServerFolder, files: any FileOperations, allowsTestingKeys: Bool) {
         self.app = app
         self.folder = folder
@@ -79,6 +84,7 @@ package struct AppRepository: Sendable {
                 if let file = TreePath.role(named: name) { used.insert(file) }
             }
         } catch { throw .file(error) }
+        used.insert(try versionRecord())
         return used
     }
 }

@@ -93,8 +93,15 @@ extension AppRepository {
         do throws(FileError) {
             guard try files.status(of: folder) != nil else { return [] }
             let stale = try files.list(folder).compactMap { Int($0) }.filter { $0 <= version }.sorted()
-            for version in stale { try files.removeTree(folder.appending("\(version)")) }
-            if !stale.isEmpty { try files.syncDirectory(folder) }
+            guard !stale.isEmpty else { return [] }
+            // In one step each: half a draft could not be read.
+            try files.removeTree(self.folder.incoming)
+            try files.makeDirectory(self.folder.incoming)
+            for version in stale {
+                try files.rename(folder.appending("\(version)"), to: self.folder.incoming.appending("draft\(version)"))
+            }
+            try files.syncDirectory(folder)
+            try files.removeTree(self.folder.incoming)
             return stale
         } catch { throw .file(error) }
     }

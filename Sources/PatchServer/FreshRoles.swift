@@ -23,6 +23,8 @@ struct FreshRoles: Sendable {
     let signers: Signers
     let versions: Versions
     let now: UTCTime
+    /// How long they hold.
+    var validity = FreshRoles.lifetime
 
     /// Adds the three roles to a plan.
     ///
@@ -32,7 +34,7 @@ struct FreshRoles: Sendable {
     func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile])
         throws(ServerError)
     {
-        let expires = now.adding(Self.lifetime)
+        let expires = now.adding(validity)
         let dial = try signers.key.sign(
             RoleDocument.delegated("dial", version: versions.dial, expires: expires, targets: dials),
             for: signers.dial

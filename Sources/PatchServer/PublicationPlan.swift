@@ -41,7 +41,11 @@ struct PublicationPlan: Sendable {
         writes[step, default: []].append(Write(target: target, source: .bytes(bytes)))
     }
 
+    mutating func copy(_ file: FilePath, as digest: SHA256Digest, to target: Write.Target, in step: Step) {
+        writes[step, default: []].append(Write(target: target, source: .file(file, digest)))
+    }
+
     mutating func copy(_ file: FilePath, to digest: SHA256Digest) {
-        writes[.contents, default: []].append(Write(target: .tree(.object(digest)), source: .file(file, digest)))
+        copy(file, as: digest, to: .tree(.object(digest)), in: .contents)
     }
 }

@@ -84,9 +84,12 @@ extension PublicationPlan {
     }
 
     /// Everything that publishing a release writes.
+    ///
+    /// - Parameter dial: the channel's, of which what is listed no more goes; nil where it cannot be read, and stays.
     init(
         publishing verified: VerifiedRelease,
         on state: PublishedState,
+        dial: Dial?,
         labels: Labels,
         fresh: FreshRoles
     ) throws(ServerError) {
@@ -95,6 +98,9 @@ extension PublicationPlan {
         var files = state.otherFiles
         add(contentsOf: verified)
         add(role: verified, to: &files, dials: &dials)
+        if let dial, case let kept = dial.keeping(verified.list.entries), kept.rows.count < dial.rows.count {
+            write(kept, to: &dials)
+        }
         try fresh.add(to: &self, dials: dials, files: files)
         write(labels.fileBytes, to: .record("labels.json"), in: .records)
     }
@@ -115,8 +121,6 @@ extension PublicationPlan {
         write(role, to: .tree(.role(channel.text, version: version)), in: .channel)
         files[channel.text] = RoleFile(of: role, version: version)
         guard dials[.dial(channel)] == nil else { return }
-        let dial = Dial(app: app, channel: channel, rows: []).json.fileBytes
-        write(dial, to: .tree(.target(.dial(channel), SHA256Digest(of: dial))), in: .contents)
-        dials[.dial(channel)] = TargetFile(of: dial)
+        write(Dial(app: app, channel: channel, rows: []), to: &dials)
     }
 }

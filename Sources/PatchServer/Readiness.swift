@@ -8,6 +8,8 @@ package struct Readiness: Equatable, Sendable {
         case ready
         /// Nothing is wrong yet; a role ends within the time that was asked for.
         case signSoon = "sign-soon"
+        /// Nothing is wrong yet; soon nothing more can be published, and nothing be signed again.
+        case diskNearlyFull = "disk-nearly-full"
         /// Devices take nothing new.
         case expired
         /// The published tree does not verify, so devices take nothing from it.
@@ -36,18 +38,27 @@ package struct Readiness: Equatable, Sendable {
     }
 
     package let apps: [App]
-    /// The worst of all apps.
+    /// What the disk is short of.
+    package let shortages: [Shortage]
+    /// The worst of all apps and the disk.
     package let status: Status
 
     /// - Parameter within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
-    package init(_ findings: [(app: AppID, finding: Finding)], within: Duration, at now: UTCTime) {
+    package init(
+        _ findings: [(app: AppID, finding: Finding)],
+        within: Duration,
+        shortages: [Shortage] = [],
+        at now: UTCTime
+    ) {
+        self.shortages = shortages
         apps = findings.map { app, finding in
             switch finding {
             case .unverified(let error): App(app: app, status: .unverified, due: [], fault: error.publicDescription)
             case .verified(let roles): App(app, roles, within: within, at: now)
             }
         }
-        status = apps.map(\.status).max() ?? .empty
+        let disk = shortages.isEmpty ? Status.ready : .diskNearlyFull
+        status = max(apps.map(\.status).max() ?? .empty, disk)
     }
 }
 
@@ -69,6 +80,7 @@ extension Readiness {
     package var json: JSON {
         .fields([
             ("status", .text(status.rawValue)),
+            ("short", shortages.isEmpty ? nil : .array(shortages.map { .text($0.rawValue) })),
             (
                 "apps",
                 .array(

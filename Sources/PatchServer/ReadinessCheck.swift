@@ -19,25 +19,44 @@ package actor ReadinessCheck {
     private let folder: ServerFolder
     private let files: any FileOperations
     private let within: Duration
+    private let space: @Sendable () -> DiskSpace?
+    private let enough: DiskSpace
     private let now: @Sendable () -> UTCTime
     private var known: Known?
     /// How often the trees were verified.
     package private(set) var verifications = 0
 
+    /// - Parameters:
+    ///   - within: how long before its end a role is reported.
+    ///   - enough: what must be free on the disk.
+    ///   - space: what is; nil where nobody can say.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
         within: Duration,
+        enough: DiskSpace = DiskSpace(freeBytes: 0, freeFiles: 0),
+        space: @escaping @Sendable () -> DiskSpace? = { nil },
         now: @escaping @Sendable () -> UTCTime
     ) {
         self.folder = folder
         self.files = files
         self.within = within
+        self.enough = enough
+        self.space = space
         self.now = now
     }
 
     /// - Throws: `file` when the folder cannot be read.
     package func answer() throws(ServerError) -> Readiness {
+        let findings = try findings()
+        return Readiness(findings, within: within, shortages: Shortage.of(space(), enough: enough), at: now())
+    }
+
+    /// What is left on the disk; nil where nobody can say.
+    func disk() -> DiskSpace? { space() }
+
+    /// What is known of each app; at most ``lifetime`` old.
+    func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] {
         let time = now()
         let apps = try folder.allApps(files: files)
         var timestamps: [FileIdentity?] = []
@@ -48,12 +67,12 @@ package actor ReadinessCheck {
         if let known, known.timestamps == timestamps, known.findings.map(\.app) == apps, known.at <= time,
             time < known.at.adding(Self.lifetime)
         {
-            return Readiness(known.findings, within: within, at: time)
+            return known.findings
         }
         let findings = apps.map { (app: $0, finding: folder.finding(of: $0, files: files)) }
         verifications += 1
         known = Known(at: time, timestamps: timestamps, findings: findings)
-        return Readiness(findings, within: within, at: time)
+        return findings
     }
 }
 

@@ -16,11 +16,13 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let clock: C
     private let now: @Sendable () -> UTCTime
     private let key: @Sendable (FilePath) throws -> OnlineKey?
+    private let observe: @Sendable (AppID?, RefreshResult) -> Void
     private let report: @Sendable (AppID?, RefreshResult) -> Void
 
     /// - Parameters:
     ///   - clock: what the pauses are measured with; whether it is time is asked of `now`.
     ///   - key: opens an online key; nil when nobody named its passphrase.
+    ///   - observe: called for each app in each round.
     ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
     ///     cannot be read.
     package init(
@@ -31,6 +33,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         clock: C,
         now: @escaping @Sendable () -> UTCTime,
         key: @escaping @Sendable (FilePath) throws -> OnlineKey?,
+        observe: @escaping @Sendable (AppID?, RefreshResult) -> Void = { _, _ in },
         report: @escaping @Sendable (AppID?, RefreshResult) -> Void
     ) {
         self.folder = folder
@@ -40,6 +43,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         self.clock = clock
         self.now = now
         self.key = key
+        self.observe = observe
         self.report = report
     }
 
@@ -48,7 +52,10 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         var said = Said()
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let results = round(isFirst: said.isEmpty)
-            for (app, result) in results where said.isNew(result, of: app) { report(app, result) }
+            for (app, result) in results {
+                observe(app, result)
+                if said.isNew(result, of: app) { report(app, result) }
+            }
             let pause = schedule.pause(after: results.map(\.result), at: now())
             do {
                 try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) }

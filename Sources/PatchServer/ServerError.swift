@@ -42,6 +42,7 @@ package enum ServerError: Error, Equatable, Sendable {
     /// The release does not verify.
     case release(ReleaseError)
     case conflict(PublishConflict)
+    case dial(DialRefusal)
 
     /// A newer root of trust breaks a rule.
     case trust(TrustRefusal)
@@ -85,6 +86,7 @@ extension ServerError: CustomStringConvertible {
             "labels.json of \(app) would have \(size) bytes, and may have \(limit)"
         case .release(let error): error.description
         case .conflict(let conflict): conflict.description
+        case .dial(let refusal): refusal.description
         case .trust(let refusal): refusal.description
         case .exhausted(_, let role): "\(role) has the highest version there is, so none can follow it"
         }

@@ -10,6 +10,7 @@ package import SystemPackage
 /// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
 /// apps/APP/labels.json          every label ever published, with its content
+/// apps/APP/versions.json        numbers given to exported trees, and of roles that are gone; missing while there are none
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// incoming/                     half-written files; emptied by the next change
 /// ```
@@ -28,8 +29,10 @@ package struct ServerFolder: Hashable, Sendable {
     package func tree(of app: AppID) -> FilePath { tree.appending(app.text) }
     package func records(of app: AppID) -> FilePath { apps.appending(app.text) }
 
+    package func drafts(of app: AppID) -> FilePath { root.appending("drafts").appending(app.text) }
+
     package func drafts(of app: AppID, channel: ChannelName) -> FilePath {
-        root.appending("drafts").appending(app.text).appending(channel.text)
+        drafts(of: app).appending(channel.text)
     }
 
     /// Takes the lock now or not at all.
@@ -40,6 +43,26 @@ package struct ServerFolder: Hashable, Sendable {
             throw .file(error)
         }
         do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
+    }
+
+    /// The same, waiting for whoever holds it.
+    package func locked(waitingUpTo deadline: Duration) async throws(ServerError) -> StoreLock {
+        do throws(StoreLockError) {
+            return try await StoreLock(lock, waitingUpTo: deadline, clock: .continuous)
+        } catch { throw .locked(error) }
+    }
+
+    /// The apps that `init` was given a root of trust for, whatever became of their trees.
+    package func givenApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        do throws(FileError) {
+            guard try files.status(of: apps) != nil else { return [] }
+            var found: [AppID] = []
+            for name in try files.list(apps) {
+                guard let app = AppID(name) else { continue }
+                if try files.status(of: records(of: app).appending("root.json")) != nil { found.append(app) }
+            }
+            return found
+        } catch { throw .file(error) }
     }
 
     /// The apps that `init` has finished, by name.

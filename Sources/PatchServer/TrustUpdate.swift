@@ -11,9 +11,13 @@ struct TrustUpdate: Sendable {
         let labels: Labels
         /// The highest version of each channel that has a file and that a server would have reached by itself.
         let channels: [ChannelName: Int]
+        /// The highest version of each channel whose file was removed as garbage.
+        var collected: [ChannelName: Int] = [:]
 
         func isUsed(_ role: String, version: Int, for bytes: [UInt8]) -> Bool {
-            guard let found = files[.role(role, version: version)] else { return false }
+            guard let found = files[.role(role, version: version)] else {
+                return version <= ChannelName(role).flatMap { collected[$0] } ?? 0
+            }
             return found != SHA256Digest(of: bytes)
         }
     }

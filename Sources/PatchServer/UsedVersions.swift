@@ -9,8 +9,12 @@ struct UsedVersions: Equatable, Sendable {
 
     private var snapshot: Set<Int> = []
     private var dial: Set<Int> = []
+    /// Given to trees that were exported; no file of this tree has them.
+    private var exported: FreshRoles.Versions?
     /// The highest that a server would have reached by itself.
     private(set) var channels: [ChannelName: Int] = [:]
+    /// The highest of each channel whose file was removed as garbage.
+    private(set) var collected: [ChannelName: Int] = [:]
 
     mutating func insert(_ file: TreePath.File) {
         switch file {
@@ -23,26 +27,32 @@ struct UsedVersions: Equatable, Sendable {
         }
     }
 
+    mutating func insert(_ record: VersionRecord) {
+        (exported, collected) = (record.exported, record.collected)
+        for (channel, version) in collected { channels[channel] = max(version, channels[channel] ?? 0) }
+    }
+
     func nextSnapshot(after version: Int, restarting: Bool) -> Int? {
-        Self.next(after: version, used: snapshot, restarting: restarting)
+        Self.next(after: version, used: snapshot, exported: exported?.snapshot, restarting: restarting)
     }
 
     func nextDial(after version: Int, restarting: Bool) -> Int? {
-        Self.next(after: version, used: dial, restarting: restarting)
+        Self.next(after: version, used: dial, exported: exported?.dial, restarting: restarting)
     }
 
     /// The timestamp has one file, whatever its version.
     func nextTimestamp(after version: Int, restarting: Bool) -> Int? {
-        Self.next(after: version, used: [], restarting: restarting)
+        Self.next(after: version, used: [], exported: exported?.timestamp, restarting: restarting)
     }
 
-    /// The smallest number above `version` that no file has; nil when there is none.
+    /// The smallest number above `version` and every exported one that no file has; nil when there is none.
     ///
     /// - Parameter restarting: readers forget the versions that they know, so that it may be a smaller one: above the last
     ///   that a server would have reached by itself.
-    private static func next(after version: Int, used: Set<Int>, restarting: Bool) -> Int? {
+    private static func next(after version: Int, used: Set<Int>, exported: Int?, restarting: Bool) -> Int? {
         var last = version
         if restarting, last > sane { last = used.filter { $0 <= sane }.max() ?? 0 }
+        if let exported, !restarting || exported <= sane { last = max(last, exported) }
         repeat { last += 1 } while used.contains(last)
         return last <= highest ? last : nil
     }

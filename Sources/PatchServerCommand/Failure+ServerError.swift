@@ -27,7 +27,9 @@ extension Failure {
     init?(of error: any Error) {
         switch error {
         case let error as Failure: self = error
+        case let error as OpeningTrouble: self = error.failure
         case let error as ServerError: self.init(error)
+        case let error as ExportError: self.init(error)
         case let error as FileError: self.init("\(error)", exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)
@@ -62,6 +64,27 @@ extension Failure {
         }
     }
 
+    private init(_ error: ExportError) {
+        switch error {
+        case .server(let error): self.init(error)
+        case .locked(.held):
+            self.init(
+                error.description,
+                hint: "another export writes there; wait until it has finished",
+                exitCode: .busy
+            )
+        case .locked(.file): self.init(error.description, exitCode: .disk)
+        case .otherRoot:
+            self.init(error.description, hint: "name another folder, or remove that one first", exitCode: .conflict)
+        case .older:
+            self.init(
+                error.description,
+                hint: "it was exported with --valid: do that again, or wait until the server has signed again",
+                exitCode: .conflict
+            )
+        }
+    }
+
     private init(_ error: FileServerError) {
         switch error {
         case .portInUse(let host, let port):
@@ -85,9 +108,9 @@ extension ServerError {
         case .locked(.held): .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
-        case .conflict, .appExists, .trust(.older), .trust(.twoReleases): .conflict
+        case .conflict, .dial(.outdated), .appExists, .trust(.older), .trust(.twoReleases): .conflict
         case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
-            .release(.trust), .trust, .exhausted:
+            .release(.trust), .dial, .trust, .exhausted:
             .refused
         }
     }
@@ -120,9 +143,22 @@ extension ServerError {
         case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"
         case .exhausted:
             "rotate the online key: a new root with other keys for snapshot and timestamp, then patchsrv trust"
+        case .dial(let refusal): refusal.hint
         case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
             "publish the draft with its missing signatures, or remove drafts/APP/\(channel)/\(version) to give it up"
+        }
+    }
+}
+
+extension DialRefusal {
+    fileprivate var hint: String? {
+        switch self {
+        case .unpublished, .notListed: "patchsrv list shows what is published; nothing was changed"
+        case .aboveCeiling:
+            "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
+        case .outdated: "look at it again with patchsrv dial; a refresh and a publish raise its version too"
+        case .tooLarge: "give shorter reasons, or publish a release that lists fewer versions"
         }
     }
 }

@@ -88,10 +88,6 @@ extension AppListing {
 extension AppListing.Patch {
     /// Ten thousandths as percent; the dial where it says less.
     fileprivate var rolloutText: String {
-        let effective = min(rollout, dial?.rollout ?? rollout)
-        let percent =
-            effective.isMultiple(of: 100)
-            ? "\(effective / 100)" : "\(effective / 100).\(effective % 100 / 10)\(effective % 10)"
-        return dial?.paused == true ? "paused" : "\(percent) %"
+        dial?.paused == true ? "paused" : "\(Share(min(rollout, dial?.rollout ?? rollout)))"
     }
 }

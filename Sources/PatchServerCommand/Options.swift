@@ -73,7 +73,7 @@ struct KeyOptions: ParsableArguments {
                 guard OnlineKey.isEncrypted(file) else { return try OnlineKey(file, passphrase: nil, from: path) }
                 guard let passphrase = try isNamed ? passphrase(for: path) : known[path] else { return nil }
                 return try Self.open(file, with: passphrase, at: path)
-            } catch { throw KeyTrouble(error) }
+            } catch { throw OpeningTrouble(error) }
         }
     }
 
@@ -100,11 +100,12 @@ extension AppRepository {
     }
 }
 
-/// Why a key cannot be opened, as one sentence.
-private struct KeyTrouble: Error, CustomStringConvertible {
-    let description: String
+/// Why a key or a certificate cannot be opened: one sentence, and for the start of a program all that is to be said.
+struct OpeningTrouble: Error, CustomStringConvertible {
+    let failure: Failure
+    var description: String { failure.message }
 
     init(_ error: any Error) {
-        description = Failure(of: error)?.message ?? "\(error)"
+        failure = Failure(of: error) ?? Failure("\(error)")
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import Terminal
 
 /// `patchsrv`: takes signed releases in, publishes and serves them.
 @main
@@ -14,9 +16,14 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
+              patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
+              patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv gc --data /srv/patchline             (every day, from cron)
+              patchsrv check --data /srv/patchline --repair
+              patchsrv doctor --data /srv/patchline
 
             EXIT CODES
               0   done, or done before
@@ -24,13 +31,28 @@ struct PatchServerCommand: AsyncParsableCommand {
               4   a file that was read is malformed
               6   a file could not be read or written
               7   another process holds the data folder or the port
-              8   conflict: somebody else published or drafted first
-              10  something has expired, or must be signed soon (status)
+              8   conflict: somebody else published, drafted or turned the dial first
+              10  something has expired, or must be signed soon (status, doctor)
               64  the command line was not understood
             """,
         subcommands: [
-            InitCommand.self, PublishCommand.self, TrustCommand.self, RefreshCommand.self, ServeCommand.self,
-            StatusCommand.self, ListCommand.self, TokenCommand.self, AuditCommand.self,
+            InitCommand.self, PublishCommand.self, DialCommand.self, TrustCommand.self, RefreshCommand.self,
+            ServeCommand.self,
+            StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
+            BackupCommand.self,
+            ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            DoctorCommand.self,
         ]
     )
+
+    static func main() async {
+        do {
+            guard let arguments = try ServeSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
+            await main(arguments)
+        } catch {
+            let failure = Failure(of: error) ?? Failure("\(error)")
+            failure.report(to: .standardError)
+            exit(withError: failure.exitCode.ending)
+        }
+    }
 }

@@ -20,16 +20,14 @@ struct RefreshCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"))
-    var app: String?
-
+    @OptionGroup var apps: AppOptions
     @OptionGroup var passphrase: KeyOptions
 
     func run() async throws {
         try await reporting {
             let files = DiskFiles()
             let folder = folder.folder
-            for app in try apps(in: folder, files) {
+            for app in try apps.apps(in: folder) {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
@@ -40,16 +38,6 @@ struct RefreshCommand: AsyncParsableCommand {
                 )
             }
         }
-    }
-
-    private func apps(in folder: ServerFolder, _ files: DiskFiles) throws -> [AppID] {
-        guard let app else {
-            let all = try folder.allApps(files: files)
-            guard !all.isEmpty else { throw Failure.noApps(in: folder) }
-            return all
-        }
-        guard let name = AppID(app) else { throw ValidationError("--app \(AppID.rule)") }
-        return [name]
     }
 }
 

@@ -25,7 +25,9 @@ struct RefreshOptions: ParsableArguments {
     /// An encrypted key whose passphrase nobody named is asked for now where somebody sits at the terminal; what was typed
     /// is kept in memory. A passphrase in a file or in the environment is read at each signing. One that opens nothing
     /// ends the program here, not days later.
-    func timer(_ folder: ServerFolder) throws -> (any Service)? {
+    ///
+    /// - Parameter counters: told of every signing.
+    func timer(_ folder: ServerFolder, counting counters: RefreshCounters?, log: ServerLog) throws -> (any Service)? {
         guard case .every(let every) = refreshEvery else { return nil }
         let encrypted = try encryptedKeys(in: folder)
         if passphrase.isNamed { for path in encrypted { _ = try passphrase.key(at: path) } }
@@ -37,9 +39,9 @@ struct RefreshOptions: ParsableArguments {
             clock: .continuous,
             now: Surroundings.now,
             key: try passphrase.reader(askingFor: passphrase.isNamed || !Self.canAsk ? [] : encrypted),
+            observe: { counters?.add($0, $1) },
             report: { app, result in
-                guard let line = result.line else { return }
-                Console.standardError.line("patchsrv: \(app.map { "\($0): " } ?? "")\(printable(line))")
+                if let (level, line) = result.line { log.say(level, printable(line), app: app) }
             }
         )
     }
@@ -61,13 +63,16 @@ struct RefreshOptions: ParsableArguments {
 }
 
 extension RefreshResult {
-    fileprivate var line: String? {
+    fileprivate var line: (LogLine.Level, String)? {
         switch self {
-        case .signed(let done): "signed again: timestamp \(done.timestamp), until \(done.expires)"
-        case .failed(let why): "cannot sign again: \(why)"
+        case .signed(let done): (.info, "signed again: timestamp \(done.timestamp), until \(done.expires)")
+        case .failed(let why): (.error, "cannot sign again: \(why)")
         case .withoutKey:
-            "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv refresh "
-                + "every six hours (--refresh-every off says that this is meant)"
+            (
+                .warning,
+                "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv "
+                    + "refresh every six hours (--refresh-every off says that this is meant)"
+            )
         case .fresh, .locked: nil
         }
     }

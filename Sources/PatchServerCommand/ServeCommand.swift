@@ -1,8 +1,7 @@
-import CommandSupport
 import ArgumentParser
+import CommandSupport
 import HTTPFiles
 import Logging
-import NIOCore
 import PatchServer
 import PatchStore
 import ReleaseAPI
@@ -18,18 +17,36 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
         discussion: """
-            Needs no restart after `patchsrv publish` or `patchsrv trust`. Prints one line once it listens. SIGINT and SIGTERM
-            let answers in flight finish first. GET /healthz answers 200 while the process lives; GET /readyz answers 200 while
-            what it serves verifies and holds for a while, else 503 with what must be signed.
+            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line once it listens. The
+            first SIGINT or SIGTERM lets answers in flight finish, the second ends it at once. GET /healthz answers 200 while
+            the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
+            room, else 503 with what must be done.
 
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`.
+
+            Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
+            before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
+
+            Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
+            --config or PATCHSRV_CONFIG, `ready-within: 30d`. The command line wins over the environment, the environment over
+            the file. --print-config shows what holds and where it comes from, as such a file.
 
             EXAMPLES
               patchsrv serve --data /srv/patchline
               patchsrv serve --data /srv/patchline --host 0.0.0.0 --port 443 --passphrase-file /etc/patchline/online.pass \\
                 --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --access-log /var/log/patchline.log
+              patchsrv serve --config /etc/patchline/patchsrv.yaml --metrics-port 9464 --log-format json
+              patchsrv serve --config /etc/patchline/patchsrv.yaml --print-config
               patchsrv serve --data /srv/patchline --refresh-every off --ready-within 14d
+
+            EXIT CODES
+              0   stopped in good order
+              4   the configuration file is malformed; file, line and key are named
+              6   a file could not be read or written
+              7   the port is in use
+              64  an option or a variable is not understood
+              130, 143  ended at once by a second SIGINT, SIGTERM
             """
     )
 
@@ -41,22 +58,33 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port to listen on; 0 takes any free one.", valueName: "port"))
     var port = 8080
 
-    @Option(help: ArgumentHelp("Where to add one line for each request; - is standard output.", valueName: "file"))
-    var accessLog: String?
-
     @Option(
         help: ArgumentHelp(
-            "How long before the end of a role that people sign /readyz says so: 30d, 12h (default: 30d).",
-            valueName: "time"
+            "Where to add one line for each request, with its time; - is standard output.",
+            valueName: "file"
         )
     )
-    var readyWithin: DurationArgument?
+    var accessLog: String?
 
-    @Flag(help: "Answer devices only: no release service under /api/v1.")
-    var noApi = false
+    @Option(help: ArgumentHelp("How lines are written: text or json.", valueName: "format"))
+    var logFormat = LogFormat.text
+
+    @OptionGroup var ready: ReadyOptions
+    @OptionGroup var metrics: MetricsOptions
+
+    @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
+    var api = APISwitch.on
 
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
+
+    @Option(
+        help: ArgumentHelp("A YAML file that sets what the command line and the environment do not.", valueName: "file")
+    )
+    var config: String?
+
+    @Flag(help: "Print every setting with where it comes from, and end.")
+    var printConfig = false
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
@@ -66,49 +94,51 @@ struct ServeCommand: AsyncParsableCommand {
         try await reporting { try await serve() }
     }
 
-    private var readiness: ReadinessCheck {
-        ReadinessCheck(
-            folder.folder,
-            files: DiskFiles(),
-            within: readyWithin?.duration ?? Readiness.within,
-            now: Surroundings.now
-        )
-    }
-
-    private func api() async throws -> ReleaseAPI? {
-        guard !noApi else { return nil }
+    private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
+        guard api == .on else { return nil }
         let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
         for entry in try await desk.recover() {
-            Console.standardError.line(
-                "patchsrv: \(entry.channel) \(entry.roleVersion) of \(entry.app) was published when the server ended; its "
-                    + "history is written now"
-            )
+            let what = "\(entry.channel) \(entry.roleVersion)"
+            log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
         }
         let uploads = Uploads(desk)
         try await uploads.removeStale()
-        return ReleaseAPI(desk, uploads: uploads) { Console.standardError.line("patchsrv: \(printable($0))") }
+        return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
     }
 
     private func serve() async throws {
-        let tree = folder.folder.tree
-        guard try DiskFiles().status(of: tree) != nil else { throw Failure.noApps(in: folder.folder) }
-        var log: (@Sendable (AccessLogEntry) -> Void)?
-        if let accessLog {
-            let file = try AccessLog(accessLog)
-            log = { file.add($0) }
-        }
+        let folder = folder.folder
+        guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
+        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let readiness = ready.check(folder)
+        let numbers = metrics.metrics(readiness)
+        let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
+        let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
-        configuration.tls = try tls.identity(at: Surroundings.now())
-        let scheme = configuration.tls == nil ? "http" : "https"
-        let timer = try refresh.timer(folder.folder)
+        configuration.tls = renewal?.identity
+        let scheme = renewal == nil ? "http" : "https"
         let server = FileServer(
             configuration: configuration,
-            source: ReleaseServer(PublishedTree(tree, readiness: readiness), api: try await api()),
-            accessLog: log,
-            errorLog: { Console.standardError.line("patchsrv: \($0)") },
-            onListening: { Console.standardOutput.line("patchsrv: listening on \(scheme)://\($0.authority)") }
+            source: ReleaseServer(PublishedTree(folder.tree, readiness: readiness), api: try await releaseAPI(log)),
+            accessLog: log.accessLog,
+            meter: numbers?.traffic,
+            errorLog: { log.say(.error, $0) },
+            onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
         )
-        let services = [Serving(server: server) as any Service] + (timer.map { [$0] } ?? [])
+        let hangups = Hangups {
+            log.reopen()
+            nudge.yield()
+        }
+        let timer = try refresh.timer(folder, counting: numbers?.refreshes, log: log)
+        let page = numbers.map { metrics.server(of: $0, log) }
+        // Stopped from the last to the first: metrics are there until all else is done.
+        let services: [(any Service)?] = [
+            page.map { Serving(server: $0) }, Serving(server: server), timer, renewal, hangups,
+        ]
+        try await run(services.compactMap(\.self))
+    }
+
+    private func run(_ services: [any Service]) async throws {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
@@ -116,11 +146,11 @@ struct ServeCommand: AsyncParsableCommand {
                 logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
             )
         )
-        try await group.run()
+        try await endingAtSecondSignal { try await group.run() }
     }
 }
 
-/// The server as a service group runs it.
+/// A server as a service group runs it.
 private struct Serving: Service {
     let server: FileServer
 
@@ -129,39 +159,7 @@ private struct Serving: Service {
     }
 }
 
-/// One line a request, each in one write, so that a reader sees whole lines at once.
-private struct AccessLog: Sendable {
-    private let console: Console
-
-    init(_ path: String) throws {
-        if path == "-" {
-            console = .standardOutput
-            return
-        }
-        let file = FilePath(argument: path)
-        do {
-            // Open for the life of the process.
-            let descriptor = try FileDescriptor.open(
-                file,
-                .writeOnly,
-                options: [.create, .append],
-                permissions: FilePermissions(rawValue: 0o644)
-            )
-            console = Console(descriptor: descriptor.rawValue, isTerminal: false)
-        } catch {
-            throw FileError(error as? Errno ?? .ioError, .append, file)
-        }
-    }
-
-    func add(_ entry: AccessLogEntry) {
-        console.line(entry.line)
-    }
-}
-
-extension SocketAddress {
-    /// `127.0.0.1:8080`, `[::1]:8080`.
-    fileprivate var authority: String {
-        let host = ipAddress ?? "localhost"
-        return (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 0)"
-    }
+/// Whether the release service is there for people and pipelines, or devices alone are answered.
+enum APISwitch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
 }

@@ -22,7 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
             EXIT CODES
               0   everything holds for longer
               3   a published tree does not verify
-              10  something has expired, or must be signed soon
+              10  something has expired or must be signed soon, or the disk is nearly full
             """
     )
 
@@ -31,18 +31,18 @@ struct StatusCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long before its end a role is reported: 30d, 12h.", valueName: "time"))
     var within: DurationArgument?
 
+    @Option(
+        help: ArgumentHelp("With less than this free on the disk it says so: 500MB (default: 1GB).", valueName: "bytes")
+    )
+    var readyFree: ByteCountArgument?
+
     @Flag(help: "Print the state as JSON.")
     var json = false
 
     func run() async throws {
         try await reporting(json: json) {
             let folder = folder.folder
-            let check = ReadinessCheck(
-                folder,
-                files: DiskFiles(),
-                within: within?.duration ?? Readiness.within,
-                now: Surroundings.now
-            )
+            let check = ReadinessCheck(folder, within: within, free: readyFree)
             let readiness = try await check.answer()
             if json {
                 Console.standardOutput.line(readiness.json.pretty())
@@ -51,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             switch readiness.status {
             case .ready: return
-            case .signSoon, .expired: throw Terminal.ExitCode.due.ending
+            case .signSoon, .diskNearlyFull, .expired: throw Terminal.ExitCode.due.ending
             case .unverified: throw Terminal.ExitCode.refused.ending
             case .empty: throw Failure.noApps(in: folder)
             }
@@ -60,10 +60,8 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension Readiness {
-    /// How long before its end a role is reported where nobody says otherwise.
-    static let within = Duration.days(30)
-
     fileprivate func write(to console: Console, now: UTCTime) {
+        for shortage in shortages { console.line("the disk is nearly full: it is short of \(shortage.rawValue)") }
         for app in apps {
             console.line("\(app.app): \(app.status.rawValue)")
             if let fault = app.fault { console.line("  \(printable(fault))") }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import HTTPFiles
 import PatchFormat
+import PatchServer
 import PatchStore
 import SystemPackage
 import Terminal
@@ -31,18 +32,45 @@ struct TLSOptions: ParsableArguments {
         }
     }
 
+    /// What shows clients a renewed certificate while the server serves; nil without TLS.
+    ///
+    /// - Parameter nudges: each makes it look at once.
+    func renewal(nudges: AsyncStream<Void>, log: ServerLog) throws -> CertificateRenewal<ContinuousClock>? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return try CertificateRenewal(
+            every: .seconds(60),
+            clock: .continuous,
+            nudges: nudges,
+            files: {
+                [tlsCertificate, tlsKey].map { try? DiskFiles().identity(of: FilePath(argument: $0).followingLinks) }
+            },
+            load: { [self] in
+                do {
+                    return try identity(tlsCertificate, tlsKey, log)
+                } catch { throw OpeningTrouble(error) }
+            },
+            report: { look in
+                switch look {
+                case .renewed(let until):
+                    log.say(.info, "the certificate was read again: it holds until \(UTCTime(seconds: until))")
+                case .kept(let why):
+                    log.say(.error, "the certificate was not renewed, the one before goes on: \(printable(why))")
+                }
+            }
+        )
+    }
+
     /// Reads both files, and warns of a certificate that does not hold now.
     ///
     /// Symbolic links are followed: certificates are renewed by changing one.
-    func identity(at now: UTCTime) throws -> TLSIdentity? {
-        guard let tlsCertificate, let tlsKey else { return nil }
+    private func identity(_ tlsCertificate: String, _ tlsKey: String, _ log: ServerLog) throws -> TLSIdentity {
         let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
         let (certificates, key) = (try read(tlsCertificate), try read(tlsKey))
         let identity: TLSIdentity
         do throws(TLSIdentityError) {
             identity = try TLSIdentity(certificates: certificates, key: key, passphrase: passphrase?.bytes)
         } catch { throw Failure(error, certificate: tlsCertificate, key: tlsKey) }
-        warn(of: identity.validity, tlsCertificate, at: now)
+        warn(of: identity.validity, tlsCertificate, log)
         return identity
     }
 
@@ -50,13 +78,14 @@ struct TLSOptions: ParsableArguments {
         try DiskFiles().read(FilePath(argument: file).followingLinks, limit: Limits.certificates)
     }
 
-    private func warn(of validity: ClosedRange<Int>, _ file: String, at now: UTCTime) {
+    private func warn(of validity: ClosedRange<Int>, _ file: String, _ log: ServerLog) {
+        let now = Surroundings.now()
         guard !validity.contains(now.seconds) else { return }
         let what =
             now.seconds > validity.upperBound
             ? "expired at \(UTCTime(seconds: validity.upperBound))"
             : "holds only from \(UTCTime(seconds: validity.lowerBound)) on"
-        Console.standardError.line("warning: the certificate \(printable(file)) \(what); clients will refuse it")
+        log.say(.warning, "the certificate \(printable(file)) \(what); clients will refuse it")
     }
 }
 

@@ -7,7 +7,7 @@ import SystemPackage
 /// Letting a receiver go keeps the part file, and the next receiver resumes there. Bytes that turn out not to be the
 /// entry's remove it, so that nobody resumes from them.
 package struct ObjectReceiver: ~Copyable {
-    package let expected: Fingerprint
+    package let expected: ExpectedFile
     /// How many bytes were there already.
     package let resumeOffset: Int
     /// How many bytes are there now.
@@ -24,7 +24,7 @@ package struct ObjectReceiver: ~Copyable {
     /// Set once an append failed: what the part file ends with is unknown from then on.
     private var failure: StoreError?
 
-    fileprivate init(_ expected: Fingerprint, into store: ObjectStore) throws(FileError) {
+    fileprivate init(_ expected: ExpectedFile, into store: ObjectStore) throws(FileError) {
         self.expected = expected
         self.store = store
         part = store.part(of: expected.sha256)
@@ -95,7 +95,7 @@ package struct ObjectReceiver: ~Copyable {
         }
     }
 
-    /// Compares size, md5, sha1 and sha256, and makes the part an object.
+    /// Compares size and every digest that is known, and makes the part an object.
     ///
     /// Afterwards: the object is durable.
     /// - Returns: what to record once nothing will be linked any more.
@@ -119,7 +119,7 @@ package struct ObjectReceiver: ~Copyable {
         }
     }
 
-    /// Compares size, md5, sha1 and sha256, and leaves the part for an ``ObjectBatch`` to make an object of.
+    /// Compares size and every digest that is known, and leaves the part for an ``ObjectBatch`` to make an object of.
     ///
     /// Afterwards: nothing is durable; the next receiver would find every byte there.
     package consuming func seal() throws(StoreError) -> SealedPart {
@@ -139,7 +139,7 @@ package struct ObjectReceiver: ~Copyable {
 
 extension ObjectStore {
     /// Starts to receive an object, or goes on where the last receiver stopped.
-    package func receive(_ expected: Fingerprint) throws(StoreError) -> ObjectReceiver {
+    package func receive(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
         do throws(FileError) {
             return try ObjectReceiver(expected, into: self)
         } catch {
@@ -156,7 +156,7 @@ extension ObjectStore {
     }
 
     /// Forgets what has come of an object.
-    package func removePart(of expected: Fingerprint) throws(StoreError) {
+    package func removePart(of expected: ExpectedFile) throws(StoreError) {
         do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }
         removeValidator(of: expected)
     }
@@ -165,17 +165,17 @@ extension ObjectStore {
         incoming.appending("\(digest).part")
     }
 
-    fileprivate func check(_ found: Fingerprint, against expected: Fingerprint) throws(StoreError) {
-        if let field = found.firstDifference(from: expected) { throw refusal(of: expected, field) }
+    fileprivate func check(_ found: Fingerprint, against expected: ExpectedFile) throws(StoreError) {
+        if let field = expected.firstDifference(in: found) { throw refusal(of: expected, field) }
     }
 
-    fileprivate func refusal(of expected: Fingerprint, _ field: String) -> StoreError {
+    fileprivate func refusal(of expected: ExpectedFile, _ field: String) -> StoreError {
         try? files.remove(part(of: expected.sha256))
         removeValidator(of: expected)
         return .mismatch(expected.sha256, field: field)
     }
 
-    fileprivate func canResume(_ expected: Fingerprint) throws(FileError) -> Bool {
+    fileprivate func canResume(_ expected: ExpectedFile) throws(FileError) -> Bool {
         guard let status = try files.status(of: part(of: expected.sha256)) else { return false }
         // After a power cut a finished download may have both names: appending to the one would write to the other.
         return status.kind == .file && status.linkCount == 1 && status.identity.size <= expected.size

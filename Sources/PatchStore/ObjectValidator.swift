@@ -16,7 +16,7 @@ package enum ObjectValidator {
 }
 
 extension ObjectStore {
-    func validator(of expected: Fingerprint) -> String? {
+    func validator(of expected: ExpectedFile) -> String? {
         let file = tagFile(of: expected.sha256)
         guard expected.size >= ObjectValidator.worthKeeping,
             let bytes = try? files.read(file, limit: ObjectValidator.limit),
@@ -25,7 +25,7 @@ extension ObjectStore {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func save(_ validator: String?, of expected: Fingerprint) throws(FileError) {
+    func save(_ validator: String?, of expected: ExpectedFile) throws(FileError) {
         guard expected.size >= ObjectValidator.worthKeeping else { return }
         let file = tagFile(of: expected.sha256)
         try files.removeIfPresent(file)
@@ -35,7 +35,7 @@ extension ObjectStore {
         try files.create(file, permissions: .privateFile).append(Array(validator.utf8))
     }
 
-    func removeValidator(of expected: Fingerprint) {
+    func removeValidator(of expected: ExpectedFile) {
         guard expected.size >= ObjectValidator.worthKeeping else { return }
         try? files.removeIfPresent(tagFile(of: expected.sha256))
     }

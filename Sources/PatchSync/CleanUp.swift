@@ -2,26 +2,41 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// What stays in a store and what goes, decided from the kept selections and from what lies there (M15).
+/// What stays in a store and what goes, decided from the kept selections, from those that are still served, and from what
+/// lies there (M15).
 ///
-/// Nothing that a kept selection names ever goes.
+/// Nothing that a kept selection names ever goes, and nothing of a served one while a page may ask for it.
 struct Retention: Equatable {
     private(set) var objects: Set<SHA256Digest> = []
     private(set) var bundles: Set<SHA256Digest> = []
 
-    /// - Parameter manifest: of a kept bundle; nil when it cannot be read.
-    /// - Returns: nil when a manifest cannot be read: nothing is known of its objects, so nothing goes.
+    /// - Parameters:
+    ///   - served: kept or not.
+    ///   - manifest: of a kept bundle; nil when it cannot be read.
+    /// - Returns: nil when a kept manifest cannot be read: nothing is known of its objects, so nothing goes.
     init?<Failure>(
         keeping selections: [Selection],
+        served: [Selection] = [],
         manifest: (InstalledPatch) throws(Failure) -> AssetManifest?
     ) throws(Failure) {
         for patch in selections.flatMap(\.patches) {
-            objects.insert(patch.fingerprint.sha256)
-            if let column = patch.column { objects.insert(column) }
-            guard patch.kind == .bundle, bundles.insert(patch.fingerprint.sha256).inserted else { continue }
-            guard let manifest = try manifest(patch) else { return nil }
-            objects.formUnion(manifest.assets.map(\.fingerprint.sha256))
+            guard try keep(patch, manifest) else { return nil }
         }
+        // Of one that cannot be read no page gets anything either.
+        for patch in served.flatMap(\.patches) { _ = try keep(patch, manifest) }
+    }
+
+    /// False when its manifest cannot be read.
+    private mutating func keep<Failure>(
+        _ patch: InstalledPatch,
+        _ manifest: (InstalledPatch) throws(Failure) -> AssetManifest?
+    ) throws(Failure) -> Bool {
+        objects.insert(patch.fingerprint.sha256)
+        if let column = patch.column { objects.insert(column) }
+        guard patch.kind == .bundle, bundles.insert(patch.fingerprint.sha256).inserted else { return true }
+        guard let manifest = try manifest(patch) else { return false }
+        objects.formUnion(manifest.assets.map(\.fingerprint.sha256))
+        return true
     }
 
     /// These bytes are used where the app ships them.
@@ -40,15 +55,17 @@ struct Retention: Equatable {
     }
 }
 
-/// Removes what no kept selection needs.
+/// Removes what no selection needs that is kept or served.
 struct CleanUp {
     let store: DeviceStore
 
     func run() throws(SyncError) {
         var kept: [Selection] = []
         for channel in try store.channels() { kept += try store.state(of: channel).machine.kept }
+        // The next one knows.
+        guard let served = try store.servedSelections() else { return }
         var examination = Examination(store: store, records: store.records())
-        let needed = Retention(keeping: kept) { patch in (try? examination.manifest(of: patch)) ?? nil }
+        let needed = Retention(keeping: kept, served: served) { patch in (try? examination.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
         // What the app ships intact is used there.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {

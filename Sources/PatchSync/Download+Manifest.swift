@@ -30,39 +30,42 @@ extension Download {
 
     /// - Returns: whether it was not there.
     private mutating func receiveManifest(of patch: InstalledPatch) async throws(SyncError) -> Bool {
-        let name = "\(patch.label) manifest"
         guard try !isIntact(patch.fingerprint, unrecorded: true) else { return false }
-        try removeDamaged(patch.fingerprint.sha256)
-        switch await engine.receive(ObjectRequest(patch.fingerprint, path: patch.url, entry: name)) {
-        case nil: count(patch.fingerprint.size)
-        case .object(entry: _, let field): throw .trust(.entry(EntryFault(entry: name, rule: .differs(field))))
-        case let error?: throw error
-        }
+        let expected = ExpectedFile(patch.fingerprint)
+        try await receive(ObjectRequest(expected, path: patch.url, entry: "\(patch.label) manifest"))
         return true
     }
 
-    /// A role names a column by its SHA-256 and size alone.
-    ///
     /// - Returns: whether it was not there.
     private mutating func receiveColumn(
         _ column: SHA256Digest,
         of patch: InstalledPatch
     ) async throws(SyncError) -> Bool {
         guard try !isIntact(column, expected: nil, unrecorded: true) else { return false }
-        try removeDamaged(column)
         let target = TargetPath.signatureColumn(
             channel: list.list.channel,
             patchID: patch.patchID,
             version: patch.version
         )
-        let limit = min(plan.columnSizes[column] ?? Limits.signatureColumn, Limits.signatureColumn)
-        count(try await engine.receive(column, path: URLLayout.target(target, sha256: column), limit: limit, target))
+        let path = URLLayout.target(target, sha256: column)
+        guard let size = plan.columnSizes[column] else {
+            throw .trust(.noTarget(role: list.list.channel.text, target: target.text))
+        }
+        guard size <= Limits.signatureColumn else { throw .fetch(.tooLarge(path, limit: Limits.signatureColumn)) }
+        let expected = ExpectedFile(size: size, sha256: column)
+        try await receive(ObjectRequest(expected, path: path, entry: "\(patch.label) manifest.sigs"))
         return true
     }
 
-    private mutating func count(_ bytes: Int) {
-        outcome.filesReceived += 1
-        outcome.bytesReceived += bytes
+    private mutating func receive(_ request: ObjectRequest) async throws(SyncError) {
+        try removeDamaged(request.expected.sha256)
+        switch await engine.receive(request) {
+        case nil:
+            outcome.filesReceived += 1
+            outcome.bytesReceived += request.expected.size
+        case .object(let entry, let field): throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
+        case let error?: throw error
+        }
     }
 
     private func verified(_ entry: PatchEntry, _ column: SHA256Digest) async throws(SyncError) -> VerifiedManifest {

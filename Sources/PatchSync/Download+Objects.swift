@@ -7,7 +7,7 @@ extension Download {
     /// be.
     func removeUnwantedParts(_ requests: MissingObjects) throws(SyncError) {
         guard outcome.failures.isEmpty, !plan.hasPostponed else { return }
-        let wanted = Set(requests.map(\.fingerprint.sha256))
+        let wanted = Set(requests.map(\.expected.sha256))
         try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
     }
 
@@ -45,7 +45,7 @@ extension Download {
     ///
     /// - Returns: by digest, why an object did not come.
     mutating func fetch(_ requests: MissingObjects) async throws(SyncError) -> [SHA256Digest: SyncError] {
-        for request in requests { try removeDamaged(request.fingerprint.sha256) }
+        for request in requests { try removeDamaged(request.expected.sha256) }
         let engine = engine
         var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
         var failures: [SHA256Digest: SyncError] = [:]
@@ -73,7 +73,7 @@ extension Download {
                     outcome.filesReceived += 1
                     outcome.bytesReceived += part.size
                 } catch {
-                    failures[requests[position].fingerprint.sha256] = error
+                    failures[requests[position].expected.sha256] = error
                     if error.endsSync { (end, waiting) = (end ?? error, 0..<0) }
                 }
                 if results < requests.count { engine.atCommitPoint(.duringObjects) }

@@ -60,7 +60,7 @@ struct Download {
         }
         let requests = MissingObjects(tasks)
         try removeUnwantedParts(requests)
-        engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.fingerprint.size }))
+        engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.expected.size }))
         let failures = tasks.isEmpty ? [:] : try await fetch(requests)
         engine.atCommitPoint(.afterObjects)
         for task in tasks {

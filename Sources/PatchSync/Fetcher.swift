@@ -36,13 +36,13 @@ package struct FetchRequest: Equatable, Sendable {
     /// Only with `expected`.
     package var resume: Resume?
     /// What the whole file must be, where that is known.
-    package var expected: Fingerprint?
+    package var expected: ExpectedFile?
 
     package init(
         _ path: String,
         limit: Int,
         deadline: Duration,
-        expected: Fingerprint? = nil,
+        expected: ExpectedFile? = nil,
         resume: Resume? = nil
     ) {
         self.path = path

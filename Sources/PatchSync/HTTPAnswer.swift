@@ -66,7 +66,7 @@ enum HTTPAnswer: Equatable {
         guard let digest = Hex.bytes(opaque) else { return }
         let isContradiction =
             switch digest.count {
-            case 20: opaque != expected.sha1.hex
+            case 20: expected.sha1.map { opaque != $0.hex } ?? false
             case 32: opaque != expected.sha256.hex
             default: false
             }

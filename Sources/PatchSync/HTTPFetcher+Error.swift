@@ -24,6 +24,8 @@ extension FetchError {
                 self = .short(path)
             } else if let error = error as? IOError {
                 self = .connection(path, reason: "no connection to the server: \(Errno(rawValue: error.errnoCode))")
+            } else if error is ChannelError {
+                self = .connection(path, reason: "the connection to \(host.isEmpty ? "the server" : host) ended early")
             } else if let error = error as? NIOConnectionError {
                 self = .connection(path, reason: "cannot connect to \(error.host):\(error.port)")
             } else if let server, let fault = await TLSFault(error, server: server, within: time) {

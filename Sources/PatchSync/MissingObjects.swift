@@ -36,11 +36,11 @@ extension Download {
             let patch = wanted.patch
             switch content {
             case .script:
-                return ObjectRequest(patch.fingerprint, path: patch.url, entry: patch.label.description)
+                return ObjectRequest(ExpectedFile(patch.fingerprint), path: patch.url, entry: patch.label.description)
             case .bundle(let manifest, let missing):
                 let asset = manifest.assets[Int(missing[number])]
                 let path = URLLayout.object(asset.fingerprint.sha256)
-                return ObjectRequest(asset.fingerprint, path: path, entry: "\(patch.label) \(asset.path)")
+                return ObjectRequest(ExpectedFile(asset.fingerprint), path: path, entry: "\(patch.label) \(asset.path)")
             }
         }
     }

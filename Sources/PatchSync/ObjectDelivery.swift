@@ -30,7 +30,7 @@ struct ObjectDelivery {
             let before = progress
             var errors: [SyncError] = []
             for source in engine.sources.inOrder where passedOver[source.name] == nil {
-                let left = engine.deadlines.object(of: request.fingerprint.size) - spent[source.name, default: .zero]
+                let left = engine.deadlines.object(of: request.expected.size) - spent[source.name, default: .zero]
                 let begin = engine.pauses.clock()
                 let delivered = await deliver(from: source, within: left, end)
                 guard case .failure(let error) = delivered, !error.isOwn else { return delivered }
@@ -76,7 +76,7 @@ struct ObjectDelivery {
             var hadPart = false
             let received = try await receive(from: source, within: time, &hadPart, end)
             guard case .failure(let error) = received, hadPart, error.blamesPart else { return received }
-            try engine.store.objects.removePart(of: request.fingerprint)
+            try engine.store.objects.removePart(of: request.expected)
             return try await receive(from: source, within: time, &hadPart, end)
         } catch { return .failure(SyncError(error, entry: request.entry)) }
     }
@@ -87,7 +87,7 @@ struct ObjectDelivery {
         _ hadPart: inout Bool,
         _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async throws(StoreError) -> Result<Received, SyncError> {
-        var receiver = try engine.store.objects.receive(request.fingerprint)
+        var receiver = try engine.store.objects.receive(request.expected)
         hadPart = receiver.received > 0
         start = start ?? receiver.received
         progress = max(progress, receiver.received)
@@ -108,8 +108,8 @@ struct ObjectDelivery {
         from source: Source,
         within time: Duration
     ) async throws(StoreError) -> SyncError? {
-        let fingerprint = request.fingerprint
-        var fetch = FetchRequest(request.path, limit: fingerprint.size, deadline: time, expected: fingerprint)
+        let expected = request.expected
+        var fetch = FetchRequest(request.path, limit: expected.size, deadline: time, expected: expected)
         if receiver.received > 0 {
             fetch.resume = .init(offset: receiver.received, validator: receiver.validator)
         }
@@ -146,7 +146,7 @@ struct ObjectDelivery {
 
     /// Nobody goes on from the bytes of a page.
     private func webPage() throws(StoreError) -> SyncError {
-        try engine.store.objects.removePart(of: request.fingerprint)
+        try engine.store.objects.removePart(of: request.expected)
         return .fetch(.webPage(request.path))
     }
 }

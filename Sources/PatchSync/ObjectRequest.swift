@@ -3,14 +3,14 @@ import PatchStore
 
 /// One object to fetch.
 struct ObjectRequest: Sendable {
-    let fingerprint: Fingerprint
+    let expected: ExpectedFile
     /// Below `/APP/`.
     let path: String
     /// The entry it is for, in words.
     let entry: String
 
-    init(_ fingerprint: Fingerprint, path: String, entry: String) {
-        self.fingerprint = fingerprint
+    init(_ expected: ExpectedFile, path: String, entry: String) {
+        self.expected = expected
         self.path = path
         self.entry = entry
     }

@@ -15,7 +15,7 @@ extension Device {
         var fault: String? { if case .damaged(let file) = self { file } else { nil } }
     }
 
-    /// Finds out what a bundle holds; its files are looked at when somebody asks for them.
+    /// Finds out what a bundle holds; its files are looked at when somebody asks for them, and stay until then.
     ///
     /// - Parameters:
     ///   - bundle: which one, where there are several; the first by id otherwise.
@@ -26,15 +26,17 @@ extension Device {
         whenDamaged: @escaping @Sendable (String) -> Void
     ) throws(SyncError) -> OpenedBundle? {
         guard let patch = selection.bundle(id) else { return nil }
+        // Before anything is looked at: what is there then stays.
+        let keeping = store.keepingServed(selection)
         var examination = Examination(store: store, records: store.records())
-        if let index = store.index(of: patch.fingerprint.sha256) {
-            return .ready(
-                AssetTable(index, files: ServedBundle(patch, examination: examination, whenDamaged: whenDamaged))
-            )
+        var index = store.index(of: patch.fingerprint.sha256)
+        if index == nil {
+            if let fault = try examination.manifestFault(of: patch) { return .damaged(fault.file) }
+            index = try examination.index(of: patch)
         }
-        if let fault = try examination.manifestFault(of: patch) { return .damaged(fault.file) }
-        guard let index = try examination.index(of: patch) else { return .damaged("\(patch.label) manifest") }
-        return .ready(AssetTable(index, files: ServedBundle(patch, examination: examination, whenDamaged: whenDamaged)))
+        guard let index else { return .damaged("\(patch.label) manifest") }
+        let files = ServedBundle(patch, examination: examination, keeping: keeping, whenDamaged: whenDamaged)
+        return .ready(AssetTable(index, files: files))
     }
 }
 

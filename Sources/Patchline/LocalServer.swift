@@ -32,8 +32,16 @@ package actor LocalServer {
 
     private enum State {
         case stopped
-        case starting
+        case starting(Start)
         case running(Address, ServiceGroup, Task<Void, any Error>)
+    }
+
+    /// A start that somebody may stop before it is over.
+    private final class Start {
+        var isStopped = false
+        /// What runs already, once there is something.
+        var group: ServiceGroup?
+        var whenOver: [CheckedContinuation<Void, Never>] = []
     }
 
     private let device: Device
@@ -95,10 +103,13 @@ package actor LocalServer {
         switch state {
         case .running(let address, let group, _) where group !== ended: return address
         case .starting: throw .alreadyStarting
-        case .stopped, .running: state = .starting
+        case .stopped, .running: break
         }
+        let start = Start()
+        state = .starting(start)
+        defer { for waiting in start.whenOver { waiting.resume() } }
         do throws(LocalServerError) {
-            let (address, group, task) = try await begin(on: port ?? firstPort)
+            let (address, group, task) = try await begin(on: port ?? firstPort, start)
             port = address.port
             state = .running(address, group, task)
             Task { [self] in
@@ -108,19 +119,41 @@ package actor LocalServer {
             return address
         } catch {
             state = .stopped
-            throw error
+            throw start.isStopped ? .stopped : error
         }
     }
 
-    /// Returns once no answer is on its way and the port is free.
+    /// Returns once no answer is on its way and the port is free; a start that is under way ends with `stopped`.
     package func stop() async {
-        guard case .running(_, let group, let task) = state else { return }
+        switch state {
+        case .stopped: return
+        case .starting(let start): await stop(start)
+        case .running(_, let group, let task): await stop(group, task)
+        }
+    }
+
+    private func stop(_ start: Start) async {
+        start.isStopped = true
+        assets.events.close()
+        await withCheckedContinuation { over in
+            start.whenOver.append(over)
+            guard let group = start.group else { return }
+            Task { await group.triggerGracefulShutdown() }
+        }
+    }
+
+    private func stop(_ group: ServiceGroup, _ task: Task<Void, any Error>) async {
         assets.events.close()
         await group.triggerGracefulShutdown()
         _ = await task.result
         // Somebody else may have stopped it too, and started it again.
         guard case .running(_, let current, _) = state, current === group else { return }
         state = .stopped
+    }
+
+    /// From now on `delegate` answers what it takes and the bundle has no file for.
+    package func delegate(to delegate: any RequestDelegate) {
+        assets.delegate(to: delegate)
     }
 
     /// Waits until the server ends, by ``stop()`` or because its socket broke.
@@ -153,19 +186,20 @@ package actor LocalServer {
     private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
 
     /// On this port, or where that is allowed on the next free one.
-    private func begin(on first: Int) async throws(LocalServerError) -> Begun {
+    private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Begun {
         var port = first
-        while true {
+        while !start.isStopped {
             do throws(LocalServerError) {
-                return try await begin(at: port)
+                return try await begin(at: port, start)
             } catch .portInUse where settings.takesNextFreePort && (1..<65_535).contains(port) {
                 report(.portTaken(port, next: port + 1))
                 port += 1
             }
         }
+        throw .stopped
     }
 
-    private func begin(at port: Int) async throws(LocalServerError) -> Begun {
+    private func begin(at port: Int, _ start: Start) async throws(LocalServerError) -> Begun {
         let (bound, whenBound) = AsyncStream.makeStream(of: Int.self)
         let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
         assets.events.open()
@@ -188,11 +222,12 @@ package actor LocalServer {
             services: [server, launch, Heartbeat(events: assets.events)],
             logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
         )
+        start.group = group
         let task = Task {
             defer { whenReady.finish() }
             try await group.run()
         }
-        for await port in ready { return (Address(port: port, token: token), group, task) }
+        for await port in ready where !start.isStopped { return (Address(port: port, token: token), group, task) }
         if case .failure(let error) = await task.result { throw LocalServerError(error) }
         throw .stopped
     }

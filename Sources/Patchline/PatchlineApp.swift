@@ -1,3 +1,4 @@
+import APIProxy
 import AssetServer
 import Glibc
 import PatchFormat
@@ -20,6 +21,9 @@ import SystemPackage
 public actor PatchlineApp {
     private let device: Device
     private let app: LocalServer
+    private let proxying: APIProxy.Settings?
+    private let report: @Sendable (Event) -> Void
+    private var proxy: RunningProxy?
 
     /// Makes the store on the app's first start; does nothing when there is one.
     ///
@@ -58,6 +62,8 @@ public actor PatchlineApp {
         settings: Settings = Settings(),
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(PatchlineError) {
+        proxying = try settings.proxying
+        self.report = report
         do throws(SyncError) {
             let opening = try await Device.open(
                 DeviceStore(root: FilePath(store), files: DiskFiles()),
@@ -77,11 +83,19 @@ public actor PatchlineApp {
     ///
     /// - Returns: the URL that the web view opens. It holds the access token: show it to nobody else.
     public func start() async throws(PatchlineError) -> String {
+        if let proxying, proxy == nil { proxy = await RunningProxy(proxying, before: app, report: report) }
         do throws(LocalServerError) { return try await app.start().url } catch { throw PatchlineError(error) }
     }
 
     /// Returns once no answer is on its way; ``start()`` goes on with the same port, token and trial.
-    public func stop() async { await app.stop() }
+    ///
+    /// A start that is under way ends with an error.
+    public func stop() async {
+        let last = proxy
+        proxy = nil
+        await app.stop()
+        await last?.end()
+    }
 
     /// The app is not in front: the startup timer of a new version stands still.
     public func background() async throws(PatchlineError) {
@@ -130,6 +144,11 @@ extension PatchlineApp {
         public var startupTimeout = 20_000
         /// The build of this app, where it ships a bundle.
         public var appBuild: String?
+        /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
+        /// nothing is said.
+        public var proxyRules: [String] = []
+        /// Whose certificates those servers may show, in PEM; nil for the system's authorities.
+        public var proxyAuthorities: [UInt8]?
 
         public init() {}
 
@@ -140,6 +159,28 @@ extension PatchlineApp {
             own.updates.interval = syncInterval.map { .seconds($0) }
             own.updates.isAllowed = syncs
             return own
+        }
+
+        /// Nil without a rule.
+        fileprivate var proxying: APIProxy.Settings? {
+            get throws(PatchlineError) {
+                guard !proxyRules.isEmpty else { return nil }
+                guard proxyRules.count <= ProxyRules.maxRules else {
+                    throw PatchlineError("there are more than \(ProxyRules.maxRules) proxy rules")
+                }
+                var rules: [ProxyRule] = []
+                for text in proxyRules {
+                    do throws(ProxyRuleError) { rules.append(try ProxyRule(argument: text)) } catch {
+                        throw PatchlineError("the proxy rule '\(text)' \(error)")
+                    }
+                }
+                do throws(UpstreamTrustError) {
+                    return APIProxy.Settings(
+                        rules: ProxyRules(rules),
+                        trust: try UpstreamTrust(authorities: proxyAuthorities)
+                    )
+                } catch { throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM") }
+            }
         }
     }
 

@@ -17,7 +17,9 @@ extension RunningApp: PageHost {
     }
 
     package func switchToPending() async -> Switching {
-        do throws(SyncError) { try await startPending() } catch { return .refused(error.description) }
+        do throws(SyncError) { try await startPending() } catch {
+            return .refused(PageText.withoutFolders(error.description))
+        }
         return .switched
     }
 

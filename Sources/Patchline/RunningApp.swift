@@ -55,6 +55,8 @@ package actor RunningApp: Service {
     private(set) var damaged: String?
     private var trial: (token: LaunchToken, timer: StartupTimer)?
     private var isInBackground = false
+    /// Whether the selection before this one was still served at the last look.
+    package private(set) var hadPrevious = false
     private let start = ContinuousClock.now
     /// What the steady clock shows.
     private var time: Duration { start.duration(to: clock.now) }
@@ -93,6 +95,7 @@ package actor RunningApp: Service {
                 await attempt { [self] () throws(SyncError) in try await follow() }
             }
             await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
+            await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() }
             try? await Task.sleep(for: settings.watchInterval, clock: clock)
         }
         if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
@@ -180,6 +183,13 @@ package actor RunningApp: Service {
         }
     }
 
+    /// Its files stayed for its pages; now they may go.
+    private func removePreviousIfDue() async throws(SyncError) {
+        let hasPrevious = server.servesPrevious()
+        defer { hadPrevious = hasPrevious }
+        if hadPrevious, !hasPrevious { try await device.removeUnused() }
+    }
+
     private func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
         switch activation {
         case .nothing:
@@ -207,7 +217,11 @@ package actor RunningApp: Service {
 
     /// What is reported is so already: whoever reads it and asks the server gets the new answer.
     private func serve(_ selection: Selection, token: LaunchToken?, after event: Event? = nil) throws(SyncError) {
-        let opened = try device.open(selection, bundle: settings.bundle) { [report] in report(.damaged([$0])) }
+        let digest = selection.bundle(settings.bundle)?.fingerprint.sha256
+        let opened = try device.open(selection, bundle: settings.bundle) { [report, server] file in
+            // No sync heals what only pages of the release before ask for.
+            if server.isCurrent(digest) { report(.damaged([file])) }
+        }
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.

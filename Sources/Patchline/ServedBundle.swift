@@ -20,11 +20,19 @@ final class ServedBundle: AssetFiles {
 
     private let patch: InstalledPatch
     private let known: NIOLockedValueBox<Known>
+    /// Keeps clean-up away until nobody serves this any more.
+    private let keeping: LiveFile?
     private let whenDamaged: @Sendable (String) -> Void
 
     /// - Parameter whenDamaged: called with the file in words, once for each change that damaged it.
-    init(_ patch: InstalledPatch, examination: Examination, whenDamaged: @escaping @Sendable (String) -> Void) {
+    init(
+        _ patch: InstalledPatch,
+        examination: Examination,
+        keeping: LiveFile?,
+        whenDamaged: @escaping @Sendable (String) -> Void
+    ) {
         self.patch = patch
+        self.keeping = keeping
         self.whenDamaged = whenDamaged
         known = NIOLockedValueBox(Known(examination: examination))
     }

@@ -96,13 +96,14 @@ package actor Updates: Service {
                 if let percent = progress.withLockedValue({ $0.take(event) }) { events.tell(.progress(percent)) }
             }
             events.tell(.progress(100))
-            events.tell(outcome.failures.first.map { .failed($0.error.description) } ?? .checked(isNew: outcome.isNew))
+            let failure = outcome.failures.first?.error.description
+            events.tell(failure.map { .failed(PageText.withoutFolders($0)) } ?? .checked(isNew: outcome.isNew))
             report(.success(outcome))
         } catch .lock(.held) {
             // Another process syncs: what it brings is followed, and what it does not is asked for after it.
             if (try? await sleep(.seconds(1))) != nil { wish.yield() }
         } catch {
-            events.tell(.failed(error.description))
+            events.tell(.failed(PageText.withoutFolders(error.description)))
             if !Task.isCancelled { report(.failure(error)) }
         }
     }

@@ -54,6 +54,16 @@ struct APISchema: Sendable {
         APISchema(json: .fields([("anyOf", .array([json, .fields([("type", .text("null"))])]))]))
     }
 
+    /// One line of text.
+    static func line(upTo limit: Int) -> APISchema {
+        APISchema(
+            json: .fields([
+                ("type", .text("string")), ("pattern", .text(#"^[^\u0000-\u001f\u007f-\u009f]+$"#)),
+                ("minLength", .integer(1)), ("maxLength", .integer(limit)),
+            ])
+        )
+    }
+
     static let anything = APISchema(json: .object(JSONObject()))
     static let document = APISchema(json: .fields([("type", .text("object"))]))
     static let app = text("^[A-Za-z0-9._-]{1,128}$", example: "com.example.storefront")

@@ -32,7 +32,7 @@ extension APIWork {
                 access: .anyone,
                 body: .json(
                     .object([
-                        ("name", .text(upTo: 100)), ("grants", .array(.grant, upTo: 100)),
+                        ("name", .line(upTo: 100)), ("grants", .array(.grant, upTo: 100)),
                         ("days", .integer(1...Self.longest)),
                     ]),
                     limit: 65_536

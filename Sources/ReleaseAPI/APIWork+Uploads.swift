@@ -15,8 +15,8 @@ extension APIWork {
     private static let notes = APISchema.object(
         [],
         optional: [
-            ("label", .text(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
-            ("author", .text(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+            ("label", .line(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
+            ("author", .line(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
         ]
     )
 
@@ -97,7 +97,7 @@ extension APIWork {
                 about:
                     "Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there.",
                 access: .app(.publisher),
-                body: .json(Self.notes, limit: 65_536),
+                body: .json(Self.notes, limit: 262_144),
                 answers: [
                     .init(status: 200, about: "The same as patchsrv publish --json says.", schema: .document)
                 ],

@@ -120,7 +120,16 @@ enum OpenAPIDocument {
                 ])
             ),
         ])
-        return .object(JSONObject(good.map { ($0.0, $0.1 ?? .null) } + statuses.map { ("\($0)", problem) }))
+        let problems = statuses.map { ("\($0)", $0 == 400 ? notHTTP(problem) : problem) }
+        return .object(JSONObject(good.map { ($0.0, $0.1 ?? .null) } + problems))
+    }
+
+    /// What is no request at all, such as one whose target is no path, is refused before the API sees it.
+    private static func notHTTP(_ problem: JSON) -> JSON {
+        guard var object = problem.object, var content = object["content"]?.object else { return problem }
+        content["text/plain"] = .fields([("schema", APISchema.text().json)])
+        object["content"] = .object(content)
+        return .object(object)
     }
 }
 

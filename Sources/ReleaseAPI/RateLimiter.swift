@@ -9,46 +9,41 @@ package struct RateLimiter: Sendable {
     private static let remembered = 10_000
 
     private struct Bucket: Sendable {
-        var permits: Double
+        /// In the time that it took to fill.
+        var credit: Duration
         var at: Duration
     }
 
-    private let capacity: Double
-    /// Permits a second.
-    private let rate: Double
+    /// How long one permit takes.
+    private let interval: Duration
+    private let capacity: Duration
     private var buckets: [Asker: Bucket] = [:]
 
     package init(_ count: Int, per duration: Duration) {
-        capacity = Double(count)
-        rate = Double(count) / duration.seconds
+        interval = duration / count
+        capacity = interval * count
     }
 
     /// Takes a permit.
     ///
     /// - Returns: nil when there was one, else how many seconds it takes until there is one.
     package mutating func take(_ asker: Asker, at now: Duration) -> Int? {
-        let left = permits(of: asker, at: now)
-        guard left >= 1 else { return max(1, Int(((1 - left) / rate).rounded(.up))) }
-        put(Bucket(permits: left - 1, at: now), for: asker)
+        let credit = credit(of: asker, at: now)
+        guard credit >= interval else { return max(1, (interval - credit).wholeSeconds) }
+        put(Bucket(credit: credit - interval, at: now), for: asker)
         return nil
     }
 
-    /// Whether there is a permit, without taking it.
-    package func wait(of asker: Asker, at now: Duration) -> Int? {
-        let left = permits(of: asker, at: now)
-        return left >= 1 ? nil : max(1, Int(((1 - left) / rate).rounded(.up)))
-    }
-
-    private func permits(of asker: Asker, at now: Duration) -> Double {
+    private func credit(of asker: Asker, at now: Duration) -> Duration {
         guard let bucket = buckets[asker] else { return capacity }
-        return min(capacity, bucket.permits + max(0, (now - bucket.at).seconds) * rate)
+        return min(capacity, bucket.credit + max(.zero, now - bucket.at))
     }
 
     private mutating func put(_ bucket: Bucket, for asker: Asker) {
         buckets[asker] = bucket
         guard buckets.count > Self.remembered else { return }
         let now = bucket.at
-        buckets = buckets.filter { permits(of: $0.key, at: now) < capacity }
+        buckets = buckets.filter { credit(of: $0.key, at: now) < capacity }
         // A flood of askers who are all new: the oldest are forgiven.
         if buckets.count > Self.remembered {
             let newest = buckets.sorted { $0.value.at > $1.value.at }.prefix(Self.remembered / 2)
@@ -58,7 +53,8 @@ package struct RateLimiter: Sendable {
 }
 
 extension Duration {
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    /// Rounded up.
+    fileprivate var wholeSeconds: Int {
+        Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
     }
 }

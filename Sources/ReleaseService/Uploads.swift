@@ -252,9 +252,15 @@ package actor Uploads {
         let result = try await onThread { () throws(UploadError) in
             let blobs = folder.appending("blobs")
             do throws(FileError) {
-                for name in try files.list(blobs) where !name.hasSuffix(".part") {
-                    let found = try files.fingerprint(of: blobs.appending(name), limit: Limits.object).sha256
-                    if found.hex != name { try files.remove(blobs.appending(name)) }
+                for name in try files.list(blobs) {
+                    let path = blobs.appending(name)
+                    let found = try files.fingerprint(of: path, limit: Limits.object).sha256.hex
+                    if name == "\(found).part" {
+                        // Its last byte had come, and the process ended before it had its name.
+                        try files.rename(path, to: blobs.appending(found))
+                    } else if name != found, !name.hasSuffix(".part") {
+                        try files.remove(path)
+                    }
                 }
             } catch { throw .file(error) }
             let repository: AppRepository

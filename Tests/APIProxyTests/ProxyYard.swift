@@ -43,7 +43,7 @@ func serving<Result: Sendable>(
 ) async throws -> Result {
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     var configuration = FileServerConfiguration()
-    configuration.tls = tls
+    configuration.tls = tls.map { RenewableIdentity($0) }
     configuration.drainTimeout = .milliseconds(100)
     let server = FileServer(
         configuration: configuration,

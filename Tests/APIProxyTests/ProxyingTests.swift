@@ -97,6 +97,94 @@ struct ProxyingTests {
         }
     }
 
+    /// The answer's head frees nobody from taking the body.
+    @Test func `ends an answer that came early when its upstream takes no more of the body`() async throws {
+        let (never, end) = AsyncStream.makeStream(of: ByteBuffer.self)
+        let source = UpstreamSource { _ in .stream(ServedStream(headers: ["X-Early": "yes"], pieces: never)) }
+        try await serving(source) { upstream in
+            try await ProxyYard.running(
+                "/.*=http://127.0.0.1:\(upstream)",
+                configure: { $0.timeout = .milliseconds(100) }
+            ) { yard in
+                try await withRawClient(of: yard.port) { inbound, outbound in
+                    let size = 24 << 20
+                    let head = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n"
+                    // More than the sockets between the two hold; it ends when the proxy ends the connection.
+                    async let sent: Void? = try? outbound.write(
+                        contentsOf: [ByteBuffer(string: head), ByteBuffer(repeating: 0x78, count: size)]
+                    )
+                    var text = ByteBuffer()
+                    for try await piece in inbound { text.writeImmutableBuffer(piece) }
+                    #expect(String(buffer: text).contains("X-Early: yes"))
+                    await sent
+                }
+            }
+            end.finish()
+        }
+    }
+
+    @Test func `does not blame an upstream for a body that its client broke`() async throws {
+        try await serving(UpstreamSource.echo) { upstream in
+            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
+                try await withRawClient(of: yard.port) { inbound, outbound in
+                    let head = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    try await outbound.write(ByteBuffer(string: "\(head)3\r\nabc\r\nno chunk\r\n"))
+                    var text = ByteBuffer()
+                    for try await piece in inbound { text.writeImmutableBuffer(piece) }
+                    #expect(String(buffer: text).hasPrefix("HTTP/1.1 400 "), "\(String(buffer: text))")
+                }
+                #expect(yard.reports.withLockedValue(\.self) == [])
+            }
+        }
+    }
+
+    @Test func `carries a WebSocket to an upstream over TLS whose certificate holds`() async throws {
+        let certificate = try await TestIdentity()
+        let source = UpstreamSource { request in
+            #expect(request.upgrade == "websocket")
+            return .tunnel(
+                ServedTunnel(headers: ["Upgrade": "websocket", "X-Name": "secure"]) { client in
+                    while let piece = try? await client.next() { try? await client.write(piece) }
+                }
+            )
+        }
+        try await serving(source, tls: certificate.identity) { upstream in
+            let trust = try UpstreamTrust(authorities: certificate.pem)
+            try await ProxyYard.running("/ws=https://127.0.0.1:\(upstream)", trust: trust) { yard in
+                try await withRawClient(of: yard.port) { inbound, outbound in
+                    let fields = "Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket"
+                    try await outbound.write(ByteBuffer(string: "GET /ws HTTP/1.1\r\n\(fields)\r\n\r\n"))
+                    var (text, hasSwitched) = (ByteBuffer(), false)
+                    for try await piece in inbound {
+                        text.writeImmutableBuffer(piece)
+                        if !hasSwitched, String(buffer: text).contains("\r\n\r\n") {
+                            hasSwitched = true
+                            try await outbound.write(ByteBuffer(string: "a frame"))
+                        }
+                        if String(buffer: text).hasSuffix("a frame") { break }
+                    }
+                    #expect(String(buffer: text).hasPrefix("HTTP/1.1 101 "), "\(String(buffer: text))")
+                    #expect(String(buffer: text).contains("X-Name: secure"))
+                }
+            }
+        }
+    }
+
+    /// A connection that says what it is told to, byte for byte.
+    private func withRawClient(
+        of port: Int,
+        _ body: (NIOAsyncChannelInboundStream<ByteBuffer>, NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws ->
+            Void
+    ) async throws {
+        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        try await connection.executeThenClose { try await body($0, $1) }
+    }
+
     /// A proxy with little patience before an upstream that takes connections and never answers.
     private func withSilentUpstream(
         _ body: @escaping @Sendable (_ upstream: Int, ProxyYard) async throws -> Void

@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOCore
 import NIOHTTP1
 import Testing
 
@@ -144,32 +145,24 @@ struct AdmissionTests {
 
     @Test func `reads from another origin only where a setting names it`() throws {
         let other = [("Origin", "http://127.0.0.1:3000"), Self.right]
-        guard case .admitted(_, let fields) = try admission("/", other) else {
-            Issue.record("not let in")
-            return
+        #expect(outcome(try admission("/", other, method: .POST)) == "403")
+        #expect(outcome(try admission("/", other, method: .POST) { $0.origins = ["http://127.0.0.1:3000"] }) == "in")
+
+        func fields(_ origins: Set<String>, _ headers: HTTPHeaders?) -> HTTPHeaders {
+            var settings = AssetServer.Settings(access: Access(token: Self.token))
+            settings.access.origins = origins
+            return AssetServer(settings).everyAnswerFields(to: headers)
         }
-        #expect(!fields.contains(name: "Access-Control-Allow-Origin"))
-        guard
-            case .admitted(_, let named) = try admission(
-                "/",
-                other,
-                method: .POST,
-                {
-                    $0.origins = ["http://127.0.0.1:3000"]
-                }
-            )
-        else {
-            Issue.record("not let in")
-            return
-        }
+        let headers = HTTPHeaders(other)
+        #expect(!fields([], headers).contains(name: "Access-Control-Allow-Origin"))
+        #expect(fields([], headers)["Cross-Origin-Resource-Policy"] == ["same-origin"])
+        let named = fields(["http://127.0.0.1:3000"], headers)
         #expect(named["Access-Control-Allow-Origin"] == ["http://127.0.0.1:3000"])
         #expect(named["Access-Control-Allow-Credentials"] == ["true"] && named["Vary"] == ["Origin"])
-        let without = try admission("/", [Self.right]) { $0.origins = ["http://127.0.0.1:3000"] }
-        guard case .admitted(_, let plain) = without else {
-            Issue.record("not let in")
-            return
-        }
+        #expect(named["Cross-Origin-Resource-Policy"] == ["cross-origin"])
+        let plain = fields(["http://127.0.0.1:3000"], HTTPHeaders([Self.right]))
         #expect(plain["Vary"] == ["Origin"] && !plain.contains(name: "Access-Control-Allow-Origin"))
+        #expect(fields(["http://127.0.0.1:3000"], nil)["Cross-Origin-Resource-Policy"] == ["same-origin"])
     }
 
     @Test func `is asked beforehand without a token, and told only about origins that a setting names`() throws {
@@ -186,23 +179,74 @@ struct AdmissionTests {
         settings.access.setHeader("X-Frame-Options", to: nil)
         settings.access.setHeader("Referrer-Policy", to: "no-referrer")
         settings.access.setHeader("Permissions-Policy", to: "camera=()")
+        settings.access.origins = ["http://127.0.0.1:3000"]
         let server = AssetServer(settings)
-        server.listening(on: AssetServer.port)
         server.connect(SampleHost())
         server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
-        let targets = [
-            "/", "/nothing/favicon.ico", "/favicon.ico", "/__patchline/status", "/__patchline/launch.js",
-            "/__patchline/events",
-        ]
-        for target in targets + targets.map({ "\($0)?cdvToken=\(Self.token.text)" }) {
-            let headers = try await server.get(target).headers
-            #expect(headers["Cross-Origin-Resource-Policy"] == ["same-origin"], "\(target)")
-            #expect(headers["Cross-Origin-Opener-Policy"] == ["same-origin-allow-popups"], "\(target)")
-            #expect(headers["Content-Security-Policy"] == ["frame-ancestors 'self'"], "\(target)")
-            #expect(headers["Referrer-Policy"] == ["no-referrer"], "\(target)")
-            #expect(headers["Permissions-Policy"] == ["camera=()"], "\(target)")
-            #expect(headers["X-Frame-Options"] == [], "\(target)")
+        try await serving(server) { port in
+            server.listening(on: port)
+            var app = Browser(port: port)
+            app.cookie = "cdvToken_\(port)=\(Self.token.text)"
+            let stranger = Browser(port: port)
+            let answers = [
+                (404, try await app.ask("/nothing/favicon.ico")),
+                (200, try await app.ask("/__patchline/status")), (200, try await app.ask("/__patchline/launch.js")),
+                (304, try await app.ask("/__patchline/launch.js", [("If-None-Match", "*")])),
+                (412, try await app.ask("/__patchline/launch.js", [("If-Match", "\"other\"")])),
+                (416, try await app.ask("/__patchline/launch.js", [("Range", "bytes=9999999-")])),
+                (400, try await app.ask("/%zz")), (405, try await app.ask("/", method: "POST")),
+                (501, try await app.ask("/", method: "BREW")),
+                (413, try await app.ask("/", [("Content-Length", "9999999")], method: "POST")),
+                (403, try await stranger.ask("/")),
+                (303, try await stranger.ask("/?cdvToken=\(Self.token.text)", [("Sec-Fetch-Mode", "navigate")])),
+                (421, try await app.ask("/", [("Host", "evil.example")])),
+            ]
+            for (status, answer) in answers {
+                #expect(answer.status == status)
+                #expect(answer.field("Cross-Origin-Resource-Policy") == "same-origin", "\(status)")
+                #expect(answer.field("Cross-Origin-Opener-Policy") == "same-origin-allow-popups", "\(status)")
+                #expect(answer.field("Content-Security-Policy") == "frame-ancestors 'self'", "\(status)")
+                #expect(answer.field("Referrer-Policy") == "no-referrer", "\(status)")
+                #expect(answer.field("Permissions-Policy") == "camera=()", "\(status)")
+                #expect(answer.field("X-Frame-Options") == nil, "\(status)")
+            }
+            let other = [("Origin", "http://127.0.0.1:3000")]
+            let read = [
+                (200, try await app.ask("/__patchline/launch.js", other)),
+                (304, try await app.ask("/__patchline/launch.js", other + [("If-None-Match", "*")])),
+                (412, try await app.ask("/__patchline/launch.js", other + [("If-Match", "\"other\"")])),
+                (416, try await app.ask("/__patchline/launch.js", other + [("Range", "bytes=9999999-")])),
+                (403, try await stranger.ask("/", other)), (400, try await app.ask("/%zz", other)),
+                (405, try await app.ask("/", other, method: "POST")),
+                (
+                    204,
+                    try await stranger.ask("/", other + [("Access-Control-Request-Method", "PUT")], method: "OPTIONS")
+                ),
+            ]
+            for (status, answer) in read {
+                #expect(answer.status == status)
+                #expect(answer.field("Access-Control-Allow-Origin") == "http://127.0.0.1:3000", "\(status)")
+                #expect(answer.field("Cross-Origin-Resource-Policy") == "cross-origin", "\(status)")
+                #expect(answer.field("Vary") == "Origin", "\(status)")
+            }
         }
+    }
+
+    /// A running file server's port.
+    private func serving(_ source: any FileSource, _ body: (Int) async throws -> Void) async throws {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let server = FileServer(
+            configuration: FileServerConfiguration(),
+            source: source,
+            onListening: { listening.yield($0.port ?? 0) }
+        )
+        let task = Task { try await server.run() }
+        let port = try #require(await ports.first { _ in true })
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(port)) } catch { result = .failure(error) }
+        task.cancel()
+        try await task.value
+        try result.get()
     }
 
     @Test func `has a token that is 32 lowercase hex digits and no other text`() {

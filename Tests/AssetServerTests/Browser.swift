@@ -64,7 +64,8 @@ struct Browser: Sendable {
     }
 
     private func head(_ method: String, _ target: String, _ fields: [(String, String)]) -> ByteBuffer {
-        var all = [("Host", "127.0.0.1:\(port)")] + fields
+        var all = fields
+        if !fields.contains(where: { $0.0 == "Host" }) { all.insert(("Host", "127.0.0.1:\(port)"), at: 0) }
         if let cookie { all.append(("Cookie", cookie)) }
         let lines = all.map { "\($0): \($1)" }.joined(separator: "\r\n")
         return ByteBuffer(string: "\(method) \(target) HTTP/1.1\r\n\(lines)\r\n\r\n")

@@ -2,6 +2,8 @@ import AssetServer
 import Foundation
 import Glibc
 import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -173,6 +175,43 @@ struct LocalServerTests {
         }
     }
 
+    /// The launch waits for the writer lock, which is ours until the server was told to stop.
+    @Test func `ends a start that is under way when it is told to stop, and counts no launch`() async throws {
+        try await Served.with { world in
+            world.publish("1")
+            try await world.device.sync()
+            let other = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .bind(host: "127.0.0.1", port: 0).get()
+            let taken = try #require(other.localAddress?.port)
+            let (starting, whenStarting) = AsyncStream.makeStream(of: Int.self)
+            var settings = LocalServer.Settings()
+            (settings.port, settings.takesNextFreePort, settings.updates.isAllowed) = (taken, true, false)
+            let device = try SimulatedDevice(opening: world.device.store, of: world.repository, clock: world.clock)
+            let server = LocalServer(device: device.device, settings: settings) { event in
+                if case .portTaken(_, let next) = event { whenStarting.yield(next) }
+            }
+            let lock = try StoreLock(world.device.store.writerLock)
+            let start = Task { try await server.start() }
+            let next = try #require(await starting.first { _ in true })
+            // It listens, and is about to launch.
+            while await (try? Browser(port: next).ask("/")) == nil { try Task.checkCancellation() }
+            let stop = Task.immediate { await server.stop() }
+            // Asked after it was told to stop.
+            await #expect(throws: LocalServerError.alreadyStarting) { try await server.start() }
+            _ = consume lock
+            await #expect(throws: LocalServerError.stopped) { try await start.value }
+            await stop.value
+            switch try device.device.state().machine.state {
+            case .pending: break
+            case .trying(_, _, let launch): #expect(launch.launches == 0)
+            case .empty, .settled: Issue.record("what waited is gone")
+            }
+            #expect(try await server.start().port > taken, "it starts again")
+            await server.stop()
+            try await other.close()
+        }
+    }
+
     /// E6: systems take the sockets of an app that sleeps.
     @Test func `comes back on its port after its socket broke`() async throws {
         try await Served.with { world in
@@ -313,6 +352,31 @@ struct LocalServerTests {
                 return
             }
             #expect(!report.contains(launch.token.text))
+            await server.stop()
+        }
+    }
+
+    @Test func `tells pages what went wrong, and not where on the device`() async throws {
+        try await Served.with { world in
+            var settings = LocalServer.Settings()
+            settings.port = 0
+            settings.updates.firstInterval = nil
+            let path = world.root.appending("objects/ab")
+            let server = LocalServer(
+                device: world.device.device,
+                settings: settings,
+                sync: { _ throws(SyncError) in throw .file(.notFound(.read, path)) },
+                report: { _ in }
+            )
+            let browser = try await server.start().browser
+            try await browser.hear { ear in
+                #expect(try await ear.wait(for: "event: state"))
+                _ = try await browser.ask("/__patchline/check", method: "POST")
+                #expect(try await ear.wait(for: "event: failed"))
+                #expect(!ear.text.contains(world.root.string), "\(ear.text)")
+            }
+            let report = try await browser.ask("/__patchline/report").body
+            #expect(report.contains("\"failed\"") && !report.contains(world.root.string), "\(report)")
             await server.stop()
         }
     }

@@ -1,3 +1,4 @@
+import HTTPFiles
 import NIOCore
 import Testing
 
@@ -8,7 +9,7 @@ struct PageEventsTests {
     private let events = PageEvents(start: "s")
 
     /// What a page hears in one piece.
-    private func next(_ iterator: inout AsyncStream<ByteBuffer>.Iterator) async -> String? {
+    private func next(_ iterator: inout PageEvents.Pieces.AsyncIterator) async -> String? {
         await iterator.next(isolation: #isolation).map { String(buffer: $0) }
     }
 
@@ -78,12 +79,26 @@ struct PageEventsTests {
             let stream = try #require(events.subscribe(after: nil))
             open.append(Task { for await _ in stream {} })
         }
-        #expect(events.subscribe(after: nil) == nil && !events.hasRoom)
+        #expect(events.subscribe(after: nil) == nil)
         open[0].cancel()
         await open[0].value
-        #expect(events.hasRoom && events.streams == PageEvents.streamsLimit - 1)
+        #expect(events.streams == PageEvents.streamsLimit - 1)
         events.close()
         for task in open { await task.value }
+    }
+
+    /// A decision may be made twice for one request, and an answer may have no reader.
+    @Test func `takes its place with the answer, and gives it back with that`() async throws {
+        let server = AssetServer.open()
+        var answers: [FileAnswer] = []
+        for _ in 0..<PageEvents.streamsLimit {
+            _ = server.decide(try request("/__patchline/events"))
+            answers.append(try await server.get("/__patchline/events"))
+        }
+        #expect(answers.allSatisfy { $0.summary != "503" })
+        #expect(try await server.get("/__patchline/events").summary == "503")
+        answers.removeLast()
+        #expect(try await server.get("/__patchline/events").summary != "503")
     }
 
     @Test func `ends when the server stops, and begins again when it is started`() async throws {

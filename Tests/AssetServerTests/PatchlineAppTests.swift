@@ -1,9 +1,17 @@
+import HTTPFiles
 import NIOConcurrencyHelpers
+import NIOCore
 import PatchStore
 import PatchTesting
-import Patchline
+@testable import Patchline
 import SystemPackage
 import Testing
+
+private struct SaysHello: FileSource {
+    func answer(_ request: FileRequest) async -> FileAnswer {
+        .bytes(ServedBytes(bytes: Array("hello \(request.path.text)".utf8), contentType: "text/plain"))
+    }
+}
 
 /// The library as an app links it: by what it makes public.
 @Suite("An app that links the library", .serialized, .timeLimit(.minutes(1)))
@@ -30,11 +38,11 @@ struct PatchlineAppTests {
         return settings
     }
 
-    private func page(_ url: String) async throws -> String {
+    private func page(_ url: String, _ path: String = "/") async throws -> String {
         let parts = url.split(separator: "?")
         let port = try #require(parts[0].dropFirst(7).split(separator: ":").last.flatMap { Int($0.filter(\.isNumber)) })
         let cookie = String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=")
-        return try await Browser(port: port, cookie: cookie).ask("/").body
+        return try await Browser(port: port, cookie: cookie).ask(path).body
     }
 
     @Test func `starts, serves, confirms, stops and starts again`() async throws {
@@ -55,6 +63,33 @@ struct PatchlineAppTests {
             await app.stop()
             #expect(told.withLockedValue(\.first) == .serving("web 1", onTrial: true))
         }
+    }
+
+    @Test func `passes on what its rules name, after each start`() async throws {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let upstream = FileServer(
+            configuration: FileServerConfiguration(),
+            source: SaysHello(),
+            onListening: { listening.yield($0.port ?? 0) }
+        )
+        let serving = Task { try await upstream.run() }
+        let port = try #require(await ports.first { _ in true })
+        try await withStore { store, _ in
+            var settings = settings
+            settings.proxyRules = ["/api/.*=http://127.0.0.1:\(port)"]
+            let app = try await PatchlineApp(store: store, settings: settings)
+            for _ in 1...2 {
+                let url = try await app.start()
+                #expect(try await page(url, "/api/x") == "hello /api/x")
+                #expect(try await page(url) == "<p>1</p>")
+                await app.stop()
+            }
+            settings.proxyRules = ["/api"]
+            let sentence = "the proxy rule '/api' must be PATTERN=URL, as in '/api/.*=https://api.example.com'"
+            await #expect(throws: PatchlineError(sentence)) { try await PatchlineApp(store: store, settings: settings) }
+        }
+        serving.cancel()
+        try await serving.value
     }
 
     @Test func `says in a sentence what is wrong`() async throws {

@@ -60,6 +60,21 @@ struct PreparedAssetTests {
         #expect(await server.answer(try request("/style.css")).summary == "503")
     }
 
+    @Test func `is asked for again where it is a page, for the page that was loaded last has to be known`() throws {
+        let server = try server()
+        func edition(_ target: String, _ fields: [(String, String)] = []) throws -> Int? {
+            try #require(server.prepared(try request(target, fields))).edition
+        }
+        #expect(try edition("/index.html") != nil)
+        #expect(try edition("/app/main.js", [("Sec-Fetch-Dest", "script")]) != nil)
+        for fields in [
+            [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")],
+            [("Sec-Fetch-Dest", "iframe"), ("Sec-Fetch-Mode", "navigate")], [("Accept", "text/html")],
+        ] {
+            #expect(try edition("/index.html", fields) == nil, "\(fields)")
+        }
+    }
+
     @Test(arguments: ["/__patchline", "/__patchline/launch.js", "/__patchline/other"])
     func `is nothing of the page's own API`(target: String) throws {
         let reply = try server().prepared(request(target))

@@ -167,7 +167,7 @@ struct PreparedAnswerTests {
         let certificate = try await TestCertificate()
         let identity = try certificate.identity()
         let source = source(.lasting)
-        try await TestServer.running(source, configure: { $0.tls = identity }) { server in
+        try await TestServer.running(source, configure: { $0.tls = RenewableIdentity(identity) }) { server in
             try await RawClient.connected(to: server.port, tls: try certificate.clientContext()) { client in
                 for _ in 0..<2 {
                     try await client.send(

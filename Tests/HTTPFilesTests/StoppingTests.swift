@@ -53,6 +53,27 @@ struct StoppingTests {
         }
     }
 
+    @Test func `does not wait for a body that was begun`() async throws {
+        let (asked, didAsk) = AsyncStream.makeStream(of: Void.self)
+        let source = ClosureSource.answering(acceptsBodies: true) { _ in
+            didAsk.yield()
+            return .bytes(.digits)
+        }
+        // Longer than the test may take.
+        try await TestServer.running(source, configure: { $0.drainTimeout = .seconds(600) }) { server in
+            try await server.connected { client in
+                let expecting = ["Content-Length: 10", "Expect: 100-continue"]
+                try await client.send(request("POST", "/", expecting))
+                #expect(try await client.head().status == 100)
+                try await client.send("half")
+                server.stop()
+                #expect(await client.rest() == [])
+            }
+        }
+        didAsk.finish()
+        #expect(await asked.first { true } == nil, "nothing was done for it")
+    }
+
     @Test func `gives up a response at the drain deadline`() async throws {
         let (asked, didAsk) = AsyncStream.makeStream(of: Void.self)
         let (never, end) = AsyncStream.makeStream(of: Void.self)

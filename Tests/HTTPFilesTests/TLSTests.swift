@@ -17,7 +17,7 @@ struct TLSTests {
         try await TestServer.running(
             source,
             configure: {
-                $0.tls = identity
+                $0.tls = RenewableIdentity(identity)
                 configure(&$0)
             }
         ) { try await body($0, certificate) }
@@ -41,6 +41,22 @@ struct TLSTests {
             #expect(head.isSuccess && head.text.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(head.text)")
             let other = try await TestCertificate()
             #expect(try await curl(server, other).isSuccess == false)
+        }
+    }
+
+    @Test func `shows a renewed certificate to new connections, and goes on with the open ones`() async throws {
+        let (old, new) = (try await TestCertificate(), try await TestCertificate())
+        let identity = RenewableIdentity(try old.identity())
+        try await TestServer.running(.digits, configure: { $0.tls = identity }) { server in
+            try await RawClient.connected(to: server.port, tls: try old.clientContext()) { open in
+                try await open.send(request("GET", "/"))
+                #expect(try await open.response().status == 200)
+                identity.renew(with: try new.identity())
+                #expect(try await curl(server, new).text == "0123456789")
+                #expect(try await curl(server, old).isSuccess == false)
+                try await open.send(request("GET", "/"))
+                #expect(try await open.response().text == "0123456789")
+            }
         }
     }
 

@@ -59,6 +59,7 @@ struct TestServer: Sendable {
     /// Runs a server while `body` runs, then cancels it and waits for its end, which must be without an error.
     static func running<Result: Sendable>(
         _ source: any FileSource,
+        meter: (any TrafficMeter)? = nil,
         configure: (inout FileServerConfiguration) -> Void = { _ in },
         _ body: (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -71,6 +72,7 @@ struct TestServer: Sendable {
             configuration: configuration,
             source: source,
             accessLog: { access.yield($0) },
+            meter: meter,
             errorLog: { errors.yield($0) },
             onListening: { listening.yield($0) }
         )

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPFiles
+import NIOConcurrencyHelpers
 import NIOHTTP1
 import PatchFormat
 import PatchServer
@@ -89,6 +90,40 @@ struct ReadinessTests {
             at: time.now()
         )
         #expect(unreadable.apps.first?.fault == "a file of the published tree cannot be read")
+    }
+
+    @Test
+    func `says what the disk is short of, before it is full`() async throws {
+        let (server, files, _) = try server()
+        let left = NIOLockedValueBox(DiskSpace?.some(DiskSpace(freeBytes: 1_000, freeFiles: nil)))
+        let check = ReadinessCheck(
+            server.folder,
+            files: files,
+            within: .days(30),
+            enough: DiskSpace(freeBytes: 1_000, freeFiles: 10),
+            space: { left.withLockedValue(\.self) },
+            now: { [time] in time.now() }
+        )
+        #expect(try await check.answer().status == .ready)
+        left.withLockedValue { $0 = DiskSpace(freeBytes: 999, freeFiles: 9) }
+        let answer = try await readyz(check)
+        #expect(
+            answer.status == 503
+                && answer.text.hasSuffix(#""short":["space","files"],"status":"disk-nearly-full"}"# + "\n")
+        )
+        #expect(await check.verifications == 1)
+        time.advance(by: .days(7))
+        #expect(try await check.answer().status == .expired)
+        left.withLockedValue { $0 = nil }
+        #expect(try await check.answer().shortages == [])
+    }
+
+    @Test
+    func `knows what is free where a folder is`() throws {
+        let folder = try TemporaryFolder()
+        #expect(try DiskSpace(at: folder.path).freeBytes > 0)
+        let missing = folder.path.appending("missing")
+        #expect(throws: FileError.notFound(.inspect, missing)) { try DiskSpace(at: missing) }
     }
 
     @Test

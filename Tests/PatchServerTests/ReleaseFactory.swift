@@ -23,6 +23,10 @@ struct ReleaseFactory {
         var web: (version: String, files: [String: String])? = (
             "1.0.0", ["index.html": "<p>one</p>", "app/main.js": "console.log(1);"]
         )
+        /// Older versions of scripts, listed below the newest.
+        var earlier: [(id: String, version: String, text: String)] = []
+        /// By patch id; else everybody may take it.
+        var rules: [String: PatchRules] = [:]
     }
 
     /// A base that nobody published.
@@ -84,10 +88,11 @@ struct ReleaseFactory {
         altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws -> SignedRelease {
         let header = ReleaseHeader(app: Self.app, channel: channel, base: base)
-        var parts = ReleaseParts(channel: channel)
+        var parts = ReleaseParts(channel: channel, rules: contents.rules)
         for (id, script) in contents.scripts.sorted(by: { $0.key < $1.key }) {
             try parts.addScript(id, script.version, script.text)
         }
+        for script in contents.earlier { try parts.addScript(script.id, script.version, script.text) }
         if let web = contents.web { try parts.addBundle("web", web.version, web.files, at: now) }
         parts.addList(serial: header.roleVersion, at: now)
         var targets = parts.targets
@@ -118,12 +123,14 @@ struct ReleaseFactory {
 /// The documents and objects of a release that is being made.
 struct ReleaseParts {
     let channel: ChannelName
+    let rules: [String: PatchRules]
     private(set) var entries: [PatchEntry] = []
     private(set) var targets: [TargetPath: [UInt8]] = [:]
     private(set) var objects: [SHA256Digest: [UInt8]] = [:]
 
-    init(channel: ChannelName) {
+    init(channel: ChannelName, rules: [String: PatchRules] = [:]) {
         self.channel = channel
+        self.rules = rules
     }
 
     mutating func addScript(_ id: String, _ version: String, _ text: String) throws {
@@ -213,7 +220,7 @@ struct ReleaseParts {
                     bytes: try key.sign(statement, scheme: .rsaPKCS1v15)
                 ),
                 salt: Array(repeating: 7, count: 16),
-                rules: .everyone
+                rules: rules[id.text] ?? .everyone
             )
         )
     }

@@ -95,10 +95,11 @@ extension TestingServer {
         timestamp: Int,
         dial: Int,
         contents: ReleaseFactory.Contents,
-        dials others: [TargetPath: TargetFile] = [:]
+        dials others: [TargetPath: TargetFile] = [:],
+        altering alter: (inout [TargetPath: [UInt8]]) -> Void = { _ in }
     ) throws {
         let base = ReleaseFactory.base(channelVersion - 1)
-        let release = try factory.release(contents, base: base, signedBy: [.production])
+        let release = try factory.release(contents, base: base, signedBy: [.production], altering: alter)
         let state = try PublishedState(of: repository)
         for (path, bytes) in release.targets {
             try write(bytes, to: URLLayout.target(path, sha256: SHA256Digest(of: bytes)))

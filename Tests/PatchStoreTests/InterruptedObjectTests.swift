@@ -40,7 +40,7 @@ struct InterruptedObjectTests {
     @Test func `is there whole or not at all when received, and the next receiver finishes it`() throws {
         try interrupt { _ in
         } _: { files in
-            var receiver = try open(files).receive(sample.fingerprint)
+            var receiver = try open(files).receive(ExpectedFile(sample.fingerprint))
             for byte in sample.bytes[receiver.resumeOffset...] { try receiver.append([byte]) }
             try receiver.finish()
         } check: { disk, isDone in
@@ -50,14 +50,14 @@ struct InterruptedObjectTests {
 
     @Test func `is whole when a received one is received again after a power cut kept its part`() throws {
         let disk = FaultyFiles()
-        var receiver = try open(disk).receive(sample.fingerprint)
+        var receiver = try open(disk).receive(ExpectedFile(sample.fingerprint))
         try receiver.append(sample.bytes)
         try disk.syncDirectory("/app/part")
         try receiver.finish()
         let crashed = disk.crashed(.lose)
         try #require(try crashed.status(of: part)?.linkCount == 2)
 
-        let again = try store(crashed).receive(sample.fingerprint)
+        let again = try store(crashed).receive(ExpectedFile(sample.fingerprint))
         #expect(again.resumeOffset == 0)
         #expect(try crashed.status(of: store(crashed).path(of: sample.digest))?.permissions == .sealed)
         #expect(try store(crashed).read(sample.digest, limit: 100) == sample.bytes)
@@ -97,7 +97,7 @@ struct InterruptedObjectTests {
         #expect(try disk.list("/app/part") == [])
 
         let noSpace = StoreError.file(.noSpace(.create, part))
-        var receiver = try store.receive(sample.fingerprint)
+        var receiver = try store.receive(ExpectedFile(sample.fingerprint))
         do throws(StoreError) {
             try receiver.append(sample.bytes)
             Issue.record("written to a full disk")
@@ -114,7 +114,7 @@ struct InterruptedObjectTests {
         }
         #expect(try !store.contains(sample.digest))
 
-        var next = try store.receive(sample.fingerprint)
+        var next = try store.receive(ExpectedFile(sample.fingerprint))
         #expect(next.resumeOffset == 4)
         try next.append(Array(sample.bytes[4...]))
         try next.finish()

@@ -15,7 +15,7 @@ struct ObjectBatchTests {
     }
 
     private func receive(_ sample: Sample, _ store: ObjectStore) throws -> SealedPart {
-        var receiver = try store.receive(sample.fingerprint)
+        var receiver = try store.receive(ExpectedFile(sample.fingerprint))
         try receiver.append(Array(sample.bytes[receiver.resumeOffset...]))
         return try receiver.seal()
     }
@@ -71,7 +71,7 @@ struct ObjectBatchTests {
     @Test func `gets no part that is not its entry's`() throws {
         let disk = FaultyFiles()
         let store = try store(disk)
-        var receiver = try store.receive(Sample.small.fingerprint.with(md5: Sample.other.fingerprint.md5))
+        var receiver = try store.receive(ExpectedFile(Sample.small.fingerprint.with(md5: Sample.other.fingerprint.md5)))
         try receiver.append(Sample.small.bytes)
         do throws(StoreError) {
             _ = try receiver.seal()

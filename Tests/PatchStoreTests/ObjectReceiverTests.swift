@@ -8,7 +8,7 @@ struct ObjectReceiverTests {
     @Test(arguments: TestDisk.allCases, Sample.all)
     func `becomes an object once all digests match`(_ disk: TestDisk, _ sample: Sample) throws {
         let (folder, store) = try open(disk)
-        var receiver = try store.receive(sample.fingerprint)
+        var receiver = try store.receive(ExpectedFile(sample.fingerprint))
         #expect(receiver.resumeOffset == 0)
         for start in stride(from: 0, to: sample.bytes.count, by: 100_000) {
             try receiver.append(Array(sample.bytes[start...].prefix(100_000)))
@@ -27,7 +27,7 @@ struct ObjectReceiverTests {
         let (_, store) = try open(disk)
         let sample = Sample.large
         try begin(sample, store, count: 300_000)
-        var receiver = try store.receive(sample.fingerprint)
+        var receiver = try store.receive(ExpectedFile(sample.fingerprint))
         #expect(receiver.resumeOffset == 300_000)
         #expect(receiver.received == 300_000)
         try receiver.append(Array(sample.bytes[300_000...]))
@@ -39,7 +39,7 @@ struct ObjectReceiverTests {
     func `needs no byte more when a sealed part is whole`(_ disk: TestDisk) throws {
         let (folder, store) = try open(disk)
         try folder.files.write(Sample.small.bytes, to: part(.small, folder), permissions: .sealed)
-        let receiver = try store.receive(Sample.small.fingerprint)
+        let receiver = try store.receive(ExpectedFile(Sample.small.fingerprint))
         let isComplete = receiver.isComplete
         #expect(isComplete)
         try receiver.finish()
@@ -61,7 +61,7 @@ struct ObjectReceiverTests {
         ]
         for make in stale {
             try make(path)
-            let receiver = try store.receive(Sample.small.fingerprint)
+            let receiver = try store.receive(ExpectedFile(Sample.small.fingerprint))
             #expect(receiver.resumeOffset == 0)
             #expect(try folder.files.status(of: path)?.kind == .file)
             try folder.files.remove(path)
@@ -71,7 +71,7 @@ struct ObjectReceiverTests {
 
     @Test func `is refused at the first byte too many, and its part removed`() throws {
         let (folder, store) = try open(.fake)
-        var receiver = try store.receive(Sample.small.fingerprint)
+        var receiver = try store.receive(ExpectedFile(Sample.small.fingerprint))
         let tooLong = StoreError.mismatch(Sample.small.digest, field: "size")
         try receiver.append(Sample.small.bytes)
         #expect(refusal { () throws(StoreError) in try receiver.append([1]) } == tooLong)
@@ -89,7 +89,7 @@ struct ObjectReceiverTests {
         _ entry: Fingerprint
     ) throws {
         let (folder, store) = try open(.fake)
-        var receiver = try store.receive(entry)
+        var receiver = try store.receive(ExpectedFile(entry))
         try receiver.append(Sample.small.bytes)
         do throws(StoreError) {
             try receiver.finish()
@@ -103,7 +103,7 @@ struct ObjectReceiverTests {
     @Test func `is refused when what was there already is not its beginning`() throws {
         let (folder, store) = try open(.fake)
         try folder.files.write(Array("patchLine".utf8.prefix(6)), to: part(.small, folder))
-        var receiver = try store.receive(Sample.small.fingerprint)
+        var receiver = try store.receive(ExpectedFile(Sample.small.fingerprint))
         try receiver.append(Array(Sample.small.bytes[6...]))
         do throws(StoreError) {
             try receiver.finish()
@@ -111,7 +111,7 @@ struct ObjectReceiverTests {
         } catch {
             #expect(error == .mismatch(Sample.small.digest, field: "md5"))
         }
-        #expect(try store.receive(Sample.small.fingerprint).resumeOffset == 0)
+        #expect(try store.receive(ExpectedFile(Sample.small.fingerprint)).resumeOffset == 0)
     }
 
     @Test(arguments: TestDisk.allCases)
@@ -136,7 +136,7 @@ struct ObjectReceiverTests {
     }
 
     private func begin(_ sample: Sample, _ store: ObjectStore, count: Int) throws {
-        var receiver = try store.receive(sample.fingerprint)
+        var receiver = try store.receive(ExpectedFile(sample.fingerprint))
         try receiver.append(Array(sample.bytes.prefix(count)))
     }
 

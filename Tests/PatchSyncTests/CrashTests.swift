@@ -258,6 +258,49 @@ struct CleanUpTests {
         await #expect(throws: SyncError.nothingToRollBackTo) { try await world.device.device.rollBack() }
     }
 
+    @Test func `of what a list withdraws is done by the launch or the switch that takes it away`() async throws {
+        for isLaunch in [true, false] {
+            let world = try World([])
+            try await publish(1, in: world)
+            world.repository.withdraw("fix")
+            try await world.device.sync()
+            let fix = SHA256Digest(of: Array("fix(1);".utf8))
+            #expect(try world.store.objects.contains(fix))
+            let device = world.device.device
+            let activation = isLaunch ? try await device.launch() : try await device.switchToPending()
+            guard case .run(let selection, [name("fix")]) = activation else {
+                Issue.record("\(activation)")
+                continue
+            }
+            #expect(selection.labels == "web 1")
+            #expect(try !world.store.objects.contains(fix))
+            try world.expectWhole("web 1")
+        }
+    }
+
+    @Test func `is not what a launch hangs on, and a later one finishes it`() async throws {
+        let world = try World([])
+        try await publish(1, in: world)
+        world.repository.withdraw("fix")
+        try await world.device.sync()
+        let rehearsal = world.disk.reopened()
+        _ = try await world.device.reopened(on: rehearsal).device.launch()
+        // The last changes of such a launch are the clean-up's.
+        for change in rehearsal.changes - 3...rehearsal.changes {
+            let disk = world.disk.reopened(failingAtChange: change)
+            let activation = try await world.device.reopened(on: disk).device.launch()
+            guard case .run(let selection, _) = activation else {
+                Issue.record("stopped at change \(change): \(activation)")
+                continue
+            }
+            #expect(selection.labels == "web 1")
+            let later = try world.device.reopened(on: disk.crashed(.lose))
+            try await later.device.removeUnused()
+            #expect(try later.store.objects.all().count == 4, "its two files, manifest and column")
+            #expect(try later.device.verifyInstalled(signatures: true).faults == [])
+        }
+    }
+
     @Test func `removes nothing while a manifest that it needs cannot be read`() async throws {
         let world = try World([])
         for number in 1...2 { try await publish(number, in: world) }

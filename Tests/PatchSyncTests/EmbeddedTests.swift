@@ -238,6 +238,27 @@ struct EmbeddedTests {
         try world.expectUntouched()
     }
 
+    /// Another folder stands in the place of the one that was checked, and its build is the same.
+    @Test(arguments: [true, false])
+    func `takes a bundle of which every byte lies here only once its signatures were checked here`(isSigned: Bool)
+        async throws
+    {
+        var world = try EmbeddedWorld([.bundle("web", "1", ["index.html": "<p>1</p>"])])
+        var next = SimulatedPatch.bundle("web", "2", ["index.html": "<p>2</p>"])
+        if !isSigned { next.assetsSignedAs = SimulatedPatch.Identity(app: "com.example.other") }
+        world.repository.publish([next])
+        try SimulatedEmbedded(of: world.repository).install(at: EmbeddedWorld.folder, on: world.disk)
+        world.device = try world.device.reopened(on: world.disk)
+        let report = try await world.device.sync()
+        let asset = EntryFault(entry: "web 2 index.html", rule: .signature)
+        #expect(report.failures.map(\.error) == (isSigned ? [] : [.trust(.entry(asset))]))
+        #expect(report.staging == (isSigned ? .staged : .unchanged))
+        // The version that runs lies in no folder any more: only where it stays is it fetched.
+        #expect((report.filesReceived == 0) == isSigned)
+        try await world.device.launchAndConfirm()
+        #expect(try world.running == (isSigned ? "web 2" : "web 1"))
+    }
+
     @Test func `removes objects that it ships when it cleans up`() async throws {
         let world = try EmbeddedWorld()
         world.repository.publish(SampleApp.second)

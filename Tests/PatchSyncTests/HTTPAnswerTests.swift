@@ -8,12 +8,12 @@ import Testing
 @Suite("The head of an answer")
 struct HTTPAnswerTests {
     private static let object = Fingerprint(of: Array("0123456789".utf8))
-    private let plain = FetchRequest("objects/x", limit: 10, deadline: .seconds(1), expected: object)
+    private let plain = FetchRequest("objects/x", limit: 10, deadline: .seconds(1), expected: ExpectedFile(object))
     private let rest = FetchRequest(
         "objects/x",
         limit: 10,
         deadline: .seconds(1),
-        expected: object,
+        expected: ExpectedFile(object),
         resume: .init(offset: 4, validator: "\"v1\"")
     )
 

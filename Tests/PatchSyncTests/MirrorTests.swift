@@ -151,7 +151,7 @@ struct MirrorTests {
     }
 }
 
-@Suite("A newer list", .timeLimit(.minutes(1)))
+@Suite("A newer list", .timeLimit(.minutes(10)))
 struct NewerListTests {
     private let slow = String(repeating: "slow", count: 10_000)
 

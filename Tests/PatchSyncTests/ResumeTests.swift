@@ -65,6 +65,22 @@ struct ResumeTests {
         #expect(waits.withLockedValue(\.self) == Array(repeating: .milliseconds(100), count: 3))
     }
 
+    @Test(arguments: [".manifest.json", ".manifest.sigs"])
+    func `of a bundle's manifest or signatures goes on at the byte too`(ending: String) async throws {
+        let world = try World([.bundle("web", "1", ["index.html": "<p>1</p>", "a.js": "a;", "b.js": "b;"])])
+        let path = try #require(world.repository.tree.files.keys.first { $0.hasSuffix(ending) })
+        world.repository.fail(path, with: .breaksOff(after: 700))
+        let report = try await world.device.sync()
+        #expect(report.failures.map(\.error) == [.fetch(.short(path))])
+        _ = world.repository.takeRequests()
+        world.repository.repair(path)
+        #expect(try await world.device.sync().isComplete)
+        #expect(world.repository.takeRequests().filter { $0.hasPrefix(path) } == ["\(path) from 700"])
+        #expect(try world.parts == [])
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 1")
+    }
+
     @Test(arguments: [nil, "\"5f3-61a80\"", "Thu, 19 Nov 2026 08:00:00 GMT"])
     func `goes on by the name that the server gave, and begins anew without one`(name: String?) async throws {
         let world = try World([script])

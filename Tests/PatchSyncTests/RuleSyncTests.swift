@@ -385,4 +385,45 @@ struct RetentionTests {
         #expect(retention.unused(objects: objects + [SHA256Digest(of: [1])]) == [SHA256Digest(of: [1])])
         #expect(retention.unused(bundles: [objects[2].hex, "lost+found"]) == [objects[2].hex, "lost+found"])
     }
+
+    /// What is served is kept by nobody else once `keep` or a roll back lets it go.
+    @Test(arguments: [
+        (kept: ["fix 2"], served: [], gone: ["fix 1", "web 1"]),
+        (kept: ["fix 2"], served: ["fix 1"], gone: ["web 1"]),
+        (kept: ["fix 2"], served: ["fix 1", "web 1"], gone: []),
+        (kept: [], served: ["fix 1"], gone: ["fix 2", "web 1"]),
+        (kept: ["fix 2", "fix 1"], served: ["fix 1"], gone: ["web 1"]),
+    ])
+    func `is what is served besides`(kept: [String], served: [String], gone: [String]) throws {
+        func digests(_ labels: [String]) -> [SHA256Digest] { labels.map { installed($0).fingerprint.sha256 } }
+        let all = ["fix 2", "fix 1", "web 1"]
+        let retention = try #require(
+            Retention(
+                keeping: kept.map { selection([$0]) },
+                served: served.map { selection([$0]) },
+                // Of a bundle that is served and cannot be read its manifest stays.
+                manifest: { _ in nil }
+            )
+        )
+        #expect(retention.unused(objects: digests(all)) == digests(gone))
+    }
+
+    @Test func `is unknown when the manifest of a kept bundle cannot be read, and no matter of a served one's`() {
+        let script = entry("web", "1")
+        let bundle = PatchEntry(
+            patchID: script.patchID,
+            kind: .bundle,
+            version: script.version,
+            url: script.url,
+            fingerprint: script.fingerprint,
+            signature: script.signature,
+            salt: script.salt,
+            requires: [:],
+            rules: .everyone
+        )
+        let unreadable = selection(of: [InstalledPatch(bundle, column: nil)], number: 1)
+        #expect(Retention(keeping: [unreadable], served: []) { _ in nil } == nil)
+        let served = Retention(keeping: [], served: [unreadable]) { _ in nil }
+        #expect(served?.unused(bundles: [bundle.fingerprint.sha256.hex]) == [])
+    }
 }

@@ -53,7 +53,8 @@ struct FaultyDisk {
     /// What cannot be opened, as when too many files are open.
     var unreadable: FilePath?
     private var lastInode = root
-    private var clock: Int64 = 1_000_000_000_000_000_000
+    /// What the next change is dated with, in nanoseconds since 1970.
+    var clock: Int64 = 1_000_000_000_000_000_000
 
     init() {
         nodes[Self.root] = Node(

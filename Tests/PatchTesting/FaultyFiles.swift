@@ -92,6 +92,13 @@ extension FaultyFiles {
         }
     }
 
+    /// Sets the clock that changes are dated with from now on; it may go back.
+    ///
+    /// - Parameter seconds: since 1970.
+    package func setClock(to seconds: Int) {
+        disk.withLockedValue { $0.clock = Int64(seconds) * 1_000_000_000 }
+    }
+
     /// Lets no reader open this file, about which nothing else is different; nil lets all of them.
     package func failReads(of path: FilePath?) {
         disk.withLockedValue { $0.unreadable = path }

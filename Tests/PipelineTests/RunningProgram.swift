@@ -40,6 +40,10 @@ struct RunningProgram: Sendable {
         try await end()
     }
 
+    func send(_ signal: Signal) throws {
+        try self.signal(signal)
+    }
+
     /// A signal, and its end.
     func end(by signal: Signal) async throws {
         try self.signal(signal)

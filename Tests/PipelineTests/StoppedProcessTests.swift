@@ -54,11 +54,13 @@ struct StoppedProcessTests {
         }
     }
 
-    /// Every how many changes it is stopped; every single one with `PATCHLINE_SWEEP=all` in the environment.
-    private func points(of changes: Int) -> [Int] {
+    /// The changes at which it is stopped: with `PATCHLINE_SWEEP=all` in the environment every single one, else a few, others for
+    /// each fault, and the last two, where things are committed.
+    private func points(of changes: Int, with fault: String) -> [Int] {
         let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        let stride = isFull ? 1 : max(1, changes / 4)
-        return (1...changes).filter { ($0 - 1) % stride == 0 || changes - $0 < 3 }
+        let stride = isFull ? 1 : max(1, changes / 3)
+        let offset = fault == "kill" ? 0 : stride / 2
+        return (1...changes).filter { ($0 - 1) % stride == offset % stride || changes - $0 < 2 }
     }
 
     /// Runs `body` at each chosen change of `work`, each time on a fresh copy of the store.
@@ -75,7 +77,7 @@ struct StoppedProcessTests {
                     let count = try await faulty(prepared, "count:1", in: world, as: "counted").outcome
                     let changes = try #require(count.errors.firstMatch(of: #/changes: (\d+)/#).flatMap { Int($0.1) })
                     try #require(count.code == 0 && changes > 2, "\(count)")
-                    for point in points(of: changes) {
+                    for point in points(of: changes, with: fault) {
                         let (stopped, device) = try await faulty(
                             prepared,
                             "\(fault):\(point)",

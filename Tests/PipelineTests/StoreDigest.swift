@@ -6,9 +6,12 @@ import SystemPackage
 struct StoreDigest: Equatable, CustomStringConvertible {
     private var files: [String: String] = [:]
 
-    /// Takes all but the lock files, which hold a pid while somebody works.
+    /// Takes all but the lock files, which hold a pid while somebody works, and a server's own records.
     init(of store: FilePath) async throws {
-        let files = "find . -type f -not -name lock -not -name sync.lock -exec sha256sum {} +; find . -type d"
+        let files = """
+            find . -type f -not -name lock -not -name sync.lock -not -name 'records.sqlite*' -exec sha256sum {} +
+            find . -type d
+            """
         let listing = try await run(.system("bash"), ["-c", files], in: store).done()
         for line in listing.output.split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1)

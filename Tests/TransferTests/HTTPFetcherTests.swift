@@ -18,7 +18,8 @@ struct HTTPFetcherTests {
         _ answer: @escaping @Sendable (String) -> RawServer.Answer
     ) async throws -> (parts: [FetchedPart], error: FetchError?, heads: [String]) {
         try await RawServer.running(answer) { server in
-            let request = request ?? FetchRequest("objects/x", limit: 10, deadline: .seconds(600), expected: object)
+            let request =
+                request ?? FetchRequest("objects/x", limit: 10, deadline: .seconds(600), expected: ExpectedFile(object))
             return try await HTTPFetcher.with([server.url()], app: RawServer.app, settings) { sources in
                 var parts: [FetchedPart] = []
                 do throws(FetchError) {
@@ -34,7 +35,7 @@ struct HTTPFetcherTests {
             "objects/x",
             limit: 10,
             deadline: .seconds(600),
-            expected: object,
+            expected: ExpectedFile(object),
             resume: .init(offset: offset, validator: "\"v1\"")
         )
     }
@@ -113,7 +114,7 @@ struct HTTPFetcherTests {
     }
 
     @Test func `gives up on an answer that does not come by its deadline`() async throws {
-        let request = FetchRequest("objects/x", limit: 10, deadline: .milliseconds(50), expected: object)
+        let request = FetchRequest("objects/x", limit: 10, deadline: .milliseconds(50), expected: ExpectedFile(object))
         let late = try await fetch(request) { _ in .silence }
         #expect(late.error == .timedOut("objects/x"))
     }
@@ -183,7 +184,12 @@ struct HTTPFetcherTests {
                 let object = object
                 let task = Task {
                     try await HTTPFetcher.with([url], app: RawServer.app, .patient) { sources in
-                        let request = FetchRequest("objects/x", limit: 10, deadline: .seconds(600), expected: object)
+                        let request = FetchRequest(
+                            "objects/x",
+                            limit: 10,
+                            deadline: .seconds(600),
+                            expected: ExpectedFile(object)
+                        )
                         try await sources[0].fetcher.fetch(request) { _ in }
                     }
                 }

@@ -2,9 +2,10 @@ import FoundationEssentials
 import SystemPackage
 import Testing
 
-/// A headless Chromium: Judges/browser.py.
+/// A session of a headless Chromium, with tabs, cookies and caches of its own: Judges/browser.py.
 struct Browser: Sendable {
     fileprivate let address: String
+    fileprivate let session: String
 
     /// Where screenshots stay: `PATCHLINE_ARTIFACTS`, else beside the running test bundle.
     static var artifacts: FilePath {
@@ -60,8 +61,8 @@ struct Browser: Sendable {
         try await take(step).split(separator: "\n").map(String.init)
     }
 
-    private func take(_ step: String, _ values: [String: String] = [:]) async throws -> String {
-        let body = try JSONEncoder().encode(values.merging(["step": step]) { $1 })
+    fileprivate func take(_ step: String, _ values: [String: String] = [:]) async throws -> String {
+        let body = try JSONEncoder().encode(values.merging(["step": step, "session": session]) { $1 })
         let outcome = try await PipelineTests.run(
             .system("curl"),
             ["-sS", "--fail-with-body", "-d", String(decoding: body, as: UTF8.self), address]
@@ -72,15 +73,42 @@ struct Browser: Sendable {
 }
 
 extension World {
-    /// Runs a browser of the test's own while `body` runs.
+    /// Opens a session of the one browser while `body` runs.
     func withBrowser(_ body: @escaping @Sendable (Browser) async throws -> Void) async throws {
+        let address = try #require(OneBrowser.address, "only a test in a suite with the trait `oneBrowser` has one")
+        let browser = Browser(address: address, session: folder.string)
+        do {
+            try await body(browser)
+        } catch {
+            _ = try? await browser.take("end")
+            throw error
+        }
+        _ = try await browser.take("end")
+    }
+}
+
+/// Runs one Chromium as long as a suite's tests run.
+struct OneBrowser: SuiteTrait, TestScoping {
+    @TaskLocal fileprivate static var address: String?
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing tests: @concurrent @Sendable () async throws -> Void
+    ) async throws {
         try FileManager.default.createDirectory(
             atPath: Browser.artifacts.string,
             withIntermediateDirectories: true
         )
         let arguments = [Tool.script("browser.py"), Browser.artifacts.string]
-        _ = try await running(.python, arguments) { program in
-            try await body(Browser(address: try await program.address()))
+        try await withoutActuallyEscaping(tests) { tests in
+            _ = try await running(.python, arguments, deadline: .seconds(600)) { program in
+                try await Self.$address.withValue(try await program.address()) { try await tests() }
+            }
         }
     }
+}
+
+extension Trait where Self == OneBrowser {
+    static var oneBrowser: Self { Self() }
 }

@@ -2,6 +2,7 @@ import SystemPackage
 import Testing
 
 /// Tried as a user would: a real browser, the real `patchsync serve`, a real `patchsrv` behind it.
+@Suite(.oneBrowser)
 enum BrowserTests {}
 
 /// A web app on a device, its server, and a browser that looks at it.

@@ -1,10 +1,11 @@
+import FoundationEssentials
 import Testing
 
 extension BrowserTests {
     @Suite("A page in a browser")
     struct Loading {
         @Test func `opens by the URL that is printed, hides its token, and gets all that it asks for`() async throws {
-            try await Scene.with([WebApp(1)]) { scene in
+            try await Scene.with { scene in
                 try await scene.tab.open(scene.url, release: 1)
                 #expect(try await scene.tab.run("location.href") == "\(scene.origin)/")
                 let token = try #require(scene.url.split(separator: "=").last)
@@ -23,7 +24,7 @@ extension BrowserTests {
         }
 
         @Test func `of somebody else who has no token is refused`() async throws {
-            try await Scene.with([WebApp(1)]) { scene in
+            try await Scene.with { scene in
                 try await scene.tab.open(scene.url, release: 1)
                 let stranger = scene.browser.tab("stranger", profile: "stranger")
                 #expect(try await stranger.open(scene.origin + "/") == 403)
@@ -34,7 +35,7 @@ extension BrowserTests {
         }
 
         @Test func `goes on at a client-side route after a reload`() async throws {
-            try await Scene.with([WebApp(1)]) { scene in
+            try await Scene.with { scene in
                 try await scene.tab.open(scene.url, release: 1)
                 try await scene.tab.run("history.pushState({}, '', '/shop/item/7?size=m#top')")
                 try await scene.tab.reload()
@@ -90,12 +91,15 @@ extension BrowserTests {
 
 extension WebApp {
     /// 8,000 samples a second of 8 bits: a sawtooth.
-    static func recording(seconds: Int) -> [UInt8] {
+    static func recording(seconds: Int) -> Data {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         let size = seconds * 8_000
         let format = little(1, 2) + little(1, 2) + little(8_000, 4) + little(8_000, 4) + little(1, 2) + little(8, 2)
         let head = Array("RIFF".utf8) + little(36 + size, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + format
-        return head + Array("data".utf8) + little(size, 4) + (0..<size).map { UInt8($0 & 255) }
+        var recording = Data(head + Array("data".utf8) + little(size, 4))
+        let tooth = Data(0...255)
+        while recording.count < 44 + size { recording.append(tooth.prefix(44 + size - recording.count)) }
+        return recording
     }
 
     /// 240 scripts whose URLs name their content, and 60 under plain URLs; of both, 10 differ from release to release.

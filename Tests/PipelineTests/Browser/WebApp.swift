@@ -2,10 +2,10 @@ import FoundationEssentials
 import SystemPackage
 
 /// A small web app in releases that look different, and say so in each of their files.
-struct WebApp {
+struct WebApp: Hashable, Sendable {
     let number: Int
     /// By their paths in the bundle.
-    var files: [String: [UInt8]] = [:]
+    var files: [String: Data] = [:]
     /// Paths that name their content.
     var cacheable: [String] = []
 
@@ -49,7 +49,7 @@ struct WebApp {
     /// A text file.
     subscript(path: String) -> String {
         get { files[path].map { String(decoding: $0, as: UTF8.self) } ?? "" }
-        set { files[path] = Array(newValue.utf8) }
+        set { files[path] = Data(newValue.utf8) }
     }
 
     func put(in folder: FilePath) throws {
@@ -59,7 +59,7 @@ struct WebApp {
                 atPath: file.removingLastComponent().string,
                 withIntermediateDirectories: true
             )
-            try Data(bytes).write(to: URL(filePath: file.string))
+            try bytes.write(to: URL(filePath: file.string))
         }
         let cacheable = cacheable.map { "\"\($0)\"" }.joined(separator: ", ")
         try write(
@@ -72,48 +72,5 @@ struct WebApp {
             """,
             to: folder.appending("release.yaml")
         )
-    }
-}
-
-/// What a server of a web app and a device start from.
-struct WebSite: Sendable {
-    let world: World
-    /// The server's folder.
-    let data: FilePath
-
-    /// Signs these releases one after the other, and publishes the first.
-    ///
-    /// - Parameter apps: numbered from 1.
-    static func make(in world: World, _ apps: [WebApp]) async throws -> WebSite {
-        let site = WebSite(world: world, data: world.path("site"))
-        for app in apps {
-            let source = world.path("source\(app.number)")
-            try app.put(in: source)
-            let previous = app.number == 1 ? nil : site.release(app.number - 1)
-            try await world.release(source, to: "release\(app.number)", previous: previous).done()
-        }
-        let keys = world.shop.keys
-        let online = keys.appending("online.key").string
-        try await run(
-            .patchsrv,
-            ["init", "--data", site.data.string, "--trust", keys.string, "--online-key", online]
-        ).done()
-        try await site.publish(1)
-        return site
-    }
-
-    private func release(_ number: Int) -> FilePath { world.path("release\(number)") }
-
-    /// Also beside a server that runs.
-    func publish(_ number: Int) async throws {
-        try await world.publish(release(number), to: data).done()
-    }
-
-    /// A device that runs release 1, confirmed.
-    func settledDevice(server: String) async throws -> Device {
-        let device = try await world.newDevice(server: server)
-        try await device.sync().done()
-        try await device.switchAndConfirm()
-        return device
     }
 }

@@ -1,0 +1,169 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+extension AppRepository {
+    /// How often a check begins anew because somebody published meanwhile.
+    private static let attempts = 3
+    /// Each round may show what lies below the role that the one before put back.
+    private static let rounds = 8
+
+    /// Verifies everything that this app has here: each role from the root of trust, each reference, digest and signature,
+    /// the releases that one can go back to, the records beside the tree.
+    ///
+    /// Reads only, and needs no lock: what a publish or `gc` changed meanwhile is looked at again.
+    package func check() throws(ServerError) -> TreeReport {
+        var attempt = 1
+        while true {
+            let before = try timestampIdentity()
+            var check = try TreeCheck(self)
+            check.run()
+            if check.report.isWhole || attempt == Self.attempts { return check.report }
+            guard try timestampIdentity() != before else { return check.report }
+            attempt += 1
+        }
+    }
+
+    /// The same, and puts right what it can prove: a file whose digest is known and whose bytes lie elsewhere, the first
+    /// root of trust, a label that a verified list has, half-written files.
+    ///
+    /// Signs nothing, and removes nothing of the tree. The caller holds the lock.
+    ///
+    /// - Parameter sources: folders that may hold what is missing: an exported tree, a copy of one, signed releases.
+    package func checkAndRepair(from sources: [FilePath] = []) throws(ServerError) -> TreeReport {
+        var repaired: [TreeFault] = []
+        for _ in 1...Self.rounds {
+            var check = try TreeCheck(self)
+            check.run()
+            var report = check.report
+            let healed = try repair(report, from: sources)
+            guard !healed.isEmpty else {
+                report.repaired = repaired
+                return report
+            }
+            repaired += healed
+        }
+        var report = try check()
+        report.repaired = repaired
+        return report
+    }
+
+    private func timestampIdentity() throws(ServerError) -> FileIdentity? {
+        do throws(FileError) { return try files.identity(of: path(of: .timestamp)) } catch { throw .file(error) }
+    }
+
+    /// - Returns: what it put right.
+    private func repair(_ report: TreeReport, from sources: [FilePath]) throws(ServerError) -> [TreeFault] {
+        let finder = try RepairSources(self, given: sources)
+        var (plan, healed) = (PublicationPlan(), [TreeFault]())
+        for fault in report.faults {
+            if let wanted = fault.wanted, let source = finder.source(of: wanted) {
+                plan.copy(source, as: wanted.sha256, to: .tree(wanted.file), in: wanted.file.step)
+                healed.append(fault)
+            } else if fault.rule == .leftover {
+                healed.append(fault)
+            }
+        }
+        if report.faults.contains(where: { $0.rule == .label }), let labels = try? healedLabels() {
+            plan.write(labels.fileBytes, to: .record("labels.json"), in: .records)
+            healed += report.faults.filter { $0.rule == .label }
+        }
+        if !healed.isEmpty { _ = try carryOut(plan) }
+        return healed
+    }
+
+    /// With every label that a published list has; an error where one is known with other bytes.
+    private func healedLabels() throws(ServerError) -> Labels {
+        let state = try PublishedState(of: self)
+        var labels = try labels()
+        for (name, channel) in state.channels {
+            let (bytes, file) = try target(.patchList(name), of: channel.role)
+            do throws(TrustError) {
+                let list = try VerifiedList(bytes, for: app, channel: name, file: file, role: channel.role)
+                labels = try labels.adding(list.entries, channel: name, version: channel.role.header.version)
+            } catch { throw .tree(app, error) }
+        }
+        try checkSize(of: labels)
+        return labels
+    }
+}
+
+extension Labels {
+    fileprivate func adding(
+        _ entries: [PatchEntry],
+        channel: ChannelName,
+        version: Int
+    ) throws(TrustError) -> Labels {
+        do throws(EntryFault) { return try adding(entries, channel: channel, roleVersion: version) } catch {
+            throw .entry(error)
+        }
+    }
+}
+
+extension TreePath.File {
+    fileprivate var step: PublicationPlan.Step {
+        switch self {
+        case .object, .target: .contents
+        case .role("snapshot", _): .snapshot
+        case .role("dial", _): .dial
+        case .role: .channel
+        case .root: .roots
+        case .timestamp: .timestamp
+        }
+    }
+}
+
+/// Where the bytes of a file may lie that the tree lost: other channels and apps of this server, drafts, and folders that
+/// somebody named.
+private struct RepairSources {
+    private let repository: AppRepository
+    private let folders: [FilePath]
+    private let targets: [SHA256Digest: [FilePath]]
+
+    init(_ repository: AppRepository, given: [FilePath]) throws(ServerError) {
+        self.repository = repository
+        let (files, app, folder) = (repository.files, repository.app, repository.folder)
+        do throws(FileError) {
+            var folders = given + given.map { $0.appending(app.text) }
+            let drafts = folder.drafts(of: app)
+            for channel in try files.status(of: drafts) == nil ? [] : try files.list(drafts) {
+                for version in try files.list(drafts.appending(channel)) {
+                    folders.append(drafts.appending(channel).appending(version))
+                }
+            }
+            for other in try files.list(folder.tree) where other != app.text {
+                folders.append(folder.tree.appending(other))
+            }
+            self.folders = folders
+            var targets: [SHA256Digest: [FilePath]] = [:]
+            for case .target(let path, let digest) in try TreeListing(of: app, in: repository.tree, files: files).files
+                .keys
+            {
+                targets[digest, default: []].append(repository.path(of: .target(path, digest)))
+            }
+            self.targets = targets
+        } catch { throw .file(error) }
+    }
+
+    /// The first place that holds just these bytes.
+    func source(of wanted: TreeFault.Wanted) -> FilePath? {
+        candidates(of: wanted).first { path in
+            (try? repository.files.fingerprint(of: path, limit: Limits.object))?.sha256 == wanted.sha256
+        }
+    }
+
+    private func candidates(of wanted: TreeFault.Wanted) -> [FilePath] {
+        let inTree = TreePath(repository.app, wanted.file).path
+        var paths = folders.map { $0.appending(inTree) }
+        switch wanted.file {
+        case .target(let path, let digest):
+            paths += (targets[digest] ?? []) + folders.map { $0.appending("targets/\(path)") }
+        case .role: paths += folders.map { $0.appending("role.json") }
+        case .root: paths.insert(repository.anchorFile, at: 0)
+        case .object, .timestamp: break
+        }
+        return paths
+    }
+}

@@ -1,0 +1,71 @@
+package import PatchFormat
+import PatchTrust
+
+extension AppRepository {
+    /// What the dial of a channel says now.
+    package func dial(of channel: ChannelName) throws(ServerError) -> DialState {
+        let state = try PublishedState(of: self)
+        let entries = try entries(of: channel, in: state)
+        return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: entries)
+    }
+
+    /// Turns a channel's dial: all of the changes, or none.
+    ///
+    /// Needs no release key, and can do nothing that one did not sign: it slows down, pauses, and goes up to the signed
+    /// ceiling. The caller holds the lock. Written are the dial, its role, the snapshot and last the timestamp; stopped
+    /// before that, readers see the old state.
+    /// - Parameter version: of the dial role that the operator looked at; any other is refused.
+    package func turn(
+        _ changes: [DialChange],
+        in channel: ChannelName,
+        expecting version: Int? = nil,
+        signing key: OnlineKey,
+        at now: UTCTime
+    ) throws(ServerError) -> DialOutcome {
+        let state = try PublishedState(of: self)
+        try checkOnlineKey(key, in: state)
+        try checkHolds(state, at: now)
+        let current = state.dial.header.version
+        if let version, version != current { throw .dial(.outdated(expected: version, current: current)) }
+        let entries = try entries(of: channel, in: state)
+        let before = try dial(of: channel, in: state).keeping(entries)
+        let after: Dial
+        do throws(DialRefusal) { after = try before.turned(by: changes, of: entries) } catch { throw .dial(error) }
+        guard after != before else { return .unchanged(DialState(before, version: current, of: entries)) }
+        let roles = try publish(after, on: state, signing: key, at: now)
+        return .turned(DialState(after, version: roles.dial, of: entries), roles)
+    }
+
+    private func publish(
+        _ dial: Dial,
+        on state: PublishedState,
+        signing key: OnlineKey,
+        at now: UTCTime
+    ) throws(ServerError) -> RefreshedVersions {
+        let size = dial.json.fileBytes.count
+        guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
+        let versions = try state.nextVersions(unused: try usedVersions())
+        var plan = PublicationPlan()
+        var dials = try state.dials()
+        plan.write(dial, to: &dials)
+        try FreshRoles(signers: state.signers(key), versions: versions, now: now)
+            .add(to: &plan, dials: dials, files: state.otherFiles)
+        _ = try carryOut(plan)
+        return RefreshedVersions(app: app, versions, signedAt: now)
+    }
+
+    /// What a channel lists, verified.
+    private func entries(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> [PatchEntry] {
+        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
+        return try list(of: channel, published.role).entries
+    }
+}
+
+extension PublicationPlan {
+    /// A channel's dial, under the name that its content has.
+    mutating func write(_ dial: Dial, to dials: inout [TargetPath: TargetFile]) {
+        let (bytes, path) = (dial.json.fileBytes, TargetPath.dial(dial.channel))
+        write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)
+        dials[path] = TargetFile(of: bytes)
+    }
+}

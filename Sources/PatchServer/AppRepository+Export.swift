@@ -1,0 +1,100 @@
+package import PatchFormat
+import PatchStore
+package import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// An app's current state in another folder.
+package struct Export: Equatable, Sendable {
+    package let app: AppID
+    /// Files written, and their bytes.
+    package let change: TreeChange
+    /// Files that were there already.
+    package let unchanged: Int
+    package let roles: RefreshedVersions
+    /// Channels that end before the exported tree does.
+    package let endingBefore: [RoleExpiry]
+}
+
+extension AppRepository {
+    /// Writes what is published now, and no older release, as `FOLDER/APP`: a tree that any static host serves.
+    ///
+    /// Incremental: what is there already is left alone. The order is that of a publish, so a reader of the folder sees
+    /// the old state or the new one, whenever it stops; the same call goes on from there. The served tree is only read,
+    /// and needs no lock: its files are written once.
+    ///
+    /// - Parameters:
+    ///   - roles: dial, snapshot and timestamp of the exported tree's own, from ``ownRoles(holding:signing:at:)``; nil for
+    ///     those that are served.
+    ///   - rereading: compares the bytes of every file that is there; else the size counts for what is named by its digest.
+    ///   - progress: told of files that are done, and of how many there are.
+    package func export(
+        to folder: FilePath,
+        signedWith roles: OwnRoles? = nil,
+        rereading: Bool = false,
+        progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    ) throws(ExportError) -> Export {
+        let state: PublishedState
+        let plan: PublicationPlan
+        do throws(ServerError) {
+            if let roles { state = roles.state } else { state = try PublishedState(of: self) }
+            plan = try self.plan(exporting: state, roles)
+        } catch { throw .server(error) }
+        let target = TreeExport(app: app, folder: folder, files: files)
+        let versions = roles?.versions ?? state.versions
+        try target.check(anchor: anchorFile, timestamp: versions.timestamp)
+        let (change, unchanged) = try target.carryOut(plan, rereading: rereading, progress: progress)
+        let expires = roles?.expires ?? state.timestamp.header.expires
+        return Export(
+            app: app,
+            change: change,
+            unchanged: unchanged,
+            roles: RefreshedVersions(
+                app: app,
+                timestamp: versions.timestamp,
+                snapshot: versions.snapshot,
+                dial: versions.dial,
+                expires: expires
+            ),
+            endingBefore: state.expiries.filter { $0.keeper == .holders && $0.expires < expires }
+        )
+    }
+
+    private func plan(exporting state: PublishedState, _ roles: OwnRoles?) throws(ServerError) -> PublicationPlan {
+        var plan = roles?.plan ?? PublicationPlan()
+        var (reader, needs) = (ContentsReader(self), RoleContents())
+        for (channel, published) in state.channels {
+            needs.merge(try reader.contents(of: published.role, channel: channel))
+        }
+        needs.merge(try reader.targets(of: state.dial))
+        for digest in needs.objects.keys.sorted() { plan.copy(path(of: .object(digest)), to: digest) }
+        for file in needs.targets.keys {
+            guard case .target(_, let digest) = file else { continue }
+            plan.copy(path(of: file), as: digest, to: .tree(file), in: .targets)
+        }
+        var copied: [(TreePath.File, PublicationPlan.Step, Int)] = []
+        for (name, file) in state.snapshot.files where name.text != "dial" {
+            copied.append((.role(name.text, version: file.version), .channel, Limits.targetsRole))
+        }
+        if roles == nil {
+            copied.append((.role("dial", version: state.dial.header.version), .dial, Limits.targetsRole))
+            copied.append((.role("snapshot", version: state.snapshot.header.version), .snapshot, Limits.snapshot))
+            copied.append((.timestamp, .timestamp, Limits.timestamp))
+        }
+        for (file, step, limit) in copied { plan.write(try read(file, limit: limit), to: .tree(file), in: step) }
+        for link in try RootChain(of: self).links {
+            plan.write(link.bytes, to: .tree(.root(version: link.version)), in: .roots)
+        }
+        return plan
+    }
+}
+
+extension PublishedState {
+    var versions: FreshRoles.Versions {
+        FreshRoles.Versions(
+            dial: dial.header.version,
+            snapshot: snapshot.header.version,
+            timestamp: timestamp.header.version
+        )
+    }
+}

@@ -1,0 +1,127 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+extension AppRepository {
+    /// What nothing needs any more, by this rule and at this time.
+    ///
+    /// A tree that does not verify is no witness of what is needed.
+    /// - Throws: `tree` or `treeFileMissing` when what must stay cannot be read: nothing is garbage then.
+    package func garbage(by rule: GarbageRule, at clock: UTCTime) throws(ServerError) -> GarbagePlan {
+        let state = try PublishedState(of: self)
+        let listing: TreeListing
+        do throws(FileError) { listing = try TreeListing(of: app, in: tree, files: files) } catch { throw .file(error) }
+        let facts = try facts(listing, state, at: clock)
+        let kept = KeptRoles(facts, by: rule)
+        var plan = GarbagePlan(
+            listing,
+            of: app,
+            keeping: kept,
+            and: try needs(of: kept, published: facts.lastVersions, dial: state.dial.header.version),
+            pinned: try pinnedObjects(state),
+            horizon: facts.history.now.adding(.zero - rule.protect)
+        )
+        plan.items[.drafts] = try lateDrafts(state)
+        return plan
+    }
+
+    private func facts(
+        _ listing: TreeListing,
+        _ state: PublishedState,
+        at clock: UTCTime
+    ) throws(ServerError) -> KeptRoles.Facts {
+        let current = state.snapshot.header.version
+        var written: [Int: UTCTime] = [:]
+        var named: [Int: [String: Int]] = [:]
+        for version in listing.versions(of: "snapshot") where version <= current {
+            let file = TreePath.File.role("snapshot", version: version)
+            written[version] = listing.files[file]?.modified
+            named[version] = try snapshot(version).files.reduce(into: [:]) { $0[$1.key.text] = $1.value.version }
+        }
+        let history = SnapshotHistory(
+            files: written,
+            current: (current, state.timestamp.header.version),
+            timestampWritten: listing.files[.timestamp]?.modified ?? clock,
+            signedAt: state.timestamp.signedAt,
+            clock: clock
+        )
+        var last = try labels().dropped
+        for (channel, published) in state.channels { last[channel] = published.role.header.version }
+        return KeptRoles.Facts(
+            listing: listing,
+            history: history,
+            currentSnapshot: current,
+            snapshots: named,
+            lastVersions: last
+        )
+    }
+
+    private func snapshot(_ version: Int) throws(ServerError) -> SnapshotRole {
+        let bytes = try read(.role("snapshot", version: version), limit: Limits.snapshot)
+        do throws(FormatError) {
+            return try SnapshotRole(try Envelope(bytes, role: "snapshot", limit: Limits.snapshot))
+        } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    private func needs(
+        of kept: KeptRoles,
+        published last: [ChannelName: Int],
+        dial: Int
+    ) throws(ServerError) -> RoleContents {
+        var reader = ContentsReader(self)
+        var needs = RoleContents()
+        for version in kept.dials where version <= dial {
+            if let role = try standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
+        }
+        for (channel, versions) in kept.channels {
+            // One above was never published: whoever tries it again brings what it needs.
+            for version in versions.sorted() where version <= last[channel] ?? 0 {
+                guard let role = try standingRole(channel.text, version: version) else { continue }
+                needs.merge(try reader.contents(of: role, channel: channel))
+            }
+        }
+        return needs
+    }
+
+    /// Of drafts that may be published still: what they bring, and what they lean on.
+    private func pinnedObjects(_ state: PublishedState) throws(ServerError) -> Set<SHA256Digest> {
+        let reader = ContentsReader(self)
+        var pinned: Set<SHA256Digest> = []
+        for draft in try drafts(state) where draft.version > state.version(of: draft.channel) {
+            pinned.formUnion(reader.objects(of: draft))
+        }
+        return pinned
+    }
+
+    private func lateDrafts(_ state: PublishedState) throws(ServerError) -> [GarbagePlan.Item] {
+        var late: [GarbagePlan.Item] = []
+        for draft in try drafts(state) where draft.version <= state.version(of: draft.channel) {
+            late.append(
+                GarbagePlan.Item(
+                    place: .draft(draft.channel, version: draft.version),
+                    path: "drafts/\(app)/\(draft.channel)/\(draft.version)",
+                    size: try size(of: draft)
+                )
+            )
+        }
+        return late
+    }
+
+    private func drafts(_ state: PublishedState) throws(ServerError) -> [Draft] {
+        var found: [Draft] = []
+        for delegation in state.targets.delegations {
+            if let channel = ChannelName(delegation.name) { found += try drafts(of: channel) }
+        }
+        return found
+    }
+
+    private func size(of draft: Draft) throws(ServerError) -> Int {
+        var size = draft.release.targets.values.reduce(0) { $0 + $1.count }
+        do throws(FileError) {
+            for path in draft.release.objects.values { size += try files.status(of: path)?.identity.size ?? 0 }
+        } catch { throw .file(error) }
+        return size
+    }
+}

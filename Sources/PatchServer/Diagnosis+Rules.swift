@@ -1,0 +1,200 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// The rules of each line: facts in, verdict out.
+extension Diagnosis.Line {
+    /// A publish of a large bundle needs this much at once.
+    private static let littleSpace = 1_000_000_000
+    private static let noSpace = 100_000_000
+    private static let fewFiles = 10_000
+    /// No server ran before it was written.
+    private static let earliest = UTCTime(seconds: 1_760_000_000)
+    /// How far two clocks may differ.
+    private static let clockSlack = Duration.minutes(1)
+    /// How long before its end a certificate is to be renewed.
+    private static let renewal = Duration.days(14)
+
+    /// Room for what is to come.
+    package static func disk(_ space: DiskSpace, freeText: String) -> Diagnosis.Line {
+        let hint = "patchsrv gc removes what nothing needs any more"
+        if let files = space.freeFiles, files < fewFiles {
+            return Diagnosis.Line("disk", files < 100 ? .fault : .warning, "room for \(files) more files", hint: hint)
+        }
+        let free = space.freeBytes
+        let verdict: Diagnosis.Verdict =
+            free < noSpace ? .fault : free < littleSpace || free < (space.totalBytes ?? 0) / 50 ? .warning : .ok
+        return Diagnosis.Line("disk", verdict, "\(freeText) free", hint: verdict == .ok ? nil : hint)
+    }
+
+    /// - Parameter signedAt: when the newest timestamp was signed; nil without an app.
+    package static func clock(_ now: UTCTime, signedAt: UTCTime?) -> Diagnosis.Line {
+        let hint = "set it, and keep it right with a time service: devices judge by what is signed here"
+        guard now > earliest else { return Diagnosis.Line("clock", .fault, "it says \(now)", hint: hint) }
+        if let signedAt, signedAt > now.adding(clockSlack) {
+            return Diagnosis.Line(
+                "clock",
+                .fault,
+                "it says \(now), and a timestamp was signed at \(signedAt)",
+                hint: hint
+            )
+        }
+        return Diagnosis.Line("clock", .ok, "\(now)")
+    }
+
+    /// The server's folder, which nobody but its user needs to read but for the tree.
+    package static func folder(_ status: FileStatus?, canWrite: Bool) -> Diagnosis.Line {
+        guard let status, status.kind == .directory else {
+            return Diagnosis.Line("folder", .fault, "it is not there", hint: "start an app with patchsrv init")
+        }
+        guard status.permissions.rawValue & 0o022 == 0 else {
+            return Diagnosis.Line("folder", .fault, "other users may change it", hint: "chmod go-w it")
+        }
+        guard canWrite else {
+            return Diagnosis.Line(
+                "folder",
+                .warning,
+                "this user may not write to it",
+                hint: "publish, refresh and gc need the user that owns it"
+            )
+        }
+        return Diagnosis.Line("folder", .ok, "it can be written to")
+    }
+
+    /// - Parameter error: why it could not be taken.
+    package static func lock(_ error: StoreLockError?) -> Diagnosis.Line {
+        switch error {
+        case nil: Diagnosis.Line("lock", .ok, "nobody holds it")
+        case .held(_, let pid):
+            Diagnosis.Line(
+                "lock",
+                .warning,
+                "held by \(pid.map { "process \($0)" } ?? "another process")",
+                hint: "a publish holds it for a moment; ask again"
+            )
+        case .file(let error): Diagnosis.Line("lock", .fault, "\(error)", hint: "its user must be able to write it")
+        }
+    }
+
+    package static func keyFile(of app: AppID, _ status: FileStatus?) -> Diagnosis.Line {
+        let subject = "\(app) key file"
+        guard let status, status.kind == .file else {
+            return Diagnosis.Line(
+                subject,
+                .fault,
+                "it is not there, so nothing can be signed",
+                hint: "put the online key back from a copy as apps/\(app)/online.key"
+            )
+        }
+        guard status.permissions.rawValue & 0o077 == 0 else {
+            return Diagnosis.Line(
+                subject,
+                .fault,
+                "other users can read it",
+                hint: "chmod 600 it, and think of a new one"
+            )
+        }
+        return Diagnosis.Line(subject, .ok, "its owner alone can read it")
+    }
+
+    /// - Parameter isNamed: whether somebody named a passphrase.
+    package static func key(of app: AppID, isEncrypted: Bool, isNamed: Bool, fault: String?) -> Diagnosis.Line {
+        let subject = "\(app) online key"
+        if let fault { return Diagnosis.Line(subject, .fault, fault) }
+        guard isEncrypted else {
+            return Diagnosis.Line(
+                subject,
+                .warning,
+                "it is not encrypted: whoever reads the disk has it",
+                hint: "openssl pkcs8 -topk8 -v2 aes-256-cbc encrypts it"
+            )
+        }
+        guard isNamed else {
+            return Diagnosis.Line(subject, .ok, "encrypted; name its passphrase to try it")
+        }
+        return Diagnosis.Line(subject, .ok, "the passphrase opens it, and the root of trust lists it")
+    }
+
+    /// What ``Readiness`` says of an app, one line for each role that is due.
+    package static func roles(of app: Readiness.App, at now: UTCTime) -> [Diagnosis.Line] {
+        if let fault = app.fault {
+            return [Diagnosis.Line("\(app.app) tree", .fault, fault, hint: "patchsrv check names each file")]
+        }
+        guard !app.due.isEmpty else { return [Diagnosis.Line("\(app.app) roles", .ok, "all of them hold")] }
+        return app.due.map { role in
+            Diagnosis.Line(
+                "\(app.app) \(role.role)",
+                role.expires <= now ? .fault : .warning,
+                role.expires <= now ? "expired at \(role.expires)" : "ends at \(role.expires)",
+                hint: role.keeper == .holders
+                    ? "its key holders sign it again" : "patchsrv refresh, or serve, signs it again"
+            )
+        }
+    }
+
+    /// - Parameter size: of `labels.json`, in bytes.
+    package static func labels(of app: AppID, size: Int) -> Diagnosis.Line {
+        let share = size * 100 / Limits.stateFile
+        return Diagnosis.Line(
+            "\(app) labels",
+            share >= 80 ? .warning : .ok,
+            "\(share) % of what their record may hold",
+            hint: share >= 80 ? "publish fewer new versions of patches" : nil
+        )
+    }
+
+    /// - Parameters:
+    ///   - validity: of the certificate, in seconds since 1970.
+    ///   - fault: why certificate and key cannot be used.
+    package static func tls(_ validity: ClosedRange<Int>?, fault: String?, at now: UTCTime) -> Diagnosis.Line {
+        if let fault { return Diagnosis.Line("tls", .fault, fault) }
+        guard let validity else { return Diagnosis.Line("tls", .ok, "no certificate was named") }
+        let end = UTCTime(seconds: validity.upperBound)
+        guard now.seconds >= validity.lowerBound else {
+            let start = UTCTime(seconds: validity.lowerBound)
+            return Diagnosis.Line("tls", .fault, "the certificate holds only from \(start) on")
+        }
+        guard now < end else {
+            return Diagnosis.Line("tls", .fault, "the certificate expired at \(end)", hint: "renew it")
+        }
+        let isSoon = end <= now.adding(renewal)
+        return Diagnosis.Line("tls", isSoon ? .warning : .ok, "it holds until \(end)", hint: isSoon ? "renew it" : nil)
+    }
+
+    /// Who has the port.
+    package enum Port: Equatable, Sendable {
+        case free
+        /// A server that answers as ours do.
+        case ours
+        case taken
+        case unusable(String)
+    }
+
+    package static func port(_ port: Int, _ found: Port) -> Diagnosis.Line {
+        switch found {
+        case .free: Diagnosis.Line("port", .ok, "\(port) is free")
+        case .ours: Diagnosis.Line("port", .ok, "\(port) is served by patchsrv")
+        case .taken:
+            Diagnosis.Line("port", .fault, "another program listens on \(port)", hint: "stop it, or name another port")
+        case .unusable(let reason): Diagnosis.Line("port", .fault, "\(port): \(reason)")
+        }
+    }
+}
+
+extension AppRepository {
+    /// Whether this key signs what the tree's root of trust asks a server to sign.
+    package func check(_ key: OnlineKey) throws(ServerError) {
+        try checkOnlineKey(key, in: try PublishedState(of: self))
+    }
+
+    /// When the newest timestamp says that it was signed.
+    package func signedAt() throws(ServerError) -> UTCTime? {
+        try PublishedState(of: self).timestamp.signedAt
+    }
+
+    /// In bytes; nil when it is not there.
+    package func labelsSize() throws(ServerError) -> Int? {
+        do throws(FileError) { return try files.status(of: labelsFile)?.identity.size } catch { throw .file(error) }
+    }
+}

@@ -1,0 +1,59 @@
+package import PatchFormat
+
+/// What a look at a server's surroundings found, line by line.
+package struct Diagnosis: Equatable, Sendable {
+    /// From good to bad.
+    package enum Verdict: String, CaseIterable, Comparable, Sendable {
+        case ok
+        /// It works now, and will not for ever.
+        case warning
+        /// It does not work, or is not safe.
+        case fault
+
+        package static func < (left: Verdict, right: Verdict) -> Bool {
+            allCases.firstIndex(of: left) ?? 0 < allCases.firstIndex(of: right) ?? 0
+        }
+    }
+
+    package struct Line: Equatable, Sendable {
+        /// What was looked at: `disk`, `clock`, `com.example.storefront online key`.
+        package let subject: String
+        package let verdict: Verdict
+        package let finding: String
+        /// What to do about it.
+        package let hint: String?
+
+        package init(_ subject: String, _ verdict: Verdict, _ finding: String, hint: String? = nil) {
+            self.subject = subject
+            self.verdict = verdict
+            self.finding = finding
+            self.hint = hint
+        }
+    }
+
+    package private(set) var lines: [Line] = []
+
+    package init() {}
+
+    package mutating func add(_ line: Line) { lines.append(line) }
+
+    /// The worst of all lines.
+    package var verdict: Verdict { lines.map(\.verdict).max() ?? .ok }
+
+    package var json: JSON {
+        .fields([
+            ("verdict", .text(verdict.rawValue)),
+            (
+                "lines",
+                .array(
+                    lines.map {
+                        .fields([
+                            ("subject", .text($0.subject)), ("verdict", .text($0.verdict.rawValue)),
+                            ("finding", .text($0.finding)), ("hint", $0.hint.map { .text($0) }),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}

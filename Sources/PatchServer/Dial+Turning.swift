@@ -1,0 +1,66 @@
+import PatchFormat
+
+extension Dial {
+    /// The dial of a channel that lists `entries`, without rows of what is listed no more.
+    func keeping(_ entries: [PatchEntry]) -> Dial {
+        with(entries.compactMap { row($0.patchID, $0.fingerprint.sha256) })
+    }
+
+    /// The dial after `changes`, one after the other; rows stand in the order of the list.
+    ///
+    /// A version that pauses keeps its share for the day on which it goes on. A row that says nothing is left out: without
+    /// one the signed ceiling holds.
+    func turned(by changes: [DialChange], of entries: [PatchEntry]) throws(DialRefusal) -> Dial {
+        var rows = entries.map { row($0.patchID, $0.fingerprint.sha256) ?? .saysNothing(of: $0) }
+        for change in changes {
+            var isListed = false
+            for (index, entry) in entries.enumerated() where change.isAbout(entry) {
+                rows[index] = try rows[index].turned(by: change, of: entry)
+                isListed = true
+            }
+            guard isListed else { throw .notListed(channel, change.subjectText) }
+        }
+        return with(rows.filter { !$0.saysNothing })
+    }
+
+    private func with(_ rows: [Row]) -> Dial {
+        Dial(app: app, channel: channel, rows: rows)
+    }
+}
+
+extension Dial.Row {
+    fileprivate static func saysNothing(of entry: PatchEntry) -> Dial.Row {
+        Dial.Row(
+            patchID: entry.patchID,
+            sha256: entry.fingerprint.sha256,
+            rollout: 10_000,
+            paused: false,
+            reason: nil
+        )
+    }
+
+    fileprivate var saysNothing: Bool { rollout == 10_000 && !paused && reason == nil }
+
+    /// The reason is the last change's; one that changes nothing and gives none leaves the one before.
+    fileprivate func turned(by change: DialChange, of entry: PatchEntry) throws(DialRefusal) -> Dial.Row {
+        var (rollout, paused) = (rollout, paused)
+        switch change.action {
+        case .pause: paused = true
+        case .resume: paused = false
+        case .rollout(let share):
+            let ceiling = entry.rules.rollout
+            guard share <= ceiling else {
+                throw .aboveCeiling(entry.patchID, entry.version, asked: share, ceiling: ceiling)
+            }
+            rollout = share
+        }
+        let isSame = rollout == self.rollout && paused == self.paused
+        return Dial.Row(
+            patchID: patchID,
+            sha256: sha256,
+            rollout: rollout,
+            paused: paused,
+            reason: change.reason?.text ?? (isSame ? reason : nil)
+        )
+    }
+}

@@ -1,0 +1,106 @@
+package import PatchFormat
+
+/// What an operator asks of the dial, for one version of a patch or for all that are listed.
+package struct DialChange: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
+        case everyVersion
+        case version(VersionLabel)
+        case content(SHA256Digest)
+    }
+
+    package enum Action: Hashable, Sendable {
+        case pause
+        case resume
+        /// In devices of 10,000, at most the signed ceiling.
+        case rollout(Int)
+    }
+
+    package let patchID: PatchID
+    package let subject: Subject
+    package let action: Action
+    /// Stands in the dial until the next change; devices say it where they wait for a version.
+    package let reason: DialReason?
+
+    package init(_ action: Action, of patchID: PatchID, _ subject: Subject = .everyVersion, reason: DialReason? = nil) {
+        self.patchID = patchID
+        self.subject = subject
+        self.action = action
+        self.reason = reason
+    }
+
+    func isAbout(_ entry: PatchEntry) -> Bool {
+        guard entry.patchID == patchID else { return false }
+        return switch subject {
+        case .everyVersion: true
+        case .version(let version): entry.version == version
+        case .content(let sha256): entry.fingerprint.sha256 == sha256
+        }
+    }
+}
+
+extension DialChange {
+    /// `web`, `web@1.4.2`, `web@sha256:…`, as people name what a change is about.
+    package static let subjectRule = "must be PATCH, PATCH@VERSION or PATCH@sha256:DIGEST"
+
+    package static func subject(_ text: some StringProtocol) -> (PatchID, Subject)? {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let id = PatchID(String(parts[0])) else { return nil }
+        guard parts.count == 2 else { return (id, .everyVersion) }
+        if parts[1].hasPrefix("sha256:") {
+            return SHA256Digest(hex: String(parts[1].dropFirst(7))).map { (id, .content($0)) }
+        }
+        return VersionLabel(String(parts[1])).map { (id, .version($0)) }
+    }
+
+    /// What ``subject(_:)`` reads.
+    var subjectText: String {
+        switch subject {
+        case .everyVersion: patchID.text
+        case .version(let version): "\(patchID)@\(version)"
+        case .content(let sha256): "\(patchID)@sha256:\(sha256.hex)"
+        }
+    }
+}
+
+/// Why an operator turned a dial, for other operators and for whoever asks a device.
+package struct DialReason: Hashable, Sendable {
+    package static let rule = "must be 1 to 500 bytes of text on one line"
+
+    package let text: String
+
+    package init?(_ text: String) {
+        let isPlain = text.unicodeScalars.allSatisfy {
+            ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+        }
+        guard (1...500).contains(text.utf8.count), isPlain else { return nil }
+        self.text = text
+    }
+}
+
+/// Why a dial is not turned; nothing has changed then.
+package enum DialRefusal: Error, Equatable, Sendable {
+    /// The channel has no release.
+    case unpublished(ChannelName)
+    /// The channel's list has no such patch, version or content.
+    case notListed(ChannelName, String)
+    /// Shares in devices of 10,000.
+    case aboveCeiling(PatchID, VersionLabel, asked: Int, ceiling: Int)
+    /// The dial role has another version than the one that the operator looked at.
+    case outdated(expected: Int, current: Int)
+    /// No device would read it.
+    case tooLarge(size: Int, limit: Int)
+}
+
+extension DialRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unpublished(let channel): "the channel \(channel) offers nothing yet"
+        case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
+        case .aboveCeiling(let id, let version, let asked, let ceiling):
+            "\(id) \(version) is signed for \(Share(ceiling)) of devices, and \(Share(asked)) is more"
+        case .outdated(let expected, let current):
+            "the dial was changed meanwhile: it has version \(current), not \(expected)"
+        case .tooLarge(let size, let limit): "the dial would have \(size) bytes, and may have \(limit)"
+        }
+    }
+}

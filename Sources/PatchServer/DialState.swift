@@ -1,0 +1,73 @@
+package import PatchFormat
+
+/// What a channel's dial makes of each version that is listed.
+package struct DialState: Equatable, Sendable {
+    package struct Version: Equatable, Sendable {
+        package let patchID: PatchID
+        package let version: VersionLabel
+        package let kind: PatchKind
+        package let sha256: SHA256Digest
+        /// What the release keys signed, in devices of 10,000.
+        package let ceiling: Int
+        /// What the dial says; nil where it says nothing.
+        package let row: Dial.Row?
+
+        package var isPaused: Bool { row?.paused == true }
+        /// In devices of 10,000; a device takes nothing of what pauses, whatever this is.
+        package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
+    }
+
+    package let app: AppID
+    package let channel: ChannelName
+    /// Of the dial role, which every change and every refresh raises.
+    package let version: Int
+    /// In list order.
+    package let versions: [Version]
+
+    init(_ dial: Dial, version: Int, of entries: [PatchEntry]) {
+        app = dial.app
+        channel = dial.channel
+        self.version = version
+        versions = entries.map { entry in
+            Version(
+                patchID: entry.patchID,
+                version: entry.version,
+                kind: entry.kind,
+                sha256: entry.fingerprint.sha256,
+                ceiling: entry.rules.rollout,
+                row: dial.row(entry.patchID, entry.fingerprint.sha256)
+            )
+        }
+    }
+
+    package var json: JSON {
+        .fields([
+            ("app", .text(app.text)), ("channel", .text(channel.text)), ("dialVersion", .integer(version)),
+            ("versions", .array(versions.map(\.json))),
+        ])
+    }
+}
+
+extension DialState.Version {
+    fileprivate var json: JSON {
+        .fields([
+            ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("kind", .text(kind.rawValue)),
+            ("sha256", .text(sha256.hex)), ("ceiling", .integer(ceiling)),
+            ("rollout", (row?.rollout).map { .integer($0) }), ("effective", .integer(effective)),
+            ("paused", .bool(isPaused)), ("reason", row?.reason.map { .text($0) }),
+        ])
+    }
+}
+
+/// What became of the changes that an operator asked for.
+package enum DialOutcome: Equatable, Sendable {
+    case turned(DialState, RefreshedVersions)
+    /// The dial says all of it already; nothing was signed.
+    case unchanged(DialState)
+
+    package var state: DialState {
+        switch self {
+        case .turned(let state, _), .unchanged(let state): state
+        }
+    }
+}

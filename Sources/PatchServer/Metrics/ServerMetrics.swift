@@ -1,0 +1,90 @@
+package import HTTPFiles
+package import PatchFormat
+import PatchStore
+import PatchTrust
+
+/// Everything that a server says of itself, as one page for Prometheus.
+package struct ServerMetrics: Sendable {
+    package let traffic = TrafficCounters()
+    package let refreshes = RefreshCounters()
+    private let readiness: ReadinessCheck
+    private let process: ProcessFacts
+    private let now: @Sendable () -> UTCTime
+
+    package init(readiness: ReadinessCheck, process: ProcessFacts, now: @escaping @Sendable () -> UTCTime) {
+        (self.readiness, self.process, self.now) = (readiness, process, now)
+    }
+
+    /// What cannot be found out is left out, so that a rule on `absent()` sees it.
+    package func text() async -> String {
+        var families = traffic.families + [refreshes.family]
+        if let findings = try? await readiness.findings() { families += Self.families(of: findings, at: now()) }
+        if let disk = await readiness.disk() {
+            families.append(
+                MetricFamily(
+                    "patchsrv_data_free_bytes",
+                    .gauge,
+                    "Free bytes of the data folder.",
+                    .integer(disk.freeBytes)
+                )
+            )
+            if let files = disk.freeFiles {
+                families.append(
+                    MetricFamily("patchsrv_data_free_inodes", .gauge, "Files that can still be made.", .integer(files))
+                )
+            }
+        }
+        return (families + process.families).map(\.text).joined()
+    }
+
+    private static func families(
+        of findings: [(app: AppID, finding: Readiness.Finding)],
+        at now: UTCTime
+    ) -> [MetricFamily] {
+        var verified = MetricFamily(
+            "patchsrv_tree_verifies",
+            .gauge,
+            "1 where an app's published tree verifies, else 0."
+        )
+        var expires = MetricFamily(
+            "patchsrv_role_expires_in_seconds",
+            .gauge,
+            "Seconds until a published role ends; below 0 devices take nothing new."
+        )
+        var versions = MetricFamily("patchsrv_role_version", .gauge, "Version of a published role.")
+        for (app, finding) in findings {
+            let label = (name: "app", value: app.text)
+            guard case .verified(let roles) = finding else {
+                verified.add(.integer(0), [label])
+                continue
+            }
+            verified.add(.integer(1), [label])
+            for role in roles {
+                let labels = [label, (name: "role", value: role.role)]
+                expires.add(.integer(role.expires.seconds - now.seconds), labels)
+                versions.add(.integer(role.version), labels)
+            }
+        }
+        return [verified, expires, versions]
+    }
+}
+
+/// `/metrics`, and 404 for all else.
+package struct MetricsPage: FileSource {
+    private let metrics: ServerMetrics
+
+    package init(_ metrics: ServerMetrics) {
+        self.metrics = metrics
+    }
+
+    package func answer(_ request: FileRequest) async -> FileAnswer {
+        guard request.path.text == "/metrics", !request.path.hasTrailingSlash else { return .notFound }
+        return .bytes(
+            ServedBytes(
+                bytes: Array(await metrics.text().utf8),
+                contentType: "text/plain; version=0.0.4; charset=utf-8",
+                cacheControl: "no-store"
+            )
+        )
+    }
+}

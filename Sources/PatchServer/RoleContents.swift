@@ -1,0 +1,111 @@
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+
+/// What one version of a channel, or a dial, needs beside its role.
+struct RoleContents: Equatable, Sendable {
+    /// By the digest in the name; sizes as the role says.
+    var targets: [TreePath.File: Int] = [:]
+    /// Scripts and assets; sizes as the list and the manifests say.
+    var objects: [SHA256Digest: Int] = [:]
+
+    mutating func merge(_ other: RoleContents) {
+        targets.merge(other.targets) { first, _ in first }
+        objects.merge(other.objects) { first, _ in first }
+    }
+}
+
+/// Follows roles to all that they need, and reads each manifest once.
+struct ContentsReader {
+    let repository: AppRepository
+    private var manifests: [SHA256Digest: [SHA256Digest: Int]] = [:]
+
+    init(_ repository: AppRepository) {
+        self.repository = repository
+    }
+
+    /// The targets of any role.
+    func targets(of role: TargetsRole) throws(ServerError) -> RoleContents {
+        var contents = RoleContents()
+        for (name, file) in role.targets {
+            guard let path = TargetPath(name.text) else {
+                let error = FormatError(role.name, field: "signed.targets.\(name)", rule: TargetPath.rule)
+                throw .tree(repository.app, .malformed(error))
+            }
+            do throws(TrustError) {
+                contents.targets[.target(path, try file.requiredSHA256(of: path.text))] = file.length
+            } catch { throw .tree(repository.app, error) }
+        }
+        return contents
+    }
+
+    /// The targets of a channel's role and the objects that its list and manifests name.
+    ///
+    /// The list and each manifest are compared with their digests; signatures are not looked at.
+    mutating func contents(of role: TargetsRole, channel: ChannelName) throws(ServerError) -> RoleContents {
+        var contents = try targets(of: role)
+        let (bytes, _) = try repository.target(.patchList(channel), of: role)
+        for entry in try list(bytes).entries {
+            switch entry.kind {
+            case .script: contents.objects[entry.fingerprint.sha256] = entry.fingerprint.size
+            case .bundle:
+                contents.objects.merge(try assets(of: entry, channel: channel, role)) { first, _ in first }
+            }
+        }
+        return contents
+    }
+
+    /// What a release that waits for signatures names, wherever the bytes of it lie.
+    func objects(of draft: Draft) -> Set<SHA256Digest> {
+        guard let bytes = draft.release.targets[.patchList(draft.channel)], let list = try? list(bytes) else {
+            return []
+        }
+        var objects: Set<SHA256Digest> = []
+        for entry in list.entries {
+            let path = TargetPath.manifest(channel: draft.channel, patchID: entry.patchID, version: entry.version)
+            switch entry.kind {
+            case .script: objects.insert(entry.fingerprint.sha256)
+            case .bundle:
+                let manifest = draft.release.targets[path].flatMap { try? AssetManifest($0) }
+                objects.formUnion(manifest?.assets.map(\.fingerprint.sha256) ?? [])
+            }
+        }
+        return objects
+    }
+
+    private func list(_ bytes: [UInt8]) throws(ServerError) -> PatchList {
+        do throws(FormatError) { return try ParsedPatchList(bytes).list } catch {
+            throw .tree(repository.app, .malformed(error))
+        }
+    }
+
+    private mutating func assets(
+        of entry: PatchEntry,
+        channel: ChannelName,
+        _ role: TargetsRole
+    ) throws(ServerError) -> [SHA256Digest: Int] {
+        if let known = manifests[entry.fingerprint.sha256] { return known }
+        let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+        let (bytes, _) = try repository.target(path, of: role)
+        var assets: [SHA256Digest: Int] = [:]
+        do throws(FormatError) {
+            for asset in try AssetManifest(bytes, named: path.text).assets {
+                assets[asset.fingerprint.sha256] = asset.fingerprint.size
+            }
+        } catch { throw .tree(repository.app, .malformed(error)) }
+        manifests[entry.fingerprint.sha256] = assets
+        return assets
+    }
+}
+
+extension AppRepository {
+    /// A role of the tree as it stands there, whoever signed it; nil when it is gone.
+    func standingRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
+        let file = TreePath.File.role(name, version: version)
+        guard try exists(path(of: file)) else { return nil }
+        let bytes = try read(file, limit: Limits.targetsRole)
+        do throws(FormatError) {
+            return try TargetsRole(try Envelope(bytes, role: name, limit: Limits.targetsRole), name: name)
+        } catch { throw .tree(app, .malformed(error)) }
+    }
+}

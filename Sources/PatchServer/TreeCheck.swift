@@ -1,0 +1,126 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+/// Looks at everything that an app has on a server, and goes on after what is wrong.
+struct TreeCheck {
+    let repository: AppRepository
+    let listing: TreeListing
+    var report: TreeReport
+    /// What was read already, with what it turned out to be; nil for what cannot be read.
+    private var known: [TreePath.File: Fingerprint?] = [:]
+    private var referenced: Set<TreePath.File> = []
+
+    init(_ repository: AppRepository) throws(ServerError) {
+        self.repository = repository
+        report = TreeReport(app: repository.app)
+        do throws(FileError) {
+            listing = try TreeListing(of: repository.app, in: repository.tree, files: repository.files)
+        } catch { throw .file(error) }
+    }
+
+    /// The roles, what they refer to, the rest of the tree, the records beside it.
+    mutating func run() {
+        let labels = checkRecords()
+        if let state = checkRoles() {
+            for (channel, published) in state.channels.sorted(by: { $0.name < $1.name }) {
+                check(published, of: channel, labels)
+            }
+            checkTargets(of: state.dial)
+            checkSuperseded(state)
+        }
+        checkRest()
+        report.faults.sort { ($0.path, $0.rule.rawValue) < ($1.path, $1.rule.rawValue) }
+    }
+
+    func path(of file: TreePath.File) -> String {
+        "tree/\(repository.app)/\(TreePath(repository.app, file).path)"
+    }
+
+    mutating func add(_ file: TreePath.File, _ rule: TreeFault.Rule, _ detail: String, sha256: SHA256Digest? = nil) {
+        let wanted = sha256.map { TreeFault.Wanted(file: file, sha256: $0) }
+        let fault = TreeFault(path(of: file), rule, detail, wanted: wanted)
+        guard !report.faults.contains(where: { $0.path == fault.path && $0.rule == rule }) else { return }
+        report.faults.append(fault)
+    }
+
+    mutating func note(_ file: TreePath.File) {
+        referenced.insert(file)
+    }
+
+    /// A role's bytes; nil when there are none, which is a fault.
+    mutating func bytes(_ file: TreePath.File, limit: Int, sha256: SHA256Digest? = nil) -> [UInt8]? {
+        note(file)
+        guard listing.files[file] != nil else {
+            add(file, .missing, "something refers to it", sha256: sha256)
+            return nil
+        }
+        do throws(FileError) {
+            let bytes = try repository.files.read(repository.path(of: file), limit: limit)
+            report.counts.bytes += bytes.count
+            return bytes
+        } catch {
+            add(file, .altered, "\(error)", sha256: sha256)
+            return nil
+        }
+    }
+
+    /// What a file that is named by its digest holds, read once; nil when it is missing or altered, which is a fault.
+    mutating func fingerprint(_ file: TreePath.File, by referrer: String) -> Fingerprint? {
+        note(file)
+        guard let digest = file.digest else { return nil }
+        if let known = known[file] { return known }
+        let found = read(file, digest, by: referrer)
+        known[file] = .some(found)
+        return found
+    }
+
+    private mutating func read(_ file: TreePath.File, _ digest: SHA256Digest, by referrer: String) -> Fingerprint? {
+        guard listing.files[file] != nil else {
+            add(file, .missing, "\(referrer) needs it", sha256: digest)
+            return nil
+        }
+        do throws(FileError) {
+            let found = try repository.files.fingerprint(of: repository.path(of: file), limit: Limits.object)
+            report.counts.bytes += found.size
+            if case .object = file { report.counts.objects += 1 } else { report.counts.targets += 1 }
+            guard found.sha256 == digest else {
+                add(file, .altered, "its bytes are not those that its name says", sha256: digest)
+                return nil
+            }
+            return found
+        } catch {
+            add(file, .altered, "\(error)", sha256: digest)
+            return nil
+        }
+    }
+
+    /// What nothing refers to must be what its name says all the same: a publish may come to rely on it.
+    private mutating func checkRest() {
+        for file in listing.files.keys where !referenced.contains(file) {
+            switch file {
+            case .target, .object:
+                report.counts.unreferenced += 1
+                _ = fingerprint(file, by: "nothing")
+            case .role, .root, .timestamp: report.counts.unreferenced += 1
+            }
+        }
+        for path in listing.strangers {
+            report.faults.append(
+                TreeFault("tree/\(repository.app)/\(path)", .stranger, "no file of a published tree has such a name")
+            )
+        }
+    }
+}
+
+extension TreePath.File {
+    /// The digest in the name of a file.
+    var digest: SHA256Digest? {
+        switch self {
+        case .target(_, let digest), .object(let digest): digest
+        case .timestamp, .root, .role: nil
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import PatchFormat
+import PatchStore
+import SystemPackage
+
+/// Which files a published tree has: names, sizes and times; nothing is opened.
+struct TreeListing: Sendable {
+    struct File: Equatable, Sendable {
+        let size: Int
+        /// When it was last written, by the machine's clock of then.
+        let modified: UTCTime
+    }
+
+    var files: [TreePath.File: File] = [:]
+    /// What stands there and is no file of a published tree, by path below the app's folder.
+    var strangers: [String] = []
+
+    /// The versions of a role that have a file.
+    func versions(of role: String) -> [Int] {
+        files.keys.compactMap { file in
+            guard case .role(role, let version) = file else { return nil }
+            return version
+        }.sorted()
+    }
+
+    /// Every channel whose role has a file, with its versions.
+    var channels: [ChannelName: [Int]] {
+        var found: [ChannelName: [Int]] = [:]
+        for case .role(let name, let version) in files.keys {
+            if let channel = ChannelName(name) { found[channel, default: []].append(version) }
+        }
+        return found.mapValues { $0.sorted() }
+    }
+}
+
+extension TreeListing {
+    /// Reads the folder `tree` of one app.
+    ///
+    /// Symbolic links are not followed: each is a stranger.
+    init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
+        guard try files.status(of: tree) != nil else { return }
+        try add("", of: app, in: tree, files)
+    }
+
+    private mutating func add(
+        _ folder: String,
+        of app: AppID,
+        in tree: FilePath,
+        _ disk: any FileOperations
+    ) throws(FileError) {
+        let names = try disk.list(folder.isEmpty ? tree : tree.appending(folder))
+        let paths = names.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+        for (path, identity) in zip(paths, try disk.identities(of: paths, below: tree)) {
+            if let identity {
+                guard let file = TreePath(below: app, path)?.file else {
+                    strangers.append(path)
+                    continue
+                }
+                files[file] = File(size: identity.size, modified: UTCTime(nanoseconds: identity.modified))
+            } else if try disk.status(of: tree.appending(path))?.kind == .directory {
+                try add(path, of: app, in: tree, disk)
+            } else {
+                strangers.append(path)
+            }
+        }
+    }
+}
+
+extension TreePath {
+    /// Reads a path below the app's folder.
+    init?(below app: AppID, _ path: String) {
+        self.init(segments: [app.text] + path.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
+    }
+}
+
+extension UTCTime {
+    /// - Parameter nanoseconds: since 1970, as the kernel says.
+    init(nanoseconds: Int64) {
+        self.init(seconds: Int(nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000).quotient))
+    }
+}

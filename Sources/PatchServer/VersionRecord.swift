@@ -1,0 +1,78 @@
+import PatchFormat
+import PatchStore
+import SystemPackage
+
+/// Numbers that are taken although no file of the tree says so: `versions.json`.
+///
+/// A number of a role is used once, for caches keep what it led to for ever, and devices refuse a lower one. Those of an
+/// exported tree were never served, and a role that was superseded long ago is gone. A server without this file has given
+/// none away.
+struct VersionRecord: Equatable, Sendable {
+    static let format = "patchline-versions-v1"
+    static let name = "versions.json"
+
+    /// The highest that were given to a tree that was exported with its own signatures.
+    var exported: FreshRoles.Versions?
+    /// The highest version of each channel whose role was removed as garbage.
+    var collected: [ChannelName: Int] = [:]
+}
+
+extension VersionRecord {
+    private static let versions = 1...(1 << 53 - 1)
+
+    init(_ bytes: [UInt8]) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: Self.name, limit: Limits.stateFile), of: Self.name)
+        try fields.constant("format", Self.format)
+        if fields.has("exported") {
+            let row = try fields.fields("exported")
+            exported = FreshRoles.Versions(
+                dial: try row.integer("dial", in: Self.versions),
+                snapshot: try row.integer("snapshot", in: Self.versions),
+                timestamp: try row.integer("timestamp", in: Self.versions)
+            )
+        }
+        for (index, value) in try fields.array("collected", limit: Limits.stateFile).enumerated() {
+            let row = try Fields(value, of: Self.name, at: "collected[\(index)]")
+            collected[try row.name("channel")] = try row.integer("roleVersion", in: Self.versions)
+        }
+    }
+
+    var fileBytes: [UInt8] {
+        JSON.fields([
+            ("format", .text(Self.format)),
+            (
+                "exported",
+                exported.map {
+                    .fields([
+                        ("dial", .integer($0.dial)), ("snapshot", .integer($0.snapshot)),
+                        ("timestamp", .integer($0.timestamp)),
+                    ])
+                }
+            ),
+            (
+                "collected",
+                .array(
+                    collected.sorted { $0.key < $1.key }.map {
+                        .fields([("channel", .text($0.key.text)), ("roleVersion", .integer($0.value))])
+                    }
+                )
+            ),
+        ]).fileBytes
+    }
+}
+
+extension AppRepository {
+    func versionRecord() throws(ServerError) -> VersionRecord {
+        let path = records.appending(VersionRecord.name)
+        guard try exists(path) else { return VersionRecord() }
+        let bytes = try read(path, limit: Limits.stateFile)
+        do throws(FormatError) { return try VersionRecord(bytes) } catch { throw .record(app, error) }
+    }
+
+    /// Writes it durably; the caller holds the lock.
+    func keep(_ record: VersionRecord) throws(ServerError) {
+        do throws(FileError) {
+            try files.replace(VersionRecord.name, in: records, with: record.fileBytes)
+        } catch { throw .file(error) }
+    }
+}

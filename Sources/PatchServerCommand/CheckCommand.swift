@@ -1,0 +1,118 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsrv check`: verifies everything that a server keeps.
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Verifies the whole published tree and the records beside it, and repairs what it can prove.",
+        discussion: """
+            Every role from the root of trust, every reference, every digest and signature of entries and assets, every
+            object's bytes, the superseded releases that one can go back to, the record of labels, drafts, and names that do
+            not belong there. It goes on after a fault and names each with its file and its rule:
+
+              missing      something refers to it, and it is not there
+              altered      its bytes are not those that its name, or what refers to it, says
+              malformed    it cannot be read as what it is
+              untrusted    a role that does not verify from the root of trust
+              entry        an entry or an asset whose signature or digests do not hold
+              label        labels.json does not say what a published list says
+              stranger     no file of a published tree has such a name; it is never served
+              record       a record of the server, or a draft, cannot be read
+              leftover     half-written, by what was stopped or is under way; no fault
+
+            --repair puts back what another channel, another app, a draft or a folder of --from has with just this digest, the
+            first root of trust, labels that a verified list has, and removes what is half-written. It signs nothing and
+            removes nothing of the tree. patchsrv publish of the current release puts its files back as well.
+
+            EXAMPLES
+              patchsrv check --data /srv/patchline
+              patchsrv check --data /srv/patchline --repair --from /backup/tree --from Releases/production
+              patchsrv check --data /srv/patchline --json
+
+            EXIT CODES
+              0   everything is whole, or is so again
+              3   faults are left
+              6   a file could not be read or written
+              7   another process holds the data folder (with --repair)
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup var apps: AppOptions
+
+    @Flag(help: "Put right what can be proved.")
+    var repair = false
+
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp(
+            "A folder that may hold what is missing: an exported tree, a release; repeatable.",
+            valueName: "dir"
+        )
+    )
+    var sources: [String] = []
+
+    @Flag(help: "Print what was found as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard sources.isEmpty || repair else { throw ValidationError("--from is for --repair") }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            var reports: [TreeReport] = []
+            for app in try apps.apps(in: folder.folder, damaged: true) {
+                let repository = AppRepository(suspecting: app, in: folder.folder, files: DiskFiles())
+                guard repair else {
+                    reports.append(try repository.check())
+                    continue
+                }
+                let lock = try folder.folder.locked(files: DiskFiles())
+                reports.append(try repository.checkAndRepair(from: sources.map { FilePath(argument: $0) }))
+                lock.release()
+            }
+            if json {
+                Console.standardOutput.line(JSON.fields([("apps", .array(reports.map(\.json)))]).pretty())
+            } else {
+                for report in reports { for line in report.lines { Console.standardOutput.line(printable(line)) } }
+            }
+            if reports.contains(where: { !$0.isWhole }) { throw Terminal.ExitCode.refused.ending }
+        }
+    }
+}
+
+extension TreeReport {
+    fileprivate var lines: [String] {
+        let unreferenced = counts.unreferenced > 0 ? "; \(counts.unreferenced) files that nothing refers to" : ""
+        let summary =
+            "\(app): \(counts.roles) roles, \(counts.targets) targets, \(counts.objects) objects, "
+            + "\(counts.signatures) signatures, \(ByteText(counts.bytes))\(unreferenced)"
+        let number = faults.count(where: \.rule.isFault)
+        return repaired.map { "✓ repaired \($0.path): \($0.rule.rawValue)" }
+            + faults.map { "\($0.rule.isFault ? "✗" : "-") \($0.path): \($0.rule.rawValue): \($0.detail)" }
+            + [summary, "\(app): \(number == 0 ? "whole" : number == 1 ? "1 fault" : "\(number) faults")"]
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("app", .text(app.text)), ("whole", .bool(isWhole)), ("faults", .array(faults.map(\.json))),
+            ("repaired", .array(repaired.map(\.json))), ("roles", .integer(counts.roles)),
+            ("targets", .integer(counts.targets)), ("objects", .integer(counts.objects)),
+            ("signatures", .integer(counts.signatures)), ("bytes", .integer(counts.bytes)),
+            ("unreferenced", .integer(counts.unreferenced)),
+        ])
+    }
+}
+
+extension TreeFault {
+    fileprivate var json: JSON {
+        .fields([("path", .text(path)), ("rule", .text(rule.rawValue)), ("detail", .text(detail))])
+    }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseService
+import ServerRecords
+import Terminal
+
+/// `patchsrv dial`: slows a version down, pauses it, turns it up to its ceiling.
+struct DialCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dial",
+        abstract: "Pauses and resumes versions and sets their share of devices, up to the signed ceiling.",
+        discussion: """
+            Takes effect at once and needs no release key. A dial never adds, removes or takes back a version: a device that
+            runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what holds.
+            A version is named PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means every version that is listed. All
+            actions of one call are done together, or none is. What a new release lists no more loses its row.
+
+            EXAMPLES
+              patchsrv dial --data /srv/patchline --channel production
+              patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
+              patchsrv dial --data /srv/patchline --channel production --resume web@1.4.2 --rollout web@1.4.2=25%
+              patchsrv dial --data /srv/patchline --channel production --rollout web=50% --expect 42 --json
+
+            EXIT CODES
+              0   done, or so already
+              3   refused: above the signed ceiling, or not listed; nothing was changed
+              8   the dial has another version than --expect says; nothing was changed
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"))
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp("The channel.", valueName: "channel"),
+        transform: { text in
+            guard let channel = ChannelName(text) else { throw ValidationError("--channel \(ChannelName.rule)") }
+            return channel
+        }
+    )
+    var channel: ChannelName
+
+    @Option(
+        help: ArgumentHelp("Devices take it no more until it is resumed; repeatable.", valueName: "patch[@version]")
+    )
+    var pause: [String] = []
+
+    @Option(help: ArgumentHelp("Goes on with the share that it had; repeatable.", valueName: "patch[@version]"))
+    var resume: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Of all devices that may take it, this share does; repeatable.",
+            valueName: "patch[@version]=share"
+        )
+    )
+    var rollout: [String] = []
+
+    @Option(help: ArgumentHelp("Why, in one line; devices that wait for it say so.", valueName: "text"))
+    var reason: String?
+
+    @Option(help: ArgumentHelp("Refuse unless the dial still has this version.", valueName: "number"))
+    var expect: Int?
+
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print the state as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard try !changes().isEmpty || (reason == nil && expect == nil) else {
+            throw ValidationError("--reason and --expect go with --pause, --resume or --rollout")
+        }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let repository = try AppRepository(try folder.app(named: app), in: folder.folder)
+            let changes = try changes()
+            guard !changes.isEmpty else { return show(try repository.dial(of: channel)) }
+            let key = try passphrase.key(at: repository.onlineKeyFile)
+            let desk = try folder.desk { _ in key }
+            show(try await desk.turn(changes, in: channel, of: repository.app, expecting: expect, by: .here))
+        }
+    }
+
+    private func changes() throws -> [DialChange] {
+        let reason = try reason.map { text in
+            guard let reason = DialReason(text) else { throw ValidationError("--reason \(DialReason.rule)") }
+            return reason
+        }
+        return try pause.map { try Self.change(.pause, of: $0, "--pause", reason) }
+            + resume.map { try Self.change(.resume, of: $0, "--resume", reason) }
+            + rollout.map { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let share = Share(String(parts[1])) else {
+                    throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE; the share \(Share.rule)")
+                }
+                return try Self.change(.rollout(share.tenThousandths), of: String(parts[0]), "--rollout", reason)
+            }
+    }
+
+    private static func change(
+        _ action: DialChange.Action,
+        of text: String,
+        _ option: String,
+        _ reason: DialReason?
+    ) throws -> DialChange {
+        guard let (id, subject) = DialChange.subject(text) else {
+            throw ValidationError("\(option) \(DialChange.subjectRule)")
+        }
+        return DialChange(action, of: id, subject, reason: reason)
+    }
+
+    private func show(_ state: DialState) {
+        if json { Console.standardOutput.line(state.json.pretty()) } else { state.write(to: .standardOutput) }
+    }
+
+    private func show(_ outcome: DialOutcome) {
+        if json { return Console.standardOutput.line(outcome.json.pretty()) }
+        switch outcome {
+        case .turned(_, let roles):
+            Console.standardOutput.line("turned: timestamp \(roles.timestamp), until \(roles.expires)")
+        case .unchanged: Console.standardOutput.line("so already: nothing was changed")
+        }
+        outcome.state.write(to: .standardOutput)
+    }
+}
+
+extension DialState {
+    fileprivate func write(to console: Console) {
+        console.line("\(app) \(channel), dial \(version)")
+        var table = Table([
+            "patch", "version", Table.Column("ceiling", .right), Table.Column("dial", .right),
+            Table.Column("holds", .right), "reason",
+        ])
+        for version in versions {
+            table.add([
+                "\(version.patchID)", "\(version.version)", "\(Share(version.ceiling))",
+                version.row.map { "\(Share($0.rollout))" } ?? "-",
+                version.isPaused ? Table.Cell("paused", .yellow) : "\(Share(version.effective))",
+                Table.Cell(version.row?.reason ?? ""),
+            ])
+        }
+        table.write(to: console)
+    }
+}
+
+extension FolderOptions {
+    /// The app that is named, or the only one there is.
+    func app(named name: String?) throws -> AppID {
+        if let name {
+            guard let app = AppID(name) else { throw ValidationError("--app \(AppID.rule)") }
+            return app
+        }
+        let all = try folder.allApps(files: DiskFiles())
+        guard let only = all.first else { throw Failure.noApps(in: folder) }
+        guard all.count == 1 else {
+            throw ValidationError("--app is needed: this server has \(all.map(\.text).joined(separator: ", "))")
+        }
+        return only
+    }
+}

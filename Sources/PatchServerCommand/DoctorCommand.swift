@@ -1,0 +1,166 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsrv doctor`: looks at what a server stands on.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Looks at disk, clock, folder, lock, keys, roles, TLS and port, and says what to do.",
+        discussion: """
+            Changes nothing. Give it the options of your `patchsrv serve`, and it tries what that will need: whether the
+            passphrase opens the online key, whether certificate and key belong together and hold, whether the port is free or
+            answered by patchsrv.
+
+            EXAMPLES
+              patchsrv doctor --data /srv/patchline
+              patchsrv doctor --data /srv/patchline --port 443 --passphrase-file /etc/patchline/online.pass \\
+                --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --json
+
+            EXIT CODES
+              0   all is well
+              3   a fault
+              10  warnings, and no fault
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup var apps: AppOptions
+
+    @Option(help: ArgumentHelp("The address that serve listens on.", valueName: "address"))
+    var host = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The port that serve listens on.", valueName: "port"))
+    var port: Int?
+
+    @OptionGroup var tls: TLSOptions
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print the lines as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw ValidationError("--port must be from 1 to 65535")
+        }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let now = Surroundings.now()
+            var diagnosis = Diagnosis()
+            lookAtFolder(&diagnosis)
+            for app in (try? apps.apps(in: folder.folder)) ?? [] { await look(at: app, now, &diagnosis) }
+            diagnosis.add(.clock(now, signedAt: newestSignature()))
+            diagnosis.add(tlsLine(now))
+            if let port { diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil))) }
+            if json {
+                Console.standardOutput.line(diagnosis.json.pretty())
+            } else {
+                for line in diagnosis.lines { line.write(to: .standardOutput) }
+            }
+            switch diagnosis.verdict {
+            case .ok: return
+            case .warning: throw Terminal.ExitCode.due.ending
+            case .fault: throw Terminal.ExitCode.refused.ending
+            }
+        }
+    }
+
+    private func lookAtFolder(_ diagnosis: inout Diagnosis) {
+        let (disk, root) = (DiskFiles(), folder.folder.root)
+        diagnosis.add(.folder(try? disk.status(of: root), canWrite: disk.canWrite(in: root)))
+        if let space = try? DiskSpace(at: root) {
+            diagnosis.add(.disk(space, freeText: "\(ByteText(space.freeBytes))"))
+        }
+        // Without the file nobody ever held it, and making it is not for a doctor.
+        guard (try? disk.status(of: folder.folder.lock)) ?? nil != nil else { return }
+        do throws(StoreLockError) {
+            let lock = try StoreLock(folder.folder.lock)
+            lock.release()
+            diagnosis.add(.lock(nil))
+        } catch { diagnosis.add(.lock(error)) }
+    }
+
+    private func look(at app: AppID, _ now: UTCTime, _ diagnosis: inout Diagnosis) async {
+        let check = ReadinessCheck(folder.folder, files: DiskFiles(), within: Readiness.within, now: { now })
+        if let readiness = try? await check.answer(), let found = readiness.apps.first(where: { $0.app == app }) {
+            for line in Diagnosis.Line.roles(of: found, at: now) { diagnosis.add(line) }
+        }
+        guard let repository = try? AppRepository(app, in: folder.folder) else { return }
+        let file = repository.onlineKeyFile
+        diagnosis.add(.keyFile(of: app, try? DiskFiles().status(of: file)))
+        if let bytes = try? DiskFiles().read(file, limit: Limits.keyFile) {
+            let isEncrypted = OnlineKey.isEncrypted(bytes)
+            let fault = isEncrypted && !passphrase.isNamed ? nil : keyFault(repository)
+            diagnosis.add(.key(of: app, isEncrypted: isEncrypted, isNamed: passphrase.isNamed, fault: fault))
+        }
+        if let size = (try? repository.labelsSize()) ?? nil { diagnosis.add(.labels(of: app, size: size)) }
+    }
+
+    /// Why the online key cannot sign; nil when it can.
+    private func keyFault(_ repository: AppRepository) -> String? {
+        do {
+            guard let key = try passphrase.reader(askingFor: [])(repository.onlineKeyFile) else { return nil }
+            try repository.check(key)
+            return nil
+        } catch { return Failure(of: error)?.message ?? "\(error)" }
+    }
+
+    private func newestSignature() -> UTCTime? {
+        let apps = (try? apps.apps(in: folder.folder)) ?? []
+        return apps.compactMap { app in
+            (try? AppRepository(app, in: folder.folder)).flatMap { repository in (try? repository.signedAt()) ?? nil }
+        }.max()
+    }
+
+    private func tlsLine(_ now: UTCTime) -> Diagnosis.Line {
+        do {
+            return .tls(try tls.identity(at: now)?.validity, fault: nil, at: now)
+        } catch { return .tls(nil, fault: Failure(of: error)?.message ?? "\(error)", at: now) }
+    }
+
+    /// Listens for a moment; where somebody does already, asks whether that is one of ours.
+    private static func owner(of port: Int, at host: String, isTLS: Bool) async -> Diagnosis.Line.Port {
+        let (listening, continuation) = AsyncStream.makeStream(of: Void.self)
+        let server = FileServer(
+            configuration: FileServerConfiguration(host: host, port: port),
+            source: PublishedTree("/nonexistent"),
+            onListening: { _ in continuation.finish() }
+        )
+        let running = Task { () -> Diagnosis.Line.Port? in
+            defer { continuation.finish() }
+            do throws(FileServerError) {
+                try await server.run()
+                return nil
+            } catch {
+                switch error {
+                case .portInUse: return await HealthCheck.isOurs(host: host, port: port, isTLS: isTLS) ? .ours : .taken
+                case .cannotBind(_, _, let reason), .listenerFailed(let reason): return .unusable(reason)
+                }
+            }
+        }
+        for await _ in listening {}
+        running.cancel()
+        return await running.value ?? .free
+    }
+}
+
+extension Diagnosis.Line {
+    fileprivate func write(to console: Console) {
+        let mark: String =
+            switch verdict {
+            case .ok: console.styled("ok", .dim)
+            case .warning: console.styled("warning", .bold)
+            case .fault: console.styled("fault", .bold, .red)
+            }
+        console.line("\(mark)  \(printable(subject)): \(printable(finding))")
+        if let hint { console.line("  \(console.styled("hint:", .cyan)) \(printable(hint))") }
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsrv export`: writes the published tree for a static host.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes what is published now as a tree that any static host serves.",
+        discussion: """
+            Writes DIR/APP with the current state and no older release; nginx, Caddy, a CDN's bucket or `python3 -m
+            http.server` on a stick serve it, and devices take it as they take this server. A second export writes only what
+            is new and touches nothing else. The timestamp comes last: a reader of DIR sees the old state or the new one, and
+            after a kill the same command goes on. Copy DIR elsewhere in that order too: metadata/timestamp.json last.
+
+            What the server signs holds seven days, so an export without --valid has to be made again within those. With
+            --valid the exported tree gets its own dial, snapshot and timestamp that hold that long, at most until root or
+            targets end; the served tree stays as it is. Their numbers are given away for good and the server's next ones
+            are higher, so a device that saw the export goes on with the server. While the server has not signed since, that
+            device takes it for a mirror that lags, and keeps what it has. Who can hand out an export can withhold newer
+            releases for as long as it holds: choose no more than you need.
+
+            EXAMPLES
+              patchsrv export /srv/www --data /srv/patchline
+              patchsrv export /media/stick --data /srv/patchline --valid 30d --passphrase-file online.pass
+              patchsrv export /srv/www --data /srv/patchline --app com.example.storefront --verify --json
+
+            EXIT CODES
+              0   DIR says what the server says
+              3   the published tree, or the online key, does not verify
+              6   a file could not be read or written
+              7   another process holds the data folder, or exports to DIR
+              8   DIR holds something newer, or another root of trust
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The folder to write to; it is made if it is missing.", valueName: "dir"))
+    var directory: String
+
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup var apps: AppOptions
+
+    @Option(help: ArgumentHelp("How long the exported tree holds, signed for it alone: 30d, 12h.", valueName: "time"))
+    var valid: DurationArgument?
+
+    @Flag(help: "Read every file of DIR again; else the size of what is named by its digest is enough.")
+    var verify = false
+
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard valid.map({ $0.duration <= AppRepository.longestExport }) ?? true else {
+            throw ValidationError("--valid must be at most \(AppRepository.longestExport.components.seconds / 86_400)d")
+        }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let target = FilePath(argument: directory)
+            let data = folder.folder.root.followingLinks
+            guard !target.followingLinks.starts(with: data), !data.starts(with: target.followingLinks) else {
+                throw Failure(
+                    "\(target) and the data folder lie in one another",
+                    hint: "name a folder elsewhere",
+                    exitCode: .usage
+                )
+            }
+            let chosen = try apps.apps(in: folder.folder)
+            let lock = try Self.locked(target)
+            var done: [Export] = []
+            for app in chosen { done.append(try export(app, to: target)) }
+            lock.release()
+            if json {
+                Console.standardOutput.line(JSON.fields([("apps", .array(done.map(\.json)))]).pretty())
+            } else {
+                for export in done { for line in export.lines(to: target) { Console.standardOutput.line(line) } }
+            }
+        }
+    }
+
+    private func export(_ app: AppID, to target: FilePath) throws -> Export {
+        let repository = try AppRepository(app, in: folder.folder)
+        let roles = try valid.map { valid in
+            let key = try passphrase.key(at: repository.onlineKeyFile)
+            let lock = try folder.folder.locked(files: DiskFiles())
+            let roles = try repository.ownRoles(holding: valid.duration, signing: key, at: Surroundings.now())
+            lock.release()
+            return roles
+        }
+        var progress: ProgressReport?
+        do {
+            let done = try repository.export(to: target, signedWith: roles, rereading: verify) { done, total in
+                if progress == nil { progress = ProgressReport("Exporting \(app)", total: total, unit: .items) }
+                progress?.update(to: done)
+            }
+            progress?.finish()
+            return done
+        } catch {
+            progress?.abandon()
+            throw error
+        }
+    }
+
+    private static func locked(_ target: FilePath) throws -> StoreLock {
+        try DiskFiles().makeDirectory(target, permissions: FilePermissions(rawValue: 0o755))
+        do throws(StoreLockError) { return try StoreLock(target.appending(".lock")) } catch {
+            throw ExportError.locked(error)
+        }
+    }
+}
+
+extension Export {
+    fileprivate func lines(to target: FilePath) -> [String] {
+        [
+            "\(app) in \(printable(target.appending(app.text).string))",
+            "  wrote \(change.files) files, \(ByteText(change.bytes)); \(unchanged) were there",
+            "  timestamp \(roles.timestamp), snapshot \(roles.snapshot), dial \(roles.dial), until \(roles.expires)",
+        ]
+            + endingBefore.map {
+                "  warning: \($0.role) ends earlier, at \($0.expires): devices take nothing of it then"
+            }
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("app", .text(app.text)), ("filesWritten", .integer(change.files)),
+            ("bytesWritten", .integer(change.bytes)),
+            ("unchanged", .integer(unchanged)), ("timestamp", .integer(roles.timestamp)),
+            ("snapshot", .integer(roles.snapshot)), ("dial", .integer(roles.dial)),
+            ("expires", .text(roles.expires.description)),
+            (
+                "endingBefore",
+                .array(
+                    endingBefore.map {
+                        .fields([("role", .text($0.role)), ("expires", .text($0.expires.description))])
+                    }
+                )
+            ),
+        ])
+    }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import Terminal
+
+/// `patchsrv gc`: removes what nothing needs any more.
+struct GarbageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc",
+        abstract: "Removes what nothing refers to any more: superseded roles, targets, objects, late drafts.",
+        discussion: """
+            What is published stays, and so do the newest superseded releases of each channel, whole, for going back to them;
+            whatever was current within the protected time, for a device may be in the middle of it; every root; and what a
+            draft that may still be published leans on. What refers goes before what is referred to, so a kill at any moment
+            leaves a whole tree. The folder's lock is held for a thousand files at a time: others publish in between.
+
+            When something was superseded is told by the files themselves, no later than the newest timestamp, so a clock that
+            jumped ahead removes nothing early. Run it from cron, once a day or so.
+
+            EXAMPLES
+              patchsrv gc --data /srv/patchline --dry-run
+              patchsrv gc --data /srv/patchline --keep 20 --protect 7d
+              patchsrv gc --data /srv/patchline --dry-run --json        (names every file)
+
+            EXIT CODES
+              0   nothing is left that could go
+              3   the published tree does not verify, so nobody knows what it needs: patchsrv check
+              6   a file could not be read or removed
+              7   another process holds the data folder
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup var apps: AppOptions
+
+    @Flag(help: "Say what would go, and remove nothing.")
+    var dryRun = false
+
+    @Option(help: ArgumentHelp("How many superseded releases of each channel stay whole.", valueName: "count"))
+    var keep = 10
+
+    @Option(help: ArgumentHelp("How long what was superseded stays at least: 48h, 7d, 0h.", valueName: "time"))
+    var protect = ProtectedTime(duration: .hours(48))
+
+    @Flag(help: "Print what goes as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...1_000_000).contains(keep) else { throw ValidationError("--keep must be from 0 to 1000000") }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let rule = GarbageRule(keep: keep, protect: protect.duration)
+            var reports: [Report] = []
+            for app in try apps.apps(in: folder.folder) {
+                let repository = try AppRepository(app, in: folder.folder)
+                reports.append(try await dryRun ? look(repository, rule) : collect(repository, rule))
+            }
+            if json {
+                let json = reports.map { $0.json(dryRun: dryRun) }
+                Console.standardOutput.line(JSON.fields([("apps", .array(json))]).pretty())
+            } else {
+                for report in reports { report.write(to: .standardOutput, dryRun: dryRun) }
+            }
+        }
+    }
+
+    private func look(_ repository: AppRepository, _ rule: GarbageRule) throws -> Report {
+        let plan = try repository.garbage(by: rule, at: Surroundings.now())
+        var tally = GarbageCollection.Tally()
+        let items = GarbagePlan.Stage.allCases.flatMap { plan.items[$0] ?? [] }
+        for item in items { tally.add(item.kind, bytes: item.size) }
+        return Report(app: repository.app, tally: tally, items: items)
+    }
+
+    private func collect(_ repository: AppRepository, _ rule: GarbageRule) async throws -> Report {
+        var collection = GarbageCollection(repository, by: rule, at: Surroundings.now())
+        var isMore = true
+        while isMore {
+            let lock = try await folder.folder.locked(waitingUpTo: .seconds(30))
+            isMore = try collection.step()
+            lock.release()
+        }
+        return Report(app: repository.app, tally: collection.removed, items: nil)
+    }
+
+    private struct Report {
+        let app: AppID
+        let tally: GarbageCollection.Tally
+        /// By name, where nothing was removed.
+        let items: [GarbagePlan.Item]?
+
+        private var rows: [(kind: String, count: Int, bytes: Int)] {
+            tally.rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.bytes) }
+        }
+
+        func write(to console: Console, dryRun: Bool) {
+            guard !rows.isEmpty else { return console.line("\(app): nothing to remove") }
+            console.line("\(app): \(dryRun ? "would remove" : "removed")")
+            var table = Table(["what", Table.Column("files", .right), Table.Column("bytes", .right)])
+            for row in rows { table.add(["\(row.kind)", "\(row.count)", "\(ByteText(row.bytes))"]) }
+            let (count, bytes) = rows.reduce((0, 0)) { ($0.0 + $1.count, $0.1 + $1.bytes) }
+            table.add(["in all", "\(count)", "\(ByteText(bytes))"])
+            table.write(to: console)
+        }
+
+        func json(dryRun: Bool) -> JSON {
+            .fields([
+                ("app", .text(app.text)), ("dryRun", .bool(dryRun)),
+                (
+                    "removed",
+                    .array(
+                        rows.map {
+                            .fields([
+                                ("kind", .text($0.kind)), ("files", .integer($0.count)), ("bytes", .integer($0.bytes)),
+                            ])
+                        }
+                    )
+                ),
+                (
+                    "items",
+                    items.map { items in
+                        .array(
+                            items.map {
+                                .fields([
+                                    ("path", .text($0.path)), ("kind", .text($0.kind)), ("bytes", .integer($0.size)),
+                                ])
+                            }
+                        )
+                    }
+                ),
+            ])
+        }
+    }
+}
+
+/// A length of time that may be none at all.
+struct ProtectedTime: ExpressibleByArgument {
+    let duration: Duration
+
+    var defaultValueDescription: String { "48h" }
+
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
+    init?(argument: String) {
+        if ["0", "0m", "0h", "0d"].contains(argument) {
+            duration = .zero
+        } else if let length = DurationArgument(argument: argument) {
+            duration = length.duration
+        } else {
+            return nil
+        }
+    }
+}

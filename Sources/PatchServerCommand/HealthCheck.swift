@@ -1,0 +1,69 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Asks a port whether `patchsrv serve` is behind it.
+enum HealthCheck {
+    private static let deadline = TimeAmount.seconds(3)
+    /// What `GET /healthz` of ours answers with, at most so many bytes in.
+    private static let limit = 4_096
+
+    /// - Parameter isTLS: whether it speaks HTTPS; the certificate is not looked at, for nothing secret is said.
+    static func isOurs(host: String, port: Int, isTLS: Bool) async -> Bool {
+        do {
+            let answer = try await ask(host: host == "0.0.0.0" ? "127.0.0.1" : host, port: port, isTLS: isTLS)
+            return answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("\r\n\r\nok")
+        } catch { return false }
+    }
+
+    private static func ask(host: String, port: Int, isTLS: Bool) async throws -> String {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connectTimeout(deadline)
+            .connect(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if isTLS { try channel.pipeline.syncOperations.addHandler(tlsHandler()) }
+                    try channel.pipeline.syncOperations.addHandler(IdleEnd(after: deadline))
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            let request = "GET /healthz HTTP/1.1\r\nHost: \(host):\(port)\r\nConnection: close\r\n\r\n"
+            try await outbound.write(ByteBuffer(string: request))
+            var answer = ""
+            for try await part in inbound {
+                answer += String(buffer: part)
+                if answer.utf8.count > limit { break }
+            }
+            return answer
+        }
+    }
+
+    private static func tlsHandler() throws -> NIOSSLClientHandler {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateVerification = .none
+        return try NIOSSLClientHandler(context: NIOSSLContext(configuration: configuration), serverHostname: nil)
+    }
+}
+
+/// Closes a connection after a time, whatever it does.
+private final class IdleEnd: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let after: TimeAmount
+    private var end: Scheduled<Void>?
+
+    init(after: TimeAmount) {
+        self.after = after
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let channel = context.channel
+        end = context.eventLoop.scheduleTask(in: after) { channel.close(promise: nil) }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end?.cancel()
+        context.fireChannelInactive()
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+
+/// When a server is ready no more, although it serves.
+struct ReadyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How long before the end of a role that people sign /readyz says so: 30d, 12h (default: 30d).",
+            valueName: "time"
+        )
+    )
+    var readyWithin: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "With less than this free on the disk /readyz says so: 500MB (default: 1GB; 0B looks at nothing).",
+            valueName: "bytes"
+        )
+    )
+    var readyFree: ByteCountArgument?
+
+    func check(_ folder: ServerFolder) -> ReadinessCheck {
+        ReadinessCheck(folder, within: readyWithin, free: readyFree)
+    }
+}
+
+extension ReadinessCheck {
+    init(_ folder: ServerFolder, within: DurationArgument?, free: ByteCountArgument?) {
+        self.init(
+            folder,
+            files: DiskFiles(),
+            within: within?.duration ?? Readiness.within,
+            enough: Readiness.enough(free: free?.bytes),
+            space: { try? DiskSpace(at: folder.root) },
+            now: Surroundings.now
+        )
+    }
+}
+
+extension Readiness {
+    /// How long before its end a role is reported where nobody says otherwise.
+    static let within = Duration.days(30)
+
+    /// What must be free where nobody says otherwise: room for a release of 10,000 files.
+    static func enough(free: Int?) -> DiskSpace {
+        let free = free ?? 1_000_000_000
+        return DiskSpace(freeBytes: free, freeFiles: free == 0 ? 0 : 10_000)
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// Everything that `patchsrv serve` can be told on its command line, in the environment and in a file.
+enum ServeSettings {
+    static let all: [Setting] = [
+        Setting("data"),
+        Setting("host", standard: "127.0.0.1"),
+        port("port", standard: "8080"),
+        Setting("api", standard: "on", rule: "must be on or off") { APISwitch(rawValue: $0) != nil },
+        Setting("access-log"),
+        Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
+        Setting("ready-within", standard: "30d", rule: timeRule) { DurationArgument(argument: $0) != nil },
+        Setting("ready-free", standard: "1GB", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
+        Setting("metrics-host", standard: "127.0.0.1"),
+        port("metrics-port"),
+        Setting("tls-certificate"),
+        Setting("tls-key"),
+        Setting("tls-passphrase-file"),
+        Setting("refresh-every", standard: "6h", rule: "\(timeRule), or off") { RefreshInterval(argument: $0) != nil },
+        Setting("passphrase-file", alternative: "passphrase"),
+        Setting("passphrase-env", alternative: "passphrase"),
+    ]
+
+    private static let timeRule = "must be a length of time such as 30d, 6h or 15m"
+
+    private static func port(_ name: String, standard: String? = nil) -> Setting {
+        Setting(name, standard: standard, rule: "must be from 0 to 65535") {
+            Int($0).map((0...65_535).contains) ?? false
+        }
+    }
+
+    /// The command line with what the environment and the file add to it; nil when it only asks for the configuration,
+    /// which was printed.
+    static func expanded(_ arguments: [String]) throws -> [String]? {
+        guard arguments.first == "serve", Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else {
+            return arguments
+        }
+        let given = Array(arguments.dropFirst())
+        let file = ResolvedSettings.options(in: given)["config"] ?? Surroundings.environment("PATCHSRV_CONFIG")
+        do {
+            let settings = try ResolvedSettings(
+                all,
+                arguments: given,
+                environment: Surroundings.environment,
+                file: try file.map(read)
+            )
+            if given.contains("--print-config") {
+                Console.standardOutput.write(settings.text)
+                return nil
+            }
+            return ["serve"] + settings.addedArguments + given
+        } catch let error as SettingsError { throw Failure(error) }
+    }
+
+    private static func read(_ file: String) throws -> SettingsFile {
+        let bytes = try DiskFiles().read(FilePath(argument: file).followingLinks, limit: SettingsFile.limit)
+        return try SettingsFile(bytes, named: file, known: all)
+    }
+}
+
+extension Failure {
+    fileprivate init(_ error: SettingsError) {
+        switch error {
+        case .unknownKey(_, _, _, let nearest):
+            self.init(
+                "\(error)",
+                hint: nearest.map { "did you mean \($0)?" } ?? "the keys are the options of patchsrv serve",
+                exitCode: .malformed
+            )
+        case .notSettings, .badValue(.file, _, _): self.init("\(error)", exitCode: .malformed)
+        case .badValue: self.init("\(error)", exitCode: .usage)
+        }
+    }
+}
+
+/// A number of bytes on the command line, in powers of a thousand: `1GB`, `500MB`.
+struct ByteCountArgument: ExpressibleByArgument {
+    static let rule = "must be a number of bytes such as 500MB, 1GB or 0B"
+
+    let bytes: Int
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let units = ["B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000]
+        guard let unit = units[String(argument.dropFirst(digits.count))], let count = Int(digits), count <= 1_000_000
+        else { return nil }
+        bytes = count * unit
+    }
+}
+
+extension LogFormat: ExpressibleByArgument {}

@@ -1,0 +1,31 @@
+import APIProxy
+
+/// A proxy that answers for an app until it is ended; its connections are gone then.
+struct RunningProxy: Sendable {
+    private let task: Task<Void, Never>
+    private let whenOver: AsyncStream<Never>.Continuation
+
+    /// Returns once `app` passes requests on.
+    init(
+        _ settings: APIProxy.Settings,
+        before app: LocalServer,
+        report: @escaping @Sendable (PatchlineApp.Event) -> Void
+    ) async {
+        let (over, whenOver) = AsyncStream.makeStream(of: Never.self)
+        let (ready, whenReady) = AsyncStream.makeStream(of: Never.self)
+        self.whenOver = whenOver
+        task = Task {
+            try? await APIProxy.with(settings, report: { report(.trouble($0)) }) { proxy in
+                await app.delegate(to: proxy)
+                whenReady.finish()
+                for await _ in over {}
+            }
+        }
+        for await _ in ready {}
+    }
+
+    func end() async {
+        whenOver.finish()
+        await task.value
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import Testing
+
+/// Everything that a server told its meter, in order.
+private final class Tally: TrafficMeter {
+    private let count = NIOLockedValueBox(0)
+    private let events: AsyncStream<String>
+    private let tell: AsyncStream<String>.Continuation
+
+    init() {
+        (events, tell) = AsyncStream.makeStream(of: String.self)
+    }
+
+    var open: Int { count.withLockedValue(\.self) }
+
+    func connectionOpened() { count.withLockedValue { $0 += 1 } }
+    func connectionRefused() { tell.yield("refused") }
+
+    func connectionClosed() {
+        count.withLockedValue { $0 -= 1 }
+        tell.yield("closed")
+    }
+
+    func answered(_ target: String, status: Int, bodyBytes: Int, in duration: Duration) {
+        tell.yield("\(target) \(status) \(bodyBytes)" + (duration > .zero ? "" : " in no time"))
+    }
+
+    func next() async -> String? { await events.first { _ in true } }
+}
+
+/// Ten bytes at `/ready` at once, and elsewhere after a while.
+private struct ReadySource: FileSource {
+    func prepared(_ request: FileRequest) -> PreparedReply? {
+        request.path.text == "/ready" ? PreparedReply(.bytes(.digits)) : nil
+    }
+
+    func answer(_ request: FileRequest) async -> FileAnswer { .bytes(.digits) }
+}
+
+@Suite("A server that is measured", .timeLimit(.minutes(1)))
+struct TrafficMeterTests {
+    @Test func `tells of every answer, made at once or not, and of what cannot be read`() async throws {
+        let tally = Tally()
+        try await TestServer.running(ReadySource(), meter: tally) { server in
+            try await server.connected { client in
+                for (target, method, bytes) in [("/ready?x", "GET", 10), ("/later", "GET", 10), ("/ready", "HEAD", 0)] {
+                    try await client.send(request(method, target))
+                    _ = try await client.response(toHead: method == "HEAD")
+                    #expect(await tally.next() == "\(target) 200 \(bytes)")
+                }
+                #expect(tally.open == 1)
+                try await client.send("NO\r\n\r\n")
+                _ = try await client.response()
+                #expect(await tally.next()?.hasPrefix("- 400 ") == true)
+            }
+            #expect(await tally.next() == "closed")
+            #expect(tally.open == 0)
+        }
+    }
+
+    @Test func `tells of those whom it refuses`() async throws {
+        let tally = Tally()
+        try await TestServer.running(ReadySource(), meter: tally, configure: { $0.maxConnections = 1 }) { server in
+            try await server.connected { first in
+                try await first.send(request("GET", "/ready"))
+                _ = try await first.response()
+                #expect(await tally.next() == "/ready 200 10")
+                #expect(try await server.connected { try await $0.response().status } == 503)
+                #expect(await tally.next() == "refused")
+                #expect(tally.open == 1)
+            }
+        }
+    }
+}

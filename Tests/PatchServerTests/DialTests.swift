@@ -1,0 +1,271 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import SystemPackage
+import Testing
+
+@Suite("A dial that is turned")
+struct DialTests {
+    private let production = ReleaseFactory.production
+    private let fix: PatchID = named("fix-cart-total")
+    private let web: PatchID = named("web")
+
+    /// Two versions of a script that are signed for half of the devices, and a bundle for everybody.
+    private func server(files: FaultyFiles = FaultyFiles()) throws -> TestingServer {
+        let server = try TestingServer(files: files)
+        try server.publish(try server.factory.release(contents(), on: server.repository))
+        return server
+    }
+
+    private func contents(ceiling: Int = 5_000) -> ReleaseFactory.Contents {
+        ReleaseFactory.Contents(
+            scripts: ["fix-cart-total": ("2", "cart.total = 2;")],
+            earlier: [("fix-cart-total", "1", "cart.total = 1;")],
+            rules: ["fix-cart-total": PatchRules(rollout: ceiling)]
+        )
+    }
+
+    @discardableResult
+    private func turn(
+        _ server: TestingServer,
+        _ changes: DialChange...,
+        expecting version: Int? = nil
+    ) throws(ServerError) -> DialOutcome {
+        try server.repository.turn(
+            changes,
+            in: production,
+            expecting: version,
+            signing: server.key,
+            at: TestingServer.start.adding(.hours(1))
+        )
+    }
+
+    /// `web 1.0.0: 100%, paused (why)`, in list order.
+    private func lines(_ state: DialState) -> [String] {
+        state.versions.map {
+            "\($0.patchID) \($0.version): \(Share($0.effective))" + ($0.isPaused ? ", paused" : "")
+                + ($0.row?.reason.map { " (\($0))" } ?? "")
+        }
+    }
+
+    @Test
+    func `slows one version down, and writes a dial, its role, a snapshot and a timestamp and nothing else`() throws {
+        let server = try server()
+        let before = try server.everything()
+        let outcome = try turn(server, DialChange(.rollout(2_500), of: fix, .version(named("2"))))
+        guard case .turned(let state, let roles) = outcome else {
+            Issue.record("was not turned")
+            return
+        }
+        #expect(lines(state) == ["fix-cart-total 2: 25%", "fix-cart-total 1: 50%", "web 1.0.0: 100%"])
+        #expect(try server.repository.dial(of: production) == state)
+        #expect((roles.dial, roles.snapshot, roles.timestamp) == (3, 3, 3) && state.version == 3)
+
+        let after = try server.everything()
+        let tree = server.folder.tree(of: server.repository.app).string
+        let changed = after.filter { before[$0.key] != $0.value }.keys.sorted()
+        #expect(changed.count == 4 && changed.allSatisfy { $0.hasPrefix(tree) })
+        #expect(
+            changed.dropLast().map { $0.dropFirst(tree.count) } == [
+                "/metadata/3.dial.json", "/metadata/3.snapshot.json", "/metadata/timestamp.json",
+            ]
+        )
+        #expect(changed.last?.contains("/targets/dial/") == true)
+        #expect(before.keys.allSatisfy { after[$0] != nil })
+        #expect(try PublishedState(of: server.repository).version(of: production) == 1)
+    }
+
+    @Test
+    func `pauses every version of a patch, and resumes each with the share that it had`() throws {
+        let server = try server()
+        try turn(server, DialChange(.rollout(1_250), of: fix, .version(named("1"))))
+        let paused = try turn(server, DialChange(.pause, of: fix, reason: DialReason("carts are empty")))
+        #expect(
+            lines(paused.state) == [
+                "fix-cart-total 2: 50%, paused (carts are empty)", "fix-cart-total 1: 12.5%, paused (carts are empty)",
+                "web 1.0.0: 100%",
+            ]
+        )
+        let resumed = try turn(server, DialChange(.resume, of: fix))
+        #expect(lines(resumed.state) == ["fix-cart-total 2: 50%", "fix-cart-total 1: 12.5%", "web 1.0.0: 100%"])
+        #expect(resumed.state.versions.map { $0.row == nil } == [true, false, true])
+    }
+
+    @Test
+    func `does several things at once, or none of them`() throws {
+        let server = try server()
+        let content = try #require(try server.repository.dial(of: production).versions.first)
+        let done = try turn(
+            server,
+            DialChange(.pause, of: web),
+            DialChange(.rollout(0), of: fix, .content(content.sha256))
+        )
+        #expect(lines(done.state) == ["fix-cart-total 2: 0%", "fix-cart-total 1: 50%", "web 1.0.0: 100%, paused"])
+        let before = try server.everything()
+        #expect(throws: ServerError.dial(.notListed(production, "web@9"))) {
+            try turn(server, DialChange(.resume, of: web), DialChange(.pause, of: web, .version(named("9"))))
+        }
+        #expect(try server.everything() == before)
+    }
+
+    @Test
+    func `goes up to the signed ceiling and not above it`() throws {
+        let server = try server()
+        try turn(server, DialChange(.rollout(100), of: fix))
+        #expect(lines(try turn(server, DialChange(.rollout(5_000), of: fix)).state).first == "fix-cart-total 2: 50%")
+        let before = try server.everything()
+        let refusal = DialRefusal.aboveCeiling(fix, named("2"), asked: 5_001, ceiling: 5_000)
+        #expect(throws: ServerError.dial(refusal)) { try turn(server, DialChange(.rollout(5_001), of: fix)) }
+        #expect(refusal.description == "fix-cart-total 2 is signed for 50% of devices, and 50.01% is more")
+        #expect(try server.everything() == before)
+    }
+
+    @Test
+    func `signs nothing when it says so already`() throws {
+        let server = try server()
+        try turn(server, DialChange(.pause, of: web, reason: DialReason("why")))
+        let before = try server.everything()
+        for change in [
+            DialChange(.pause, of: web), DialChange(.pause, of: web, reason: DialReason("why")),
+            DialChange(.resume, of: fix), DialChange(.rollout(10_000), of: web),
+        ] {
+            let outcome = try turn(server, change)
+            #expect(outcome == .unchanged(try server.repository.dial(of: production)))
+        }
+        #expect(try server.everything() == before)
+        let other = try turn(server, DialChange(.pause, of: web, reason: DialReason("another why")))
+        #expect(lines(other.state).last == "web 1.0.0: 100%, paused (another why)")
+    }
+
+    @Test
+    func `is not turned by two operators who looked at the same one`() throws {
+        let server = try server()
+        let seen = try server.repository.dial(of: production).version
+        try turn(server, DialChange(.pause, of: web), expecting: seen)
+        let before = try server.everything()
+        #expect(throws: ServerError.dial(.outdated(expected: seen, current: seen + 1))) {
+            try turn(server, DialChange(.rollout(1), of: web), expecting: seen)
+        }
+        #expect(try server.everything() == before)
+    }
+
+    @Test
+    func `keeps the rows of what the next release lists, and drops the others`() throws {
+        let server = try server()
+        try turn(server, DialChange(.pause, of: fix, reason: DialReason("why")), DialChange(.rollout(7), of: web))
+        var next = contents(ceiling: 10_000)
+        next.earlier = []
+        try server.publish(try server.factory.release(next, on: server.repository))
+        let state = try server.repository.dial(of: production)
+        #expect(lines(state) == ["fix-cart-total 2: 100%, paused (why)", "web 1.0.0: 0.07%"])
+        try server.publish(try server.factory.release(contents(), on: server.repository))
+        let back = try server.repository.dial(of: production)
+        #expect(back.versions.map { $0.row == nil } == [false, true, false])
+    }
+
+    @Test
+    func `outlives a refresh`() throws {
+        let server = try server()
+        let turned = try turn(server, DialChange(.pause, of: web)).state
+        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
+        let after = try server.repository.dial(of: production)
+        #expect(after.versions == turned.versions && after.version == turned.version + 1)
+    }
+
+    @Test
+    func `is of a channel that offers something, by the online key, while root and targets hold`() throws {
+        let server = try server()
+        let before = try server.everything()
+        #expect(throws: ServerError.dial(.unpublished(ReleaseFactory.beta))) {
+            try server.repository.dial(of: ReleaseFactory.beta)
+        }
+        let other = try TestingServer(server, key: .production)
+        #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: "production")) {
+            try turn(other, DialChange(.pause, of: web))
+        }
+        let late = TestingServer.start.adding(.days(365))
+        #expect(throws: ServerError.ended(role: "root", expires: late, at: late)) {
+            try server.repository.turn(
+                [DialChange(.pause, of: web)],
+                in: production,
+                signing: server.key,
+                at: late
+            )
+        }
+        #expect(try server.everything() == before)
+    }
+
+    @Test
+    func `is read by a device as it was turned`() throws {
+        let server = try server()
+        try turn(server, DialChange(.pause, of: web, reason: DialReason("why")))
+        let role = try PublishedState(of: server.repository).dial
+        let name = TargetPath.dial(production)
+        let file = try #require(role.targets[ExactString(name.text)])
+        let sha256 = try file.requiredSHA256(of: name.text)
+        let path = server.folder.tree(of: server.repository.app).appending(URLLayout.target(name, sha256: sha256))
+        let dial = try Dial(try server.files.read(path, limit: Limits.dial))
+        let content = try #require(try server.repository.dial(of: production).versions.last)
+        #expect(
+            dial.rows == [.init(patchID: web, sha256: content.sha256, rollout: 10_000, paused: true, reason: "why")]
+        )
+    }
+
+    @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
+    func `leaves the old dial or the new one when it is stopped, and can be turned again`(
+        survival: FaultyFiles.Survival
+    ) throws {
+        let files = FaultyFiles()
+        let server = try server(files: files)
+        let rehearsal = files.reopened()
+        let after = try turn(try server.on(rehearsal), DialChange(.pause, of: web)).state
+        let before = try server.repository.dial(of: production)
+        #expect(rehearsal.changes > 15)
+        for change in Sweep.points(of: rehearsal.changes, every: 4, offset: survival == .lose ? 0 : 2) {
+            let disk = files.reopened(failingAtChange: change)
+            #expect(throws: ServerError.self) { try turn(try server.on(disk), DialChange(.pause, of: web)) }
+            let stopped = try server.on(disk.crashed(survival))
+            let found = try stopped.repository.dial(of: production)
+            #expect(found == before || found == after, "stopped at change \(change)")
+            _ = try stopped.repository.listing()
+            #expect(try turn(stopped, DialChange(.pause, of: web)).state.versions == after.versions)
+        }
+    }
+}
+
+@Suite("What an operator writes of a dial")
+struct DialWordsTests {
+    @Test(arguments: [
+        ("0%", 0), ("25%", 2_500), ("0.5%", 50), ("12.34%", 1_234), ("100%", 10_000), ("0.01%", 1),
+    ])
+    func `is a share, read and written the same way`(text: String, share: Int) {
+        #expect(Share(text)?.tenThousandths == share && "\(Share(share))" == text)
+    }
+
+    @Test(arguments: ["", "%", "25", "-1%", "+1%", "101%", "100.01%", "1.234%", "1.%", ".5%", "1e1%", "٣%", "25 %"])
+    func `is no other share`(text: String) {
+        #expect(Share(text) == nil)
+    }
+
+    @Test
+    func `names a patch, a version of it, or a content`() {
+        let digest = SHA256Digest(of: [])
+        let (web, version): (PatchID, VersionLabel) = (named("web"), named("1.4.2"))
+        #expect(DialChange.subject("web").map { $0 == (web, .everyVersion) } == true)
+        #expect(DialChange.subject("web@1.4.2").map { $0 == (web, .version(version)) } == true)
+        #expect(DialChange.subject("web@sha256:\(digest.hex)").map { $0 == (web, .content(digest)) } == true)
+        for bad in ["", "@1", "web@", "web@a b", "web@sha256:12", "we b"] {
+            #expect(DialChange.subject(bad) == nil, "\(bad)")
+        }
+    }
+
+    @Test
+    func `has a reason of one line and at most 500 bytes`() {
+        #expect(DialReason(String(repeating: "é", count: 250)) != nil)
+        for bad in ["", "a\nb", "\u{1B}[2J", "\u{2028}", String(repeating: "é", count: 250) + "x"] {
+            #expect(DialReason(bad) == nil)
+        }
+    }
+}

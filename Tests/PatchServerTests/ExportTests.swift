@@ -1,0 +1,328 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Testing
+
+@Suite("An exported tree")
+struct ExportTests {
+    private let app = ReleaseFactory.app
+
+    /// A server with two releases of production.
+    private func server(on files: FaultyFiles = FaultyFiles()) throws -> TestingServer {
+        let server = try TestingServer(files: files)
+        try server.publish(try server.factory.release(on: server.repository))
+        try server.publish(try server.factory.release(Self.second, on: server.repository))
+        return server
+    }
+
+    static let second = ReleaseFactory.Contents(
+        web: ("1.0.1", ["index.html": "<p>one</p>", "app/main.js": "console.log(2);"])
+    )
+    static let third = ReleaseFactory.Contents(
+        web: ("1.0.2", ["index.html": "<p>three</p>", "app/main.js": "console.log(2);"])
+    )
+
+    @Test
+    func `is what is published now, whole, and no older release`() throws {
+        let server = try server()
+        let done = try server.repository.export(to: ExportedTree.folder)
+        #expect(done.unchanged == 0 && done.change.files == 13)
+        #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (3, 3, 3))
+        #expect(done.endingBefore == [])
+
+        let exported = try ExportedTree(server)
+        #expect(try exported.faults() == [])
+        let old = try server.treeFiles().subtracting(try exported.files())
+        #expect(old.contains("metadata/2.snapshot.json") && old.contains("metadata/1.production.json"))
+        #expect(old.contains(URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8)))))
+        #expect(try exported.files().isSubset(of: try server.treeFiles()))
+    }
+
+    @Test
+    func `made again writes nothing and touches nothing`() throws {
+        let server = try server()
+        _ = try server.repository.export(to: ExportedTree.folder)
+        let before = try ExportedTree(server).identities()
+        for rereading in [false, true] {
+            let again = try server.repository.export(to: ExportedTree.folder, rereading: rereading)
+            #expect(again.change == .nothing && again.unchanged == 13)
+        }
+        #expect(try ExportedTree(server).identities() == before)
+    }
+
+    @Test
+    func `takes only what is new after a publish`() throws {
+        let server = try server()
+        _ = try server.repository.export(to: ExportedTree.folder)
+        let before = try ExportedTree(server).identities()
+        try server.publish(try server.factory.release(Self.third, on: server.repository))
+        let done = try server.repository.export(to: ExportedTree.folder)
+        // One object, list, manifest, column, role, dial role, snapshot, timestamp.
+        #expect(done.change.files == 8)
+        let exported = try ExportedTree(server)
+        #expect(try exported.faults() == [])
+        let kept = try exported.identities().filter { before[$0.key] != nil && $0.key != "metadata/timestamp.json" }
+        #expect(kept == before.filter { $0.key != "metadata/timestamp.json" })
+    }
+
+    @Test
+    func `heals what rotted there when it is read again`() throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        _ = try server.repository.export(to: ExportedTree.folder)
+        let object = URLLayout.object(SHA256Digest(of: Array("console.log(2);".utf8)))
+        try files.rot(ExportedTree.folder.appending(app.text).appending(object))
+        #expect(try server.repository.export(to: ExportedTree.folder).change == .nothing)
+        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 1)
+        #expect(try ExportedTree(server).faults() == [])
+    }
+
+    @Test
+    func `with its own signatures holds as long as asked, and the served tree stays as it is`() throws {
+        let server = try server()
+        let before = try server.everything().filter { $0.key.contains("/tree/") }
+        let roles = try server.ownRoles(for: .days(30))
+        #expect(roles.expires == TestingServer.start.adding(.days(30)))
+        let done = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (4, 4, 4))
+        #expect(try server.everything().filter { $0.key.contains("/tree/") } == before)
+
+        let exported = try ExportedTree(server)
+        #expect(try exported.faults() == [])
+        let (state, served) = (try exported.state(), try PublishedState(of: server.repository))
+        #expect(
+            [state.timestamp.header, state.snapshot.header, state.dial.header].allSatisfy {
+                $0.expires == roles.expires && $0.version == 4
+            }
+        )
+        #expect(state.dial.targets == served.dial.targets)
+        #expect(state.snapshot.files["production"] == served.snapshot.files["production"])
+        #expect(state.timestamp.signedAt == TestingServer.start)
+    }
+
+    @Test
+    func `with its own signatures ends with root and targets, and names the channels that end earlier`() throws {
+        let server = try server()
+        let roles = try server.ownRoles(for: .days(364), at: TestingServer.start.adding(.days(60)))
+        #expect(roles.expires == TestingServer.start.adding(.days(365)))
+        let done = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        #expect(done.endingBefore.map(\.role) == ["production"])
+        let late = TestingServer.start.adding(.days(365))
+        #expect(throws: ServerError.ended(role: "root", expires: late, at: late)) {
+            try server.ownRoles(for: .days(1), at: late)
+        }
+    }
+
+    @Test
+    func `has numbers that the server never gives to anything else`() throws {
+        let server = try server()
+        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
+        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
+        let exported = try ExportedTree(server).state()
+        #expect((exported.timestamp.header.version, exported.snapshot.header.version) == (5, 5))
+        let refreshed = try server.repository.refresh(signing: server.key, at: server.factory.now)
+        #expect((refreshed.timestamp, refreshed.snapshot, refreshed.dial) == (6, 6, 6))
+        guard
+            case .published(let done) = try server.publish(
+                try server.factory.release(Self.third, on: server.repository)
+            )
+        else {
+            Issue.record("was not published")
+            return
+        }
+        #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (7, 7, 7))
+        _ = try server.ownRoles(for: .days(30))
+        #expect(try server.repository.refresh(signing: server.key, at: server.factory.now).timestamp == 9)
+    }
+
+    /// What a device does that saw the exported tree and meets the server again.
+    @Test
+    func `is followed by the server's next state, and its last one before is an older mirror`() throws {
+        let server = try server()
+        let served = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
+        let roles = try server.ownRoles(for: .days(30))
+        _ = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        let exported = try ExportedTree(server)
+        let root = try server.files.read(server.treePath("metadata/1.root.json"), limit: Limits.root)
+        var device = try TrustedMetadata(trustedRoot: root, at: server.factory.now)
+        #expect(try device.updateTimestamp(try exported.read("metadata/timestamp.json")) == .taken)
+        try device.updateSnapshot(try exported.read("metadata/4.snapshot.json"))
+
+        #expect(throws: TrustError.rolledBack(role: "timestamp", offered: 3, trusted: 4)) {
+            var again = device
+            _ = try again.updateTimestamp(served)
+        }
+        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        let next = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
+        #expect(try device.updateTimestamp(next) == .taken)
+        try device.updateSnapshot(
+            try server.files.read(server.treePath("metadata/5.snapshot.json"), limit: 10_000)
+        )
+        try device.checkSnapshotIsCurrent()
+    }
+
+    @Test
+    func `takes nothing older than it has`() throws {
+        let server = try server()
+        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
+        let before = try ExportedTree(server).identities()
+        #expect(throws: ExportError.older(app, timestamp: 3, inFolder: 4)) {
+            try server.repository.export(to: ExportedTree.folder)
+        }
+        #expect(try ExportedTree(server).identities() == before)
+        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        #expect(try server.repository.export(to: ExportedTree.folder).roles.timestamp == 5)
+    }
+
+    @Test
+    func `takes nothing of another root of trust`() throws {
+        let server = try server()
+        let root = ExportedTree.folder.appending(app.text).appending("metadata")
+        try server.files.makeDirectory(root)
+        try server.files.write([1], to: root.appending("1.root.json"))
+        #expect(throws: ExportError.otherRoot(app, ExportedTree.folder)) {
+            try server.repository.export(to: ExportedTree.folder)
+        }
+        #expect(try server.files.list(root) == ["1.root.json"])
+    }
+
+    @Test
+    func `takes nothing that rotted on the server, and goes on offering what it had`() throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        _ = try server.repository.export(to: ExportedTree.folder)
+        try server.publish(try server.factory.release(Self.third, on: server.repository))
+        let digest = SHA256Digest(of: Array("<p>three</p>".utf8))
+        try files.rot(server.treePath(URLLayout.object(digest)))
+        #expect(throws: ExportError.server(.tree(app, .wrongDigest(name: digest.hex, algorithm: "sha256")))) {
+            try server.repository.export(to: ExportedTree.folder)
+        }
+        let exported = try ExportedTree(server)
+        #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 2)
+        #expect(try exported.faults() == [])
+    }
+
+    @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
+    func `stopped anywhere is the old state or the new one, and the next export finishes`(
+        survival: FaultyFiles.Survival
+    ) throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        _ = try server.repository.export(to: ExportedTree.folder)
+        try server.publish(try server.factory.release(Self.third, on: server.repository))
+        let rehearsal = files.reopened()
+        _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
+        #expect(rehearsal.changes > 40)
+        for change in Sweep.points(of: rehearsal.changes, every: 8, offset: survival == .lose ? 0 : 4) {
+            let disk = files.reopened(failingAtChange: change)
+            #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
+            let after = try server.on(disk.crashed(survival))
+            #expect(try ExportedTree(after).faults() == [], "stopped at change \(change)")
+            _ = try after.repository.export(to: ExportedTree.folder)
+            let exported = try ExportedTree(after)
+            #expect(try exported.faults() == [])
+            #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 3)
+            #expect(try after.files.list(ExportedTree.folder) == [app.text])
+        }
+    }
+
+    @Test
+    func `stopped the first time has no timestamp until all else is there`() throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        let rehearsal = files.reopened()
+        _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
+        for change in Sweep.points(of: rehearsal.changes, every: 12) {
+            let disk = files.reopened(failingAtChange: change)
+            #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
+            let after = try server.on(disk.crashed(.keepNames))
+            let timestamp = ExportedTree.folder.appending(app.text).appending("metadata/timestamp.json")
+            guard try after.files.status(of: timestamp) != nil else { continue }
+            #expect(try ExportedTree(after).faults() == [], "stopped at change \(change)")
+        }
+    }
+
+    @Test
+    func `whose numbers were given away before a crash leaves them unused`() throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        let rehearsal = files.reopened()
+        _ = try server.on(rehearsal).ownRoles(for: .days(30))
+        for change in 1...rehearsal.changes {
+            let disk = files.reopened(failingAtChange: change)
+            #expect(throws: ServerError.self) { try server.on(disk).ownRoles(for: .days(30)) }
+            let after = try server.on(disk.crashed(.lose))
+            let next = try after.repository.refresh(signing: server.key, at: server.factory.now).timestamp
+            #expect(next == 4 || next == 5)
+        }
+        _ = try server.ownRoles(for: .days(30))
+        let after = try server.on(files.crashed(.lose))
+        #expect(try after.repository.refresh(signing: server.key, at: server.factory.now).timestamp == 5)
+    }
+}
+
+/// The folder that a server exports to, looked at with the eyes of a check.
+struct ExportedTree {
+    static let folder = FilePath("/out/tree")
+
+    private let server: TestingServer
+    private let repository: AppRepository
+
+    /// Beside the tree stands the root of trust that a reader of it ships.
+    init(_ server: TestingServer) throws {
+        self.server = server
+        let (folder, app) = (ServerFolder("/out"), server.repository.app)
+        let records = folder.apps.appending(app.text)
+        try server.files.makeDirectory(records)
+        for name in ["root.json", "labels.json", "online.key"] {
+            try server.files.removeIfPresent(records.appending(name))
+            let bytes = try server.files.read(
+                server.folder.apps.appending(app.text).appending(name),
+                limit: Limits.stateFile
+            )
+            try server.files.write(bytes, to: records.appending(name))
+        }
+        repository = AppRepository(suspecting: app, in: folder, files: server.files)
+    }
+
+    func state() throws -> PublishedState { try PublishedState(of: repository) }
+
+    func faults() throws -> [TreeFault] { try repository.check().faults }
+
+    func read(_ name: String) throws -> [UInt8] {
+        try server.files.read(Self.folder.appending(repository.app.text).appending(name), limit: Limits.stateFile)
+    }
+
+    func files() throws -> Set<String> { Set(try identities().keys) }
+
+    func identities() throws -> [String: FileIdentity] {
+        try server.identities(below: Self.folder.appending(repository.app.text))
+    }
+}
+
+extension TestingServer {
+    func ownRoles(for validity: Duration, at now: UTCTime? = nil) throws -> OwnRoles {
+        try repository.ownRoles(holding: validity, signing: key, at: now ?? factory.now)
+    }
+
+    func treePath(_ name: String) -> FilePath { folder.tree(of: repository.app).appending(name) }
+
+    func identities(below folder: FilePath) throws -> [String: FileIdentity] {
+        var found: [String: FileIdentity] = [:]
+        for name in try files.list(folder) {
+            let status = try files.status(of: folder.appending(name))
+            if status?.kind == .directory {
+                for (inner, identity) in try identities(below: folder.appending(name)) {
+                    found["\(name)/\(inner)"] = identity
+                }
+            } else {
+                found[name] = status?.identity
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,92 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseFolder
+import ReleaseService
+import ServerRecords
+import SystemPackage
+
+/// A server on the real disk with its records, and a desk that hands releases in.
+struct TestingDesk {
+    let box: TemporaryFolderBox
+    let server: TestingServer
+    let records: ServerRecords
+    let desk: ReleaseDesk
+    let actor = Actor.token(id: "0123456789abcdef", name: "ci")
+
+    init(threshold: Int = 1) throws {
+        let box = try TemporaryFolderBox()
+        let server = try TestingServer(files: DiskFiles(), root: box.path, threshold: threshold)
+        try self.init(box: box, server: server, store: SQLiteRecords(box.path.appending("srv/records.sqlite")))
+    }
+
+    private init(box: TemporaryFolderBox, server: TestingServer, store: any RecordStore) throws {
+        self.box = box
+        self.server = server
+        records = ServerRecords(store, now: { TestingServer.start })
+        let key = server.key
+        desk = ReleaseDesk(
+            server.folder,
+            records: records,
+            files: server.files,
+            allowsTestingKeys: true,
+            openKey: { _ in key }
+        )
+    }
+
+    /// The same server, as a process that starts anew, or whose records stop working at some commit.
+    func again(failingAtCommit number: Int? = nil) throws -> TestingDesk {
+        let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
+        return try TestingDesk(box: box, server: server, store: StoppingRecords(store, at: number))
+    }
+
+    func release(_ text: String = "cart.total = 1;", version: String = "1", signedBy keys: [TestingKey] = [.production])
+        throws -> SignedRelease
+    {
+        var contents = ReleaseFactory.Contents()
+        contents.scripts = ["fix-cart-total": (version, text)]
+        return try server.factory.release(contents, on: server.repository, signedBy: keys)
+    }
+
+    func history() async throws -> [HistoryEntry] {
+        try await desk.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100)
+    }
+
+    func actions() async throws -> [String] {
+        try await records.auditEntries(after: 0).compactMap { entry in
+            guard case .string(let text) = entry.json["action"] else { return nil }
+            return text.text
+        }
+    }
+
+    func intents() async throws -> Int {
+        try await records.store.records(RecordRange("intent", limit: 10)).count
+    }
+}
+
+/// Records whose process dies at the n-th commit: that one and all later ones do nothing and throw.
+struct StoppingRecords: RecordStore {
+    static let death = RecordError.failed(path: "records", reason: "the process died", isFull: false)
+
+    private let store: any RecordStore
+    private let left: NIOLockedValueBox<Int?>
+
+    init(_ store: any RecordStore, at number: Int?) {
+        self.store = store
+        left = NIOLockedValueBox(number)
+    }
+
+    func record(_ key: RecordKey) async throws(RecordError) -> Record? { try await store.record(key) }
+    func records(_ range: RecordRange) async throws(RecordError) -> [Record] { try await store.records(range) }
+
+    func commit(_ changes: [RecordChange]) async throws(RecordError) {
+        let isDead = left.withLockedValue { left in
+            guard let number = left else { return false }
+            left = max(0, number - 1)
+            return number <= 1
+        }
+        if isDead { throw Self.death }
+        try await store.commit(changes)
+    }
+}

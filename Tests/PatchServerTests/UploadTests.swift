@@ -1,0 +1,255 @@
+import NIOCore
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Testing
+
+@Suite("An upload")
+struct UploadTests {
+    private let yard: TestingDesk
+    private let uploads: Uploads
+    private let app = ReleaseFactory.app
+
+    init() throws {
+        yard = try TestingDesk()
+        uploads = Uploads(yard.desk)
+    }
+
+    private func begin(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> Uploads.State {
+        try await (uploads ?? self.uploads).begin(release.header, release.role, for: app)
+    }
+
+    /// The bytes of every part, by digest.
+    private func parts(of release: SignedRelease) throws -> [SHA256Digest: [UInt8]] {
+        var parts: [SHA256Digest: [UInt8]] = [:]
+        for bytes in release.targets.values { parts[SHA256Digest(of: bytes)] = bytes }
+        for (digest, path) in release.objects { parts[digest] = try DiskFiles().read(path, limit: 1_000_000) }
+        return parts
+    }
+
+    private func send(
+        _ bytes: some Sequence<UInt8>,
+        of digest: SHA256Digest,
+        from offset: Int = 0,
+        to id: String,
+        on uploads: Uploads? = nil
+    ) async throws(UploadError) -> Int {
+        let body = AsyncStream { stream in
+            stream.yield(ByteBuffer(bytes: bytes))
+            stream.finish()
+        }
+        return try await (uploads ?? self.uploads).receive(digest, from: offset, body, id, of: app)
+    }
+
+    /// Sends all that is asked for.
+    ///
+    /// - Returns: the names of what was sent, in order.
+    @discardableResult
+    private func sendAll(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> [String] {
+        let uploads = uploads ?? self.uploads
+        let parts = try parts(of: release)
+        var state = try await begin(release, on: uploads)
+        var names: [String] = []
+        while !state.needs.isEmpty {
+            for need in state.needs {
+                let bytes = try #require(parts[need.sha256])
+                #expect(bytes.count == need.size)
+                #expect(try await send(bytes, of: need.sha256, to: state.id, on: uploads) == need.size)
+                names.append(need.name)
+            }
+            state = try await uploads.state(state.id, of: app)
+        }
+        return names
+    }
+
+    private func publish(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> PublishOutcome {
+        try await (uploads ?? self.uploads)
+            .publish(release.role.identity.hex, of: app, notes: ReleaseNotes(), by: yard.actor)
+    }
+
+    private var folder: FilePath { yard.server.folder.root.appending("uploads").appending(app.text) }
+
+    @Test func `asks for lists first, then for what they name, and is published`() async throws {
+        let release = try yard.release()
+        #expect(
+            try await sendAll(release) == [
+                "production/patchlist.json", "production/web/1.0.0/manifest.json", "production/web/1.0.0/manifest.sigs",
+                "fix-cart-total 1", "web 1.0.0 app/main.js", "web 1.0.0 index.html",
+            ]
+        )
+        #expect(try PublishedState(of: yard.server.repository).version(of: ReleaseFactory.production) == 0)
+        guard case .published = try await publish(release) else {
+            Issue.record("was not published")
+            return
+        }
+        #expect(try DiskFiles().list(folder).isEmpty)
+        #expect(try await yard.history().count == 1)
+    }
+
+    @Test func `asks for nothing that the server has`() async throws {
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let next = try yard.release("cart.total = 2;", version: "2")
+        #expect(try await sendAll(next) == ["production/patchlist.json", "fix-cart-total 2"])
+        guard case .published = try await publish(next) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+
+    @Test func `of another holder's signature sends the role alone`() async throws {
+        let yard = try TestingDesk(threshold: 2)
+        let uploads = Uploads(yard.desk)
+        let first = try yard.release()
+        try await sendAll(first, on: uploads)
+        guard case .drafted = try await publish(first, on: uploads) else {
+            Issue.record("was not drafted")
+            return
+        }
+        let second = try yard.release(signedBy: [.second])
+        #expect(try await sendAll(second, on: uploads) == [])
+        guard case .published = try await publish(second, on: uploads) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+
+    @Test func `goes on at the byte where it was interrupted, after a restart too`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(try parts(of: release)[list.sha256])
+        let broken = AsyncThrowingStream<ByteBuffer, any Error> { stream in
+            stream.yield(ByteBuffer(bytes: bytes.prefix(100)))
+            stream.finish(throwing: CancellationError())
+        }
+        await #expect(throws: UploadError.interrupted) {
+            try await uploads.receive(list.sha256, from: 0, broken, state.id, of: app)
+        }
+        let after = Uploads(yard.desk)
+        #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
+        await #expect(throws: UploadError.wrongOffset(list.sha256, next: 100)) {
+            try await send(bytes, of: list.sha256, to: state.id, on: after)
+        }
+        #expect(
+            try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after) == bytes.count
+        )
+        try await sendAll(release, on: after)
+        guard case .published = try await publish(release, on: after) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+
+    @Test func `keeps no byte more than the release says`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(try parts(of: release)[list.sha256])
+        await #expect(throws: UploadError.tooLong(list.sha256, size: list.size)) {
+            try await send(bytes + [0], of: list.sha256, to: state.id)
+        }
+        let endless = AsyncStream { ByteBuffer(repeating: 0x61, count: 65_536) }
+        await #expect(throws: UploadError.tooLong(list.sha256, size: list.size)) {
+            try await uploads.receive(list.sha256, from: 0, endless, state.id, of: app)
+        }
+        #expect(try await uploads.offset(of: list.sha256, state.id, of: app) <= list.size)
+        #expect(try await send(bytes, of: list.sha256, to: state.id) == list.size)
+    }
+
+    @Test func `keeps no bytes that are others, and takes the right ones after them`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(try parts(of: release)[list.sha256])
+        await #expect(throws: UploadError.wrongBytes(list.sha256)) {
+            try await send(bytes.reversed(), of: list.sha256, to: state.id)
+        }
+        #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == 0)
+        #expect(try await send(bytes, of: list.sha256, to: state.id) == list.size)
+    }
+
+    @Test func `takes nothing that is no part of the release`() async throws {
+        let state = try await begin(try yard.release())
+        let digest = SHA256Digest(of: Array("a bomb".utf8))
+        await #expect(throws: UploadError.notWanted(digest)) {
+            try await send(Array("a bomb".utf8), of: digest, to: state.id)
+        }
+        #expect(try DiskFiles().list(folder.appending(state.id).appending("blobs")).isEmpty)
+    }
+
+    @Test func `is not begun by who has no key of the channel`() async throws {
+        for keys in [[], [TestingKey.beta], [.root]] {
+            let release = try yard.release(signedBy: keys)
+            let refused = TrustError.threshold(role: "production", valid: 0, needed: 1)
+            await #expect(throws: UploadError.desk(.server(.release(.trust(refused))))) { try await begin(release) }
+        }
+        #expect(!DiskFiles().exists(folder))
+    }
+
+    @Test func `is not begun on an outdated base`() async throws {
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let late = try yard.server.factory.release(
+            .init(scripts: ["other": ("1", "x")], web: nil),
+            base: nil,
+            signedBy: [.production]
+        )
+        let conflict = PublishConflict.outdated(channel: ReleaseFactory.production, base: 0, current: 1)
+        await #expect(throws: UploadError.desk(.server(.conflict(conflict)))) { try await begin(late) }
+    }
+
+    @Test func `is one app's own`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let other: AppID = named("com.example.other")
+        await #expect(throws: UploadError.otherApp(app)) {
+            try await uploads.begin(release.header, release.role, for: other)
+        }
+        await #expect(throws: UploadError.unknown(id: state.id)) { try await uploads.state(state.id, of: other) }
+        for id in ["..", "../..", String(repeating: "0", count: 64), ""] {
+            await #expect(throws: UploadError.unknown(id: id)) { try await uploads.state(id, of: app) }
+        }
+    }
+
+    @Test func `is not published before it is whole`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        await #expect(throws: UploadError.incomplete(missing: 3)) { try await publish(release) }
+        try await uploads.cancel(state.id, of: app)
+        #expect(try DiskFiles().list(folder).isEmpty)
+        await #expect(throws: UploadError.unknown(id: state.id)) { try await publish(release) }
+    }
+
+    @Test func `whose last byte came before the process ended does not ask for it again`() async throws {
+        let release = try yard.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let part = folder.appending(state.id).appending("blobs/\(list.sha256.hex).part")
+        try DiskFiles().write(try #require(try parts(of: release)[list.sha256]), to: part)
+        let needs = try await begin(release, on: Uploads(yard.desk)).needs
+        #expect(!needs.contains(list) && needs.count > 2)
+    }
+
+    @Test func `whose part lost its bytes in a power cut asks for it again`() async throws {
+        let release = try yard.release()
+        try await sendAll(release)
+        let blobs = folder.appending(release.role.identity.hex).appending("blobs")
+        let name = try #require(try DiskFiles().list(blobs).first)
+        try DiskFiles().remove(blobs.appending(name))
+        try DiskFiles().write([], to: blobs.appending(name))
+        let after = Uploads(yard.desk)
+        #expect(try await sendAll(release, on: after).count == 1)
+        guard case .published = try await publish(release, on: after) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+}
+
+extension DiskFiles {
+    fileprivate func exists(_ path: FilePath) -> Bool { (try? status(of: path)) != nil }
+}

@@ -1,0 +1,297 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// A running `patchsrv`, asked with tokens over HTTP by programs that know nothing but its documents.
+struct ServiceYard: Sendable {
+    let world: World
+    let site: FilePath
+    let url: String
+
+    static func with(
+        _ original: any KeyPath<Workshop, FilePath> & Sendable = \.site1,
+        _ body: @escaping @Sendable (ServiceYard) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop[keyPath: original])
+            try await serving(site) { url in try await body(ServiceYard(world: world, site: site, url: url)) }
+        }
+    }
+
+    func token(_ grant: String) async throws -> String {
+        let made = try await run(.patchsrv, ["token", "new", "a test", "--grant", grant, "--data", site.string]).done()
+        return String(made.output.prefix { !$0.isWhitespace })
+    }
+
+    /// The status and the body of an answer.
+    func ask(_ method: String, _ path: String, token: String?, _ more: String...) async throws -> (Int, String) {
+        let access = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+        let curl = ["-s", "-X", method, "-w", "\n%{http_code}", "\(url)/api/v1\(path)"] + access + more
+        let lines = try await run(.system("curl"), curl).done().output.split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
+    }
+
+    func push(_ release: FilePath, token: String) async throws -> Outcome {
+        try await run(.python, [Tool.script("push.py"), url, token, release.string])
+    }
+}
+
+@Suite("The release service")
+struct ReleaseServiceTests {
+    private static let app = "/apps/\(Workshop.app)"
+
+    @Test func `takes a release over HTTP, of which it asks for what it lacks, and a device runs it`() async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("\(Workshop.app)=publisher")
+            let device = try await yard.world.settledDevice(server: yard.url)
+            let pushed = try await yard.push(yard.world.shop.release(2), token: token).done()
+            #expect(pushed.output.hasSuffix("bytes: published\n"), "\(pushed)")
+            // The list, the manifest and its column, and what is new: the files of release 1 stay where they are.
+            let parts = pushed.output.split(separator: "\n").count { $0.hasPrefix("PATCH 200") }
+            let files = try await run(
+                .system("bash"),
+                ["-c", "find objects -type f | wc -l"],
+                in: yard.world.shop.release(2)
+            )
+            #expect(parts < 3 + (Int(files.output.filter(\.isNumber)) ?? 0), "\(pushed)\n\(files)")
+            try await device.sync().done()
+            try await device("switch").done()
+            try await device.expectWhole(2)
+
+            let (status, history) = try await yard.ask("GET", "\(Self.app)/channels/production/history", token: token)
+            #expect(status == 200 && history.contains(#""label":"by hand""#), "\(history)")
+            let listed = try await run(
+                .patchsrv,
+                ["history", "--app", Workshop.app, "--channel", "production", "--data", yard.site.string]
+            ).done()
+            #expect(listed.output.contains("by hand") && listed.output.contains("a test (token "), "\(listed)")
+        }
+    }
+
+    @Test func `refuses a release by the rule that it broke, and publishes nothing of it`() async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("*=publisher")
+            let tree = try await StoreDigest(of: yard.site.appending("tree"))
+            let late = try await yard.push(yard.world.shop.release(3), token: token)
+            #expect(
+                late.code == 1 && late.output.hasPrefix("409 ") && late.output.contains("based on 2, current is 1"),
+                "\(late)"
+            )
+
+            let broken = yard.world.path("broken")
+            try await copy(yard.world.shop.release(2), to: broken)
+            let flip =
+                "chmod u+w targets/production/web/2.0.0/manifest.sigs; printf x | dd of=targets/production/web/2.0.0/manifest.sigs bs=1 seek=99 conv=notrunc status=none"
+            try await run(.system("bash"), ["-ec", flip], in: broken).done()
+            // Its own role names other bytes: they are nothing that was asked for.
+            let other = try await yard.push(broken, token: token)
+            #expect(other.code == 1 && other.errors.contains("KeyError"), "\(other)")
+
+            let foreign = try await yard.world.release(
+                yard.world.shop.source(1),
+                to: "foreign",
+                keys: yard.world.shop.otherKeys
+            )
+            try foreign.done()
+            let refused = try await yard.push(yard.world.path("foreign"), token: token)
+            #expect(
+                refused.output.hasPrefix("422 ") && refused.output.contains("0 valid signatures of 1 needed"),
+                "\(refused)"
+            )
+            #expect(try await StoreDigest(of: yard.site.appending("tree")) == tree)
+        }
+    }
+
+    @Test(arguments: [
+        ("viewer", [200, 403, 403, 403, 403]), ("publisher", [200, 415, 403, 403, 403]),
+        ("operator", [200, 415, 404, 403, 403]), ("admin", [200, 415, 404, 200, 403]),
+    ])
+    func `lets each role do what it may`(_ role: String, _ statuses: [Int]) async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("\(Workshop.app)=\(role)")
+            var found: [Int] = []
+            for (method, path) in [
+                ("GET", Self.app), ("POST", "\(Self.app)/uploads"),
+                ("DELETE", "\(Self.app)/channels/production/drafts/9"),
+            ] { found.append(try await yard.ask(method, path, token: token).0) }
+            let making = #"{"name":"x","grants":["\#(Workshop.app)=viewer"],"days":1}"#
+            let made = try await yard.ask(
+                "POST",
+                "/tokens",
+                token: token,
+                "-H",
+                "Content-Type: application/json",
+                "-d",
+                making
+            )
+            found.append(made.0 == 201 ? 200 : made.0)
+            found.append(try await yard.ask("GET", "/audit", token: token).0)
+            #expect(found == statuses)
+            let another = try await yard.ask("GET", "/apps/com.example.other", token: token)
+            #expect(another.0 == 403 && another.1.contains("none"), "\(another)")
+        }
+    }
+
+    @Test func `lets nobody in without a token that holds, from the next request on`() async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("*=admin")
+            for wrong in [nil, "", "plt_0123456789abcdef_00", token.dropLast() + (token.hasSuffix("0") ? "1" : "0")] {
+                let (status, body) = try await yard.ask("GET", "/apps", token: wrong.map { String($0) })
+                #expect(status == 401 && body.contains("urn:patchline:unauthorized"), "\(body)")
+            }
+            #expect(try await yard.ask("GET", "/apps", token: token).0 == 200)
+            let id = String(token.dropFirst(4).prefix(16))
+            try await run(.patchsrv, ["token", "revoke", id, "--data", yard.site.string]).done()
+            let (status, body) = try await yard.ask("GET", "/apps", token: token)
+            #expect(status == 401 && body.contains("the token was revoked"), "\(body)")
+        }
+    }
+
+    @Test func `tires of tokens that are tried at random, and lets the right one in all the while`() async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("*=viewer")
+            let guess = """
+                for i in $(seq 80); do curl -s -o /dev/null -w '%{http_code}\\n' -H \
+                "Authorization: Bearer plt_$(printf %016x $i)_$(printf %064x $i)" $URL/api/v1/apps; done | sort | uniq -c
+                """
+            let guessed = try await run(.system("bash"), ["-c", guess], environment: ["URL": yard.url]).done()
+            let counts = guessed.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            #expect(
+                counts.map(\.last) == ["401", "429"] && counts.first?.first.flatMap { Int($0) } ?? 0 >= 60,
+                "\(guessed)"
+            )
+            #expect(try await yard.ask("GET", "/apps", token: token).0 == 200)
+        }
+    }
+
+    @Test func `writes down who did what, which somebody with the file cannot edit unseen`() async throws {
+        try await ServiceYard.with { yard in
+            let token = try await yard.token("*=publisher")
+            try await yard.push(yard.world.shop.release(2), token: token).done()
+            let verify = ["audit", "verify", "--data", yard.site.string]
+            let before = try await run(.patchsrv, verify).done()
+            let listed = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
+            #expect(listed.output.contains("release.publish  \(Workshop.app) production  a test"), "\(listed)")
+            let edit = """
+                import sqlite3, sys
+                with sqlite3.connect(sys.argv[1]) as records:
+                    records.execute("UPDATE record SET value = replace(value, 'a test', 'another') "
+                        "WHERE collection = 'audit' AND value LIKE '%release.publish%'")
+                """
+            try await run(.python, ["-c", edit, yard.site.appending("records.sqlite").string]).done()
+            let after = try await run(.patchsrv, verify)
+            #expect(before.output.contains("each as it was written"), "\(before)")
+            #expect(after.code == 3 && after.errors.contains("of the audit log was edited"), "\(after)")
+        }
+    }
+
+    /// Rows J3 and J5.
+    @Test func `turns the dial up to the signed ceiling, and no device takes what pauses`() async throws {
+        try await ServiceYard.with(\.site2) { yard in
+            let token = try await yard.token("\(Workshop.app)=operator")
+            let dial = "\(Self.app)/channels/production/dial"
+            func turn(_ changes: String) async throws -> (Int, String) {
+                let body = #"{"changes":[\#(changes)],"reason":"it crashes"}"#
+                return try await yard.ask(
+                    "POST",
+                    dial,
+                    token: token,
+                    "-H",
+                    "Content-Type: application/json",
+                    "-d",
+                    body
+                )
+            }
+            let device = try await yard.world.settledDevice(server: yard.url)
+            let paused = try await turn(#"{"subject":"web@2.0.0","action":"pause"},{"subject":"fix","action":"pause"}"#)
+            #expect(paused.0 == 200 && paused.1.contains(#""outcome":"turned""#), "\(paused)")
+            try await device.sync().done()
+            try await device.expectWhole(1)
+            #expect(try await yard.ask("GET", dial, token: token).1.contains(#""paused":true,"reason":"it crashes""#))
+            let high = try await turn(#"{"subject":"web","action":"rollout","rollout":10001}"#)
+            #expect(high.0 == 400 && high.1.contains("changes[0].rollout"), "\(high)")
+            let unknown = try await turn(#"{"subject":"nothing","action":"resume"}"#)
+            #expect(unknown.0 == 404 && unknown.1.contains("production does not list nothing"), "\(unknown)")
+            let resumed = try await turn(#"{"subject":"web","action":"resume"},{"subject":"fix","action":"resume"}"#)
+            #expect(resumed.0 == 200, "\(resumed)")
+            try await device.sync().done()
+            try await device("switch").done()
+            try await device.expectWhole(2)
+            let audit = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
+            #expect(audit.output.matches(of: #/dial.turn/#).count == 2, "\(audit)")
+        }
+    }
+
+    @Test func `can be put back from a copy that was made while it ran`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let copy = world.path("copy.sqlite")
+            let token = try await serving(site) { url in
+                let yard = ServiceYard(world: world, site: site, url: url)
+                let token = try await yard.token("*=publisher")
+                try await yard.push(world.shop.release(2), token: token).done()
+                try await run(.patchsrv, ["backup", copy.string, "--data", site.string]).done()
+                return token
+            }
+            let again = try await run(.patchsrv, ["backup", copy.string, "--data", site.string])
+            #expect(again.code == 8 && again.errors.contains("is there already"), "\(again)")
+            let restore = "rm \(site)/records.sqlite*; cp \(copy) \(site)/records.sqlite"
+            try await run(.system("bash"), ["-ec", restore]).done()
+            try await serving(site) { url in
+                let yard = ServiceYard(world: world, site: site, url: url)
+                let (status, history) = try await yard.ask(
+                    "GET",
+                    "\(Self.app)/channels/production/history",
+                    token: token
+                )
+                #expect(status == 200 && history.contains(#""roleVersion":2"#), "\(history)")
+            }
+            #expect(try await run(.patchsrv, ["audit", "verify", "--data", site.string]).code == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ("PUT", "/apps", 405, "GET, HEAD"), ("GET", "/apps/a/uploads/b/publish", 405, "POST"),
+        ("POST", "/tokens/x", 405, "DELETE"), ("GET", "/nothing", 404, nil), ("GET", "", 404, nil),
+    ])
+    func `says which methods a path takes, and where there is nothing`(
+        _ method: String,
+        _ path: String,
+        _ status: Int,
+        _ allow: String?
+    ) async throws {
+        try await ServiceYard.with { yard in
+            let (found, answer) = try await yard.ask(method, path, token: nil, "-i")
+            #expect(found == status && answer.contains("content-type: application/problem+json"), "\(answer)")
+            #expect(answer.firstMatch(of: #/allow: ([A-Z, ]+)/#).map { String($0.1) } == allow, "\(answer)")
+        }
+    }
+
+    @Test func `keeps to its own description, whatever is asked of it`() async throws {
+        try await ServiceYard.with(\.site2) { yard in
+            let token = try await yard.token("*=admin")
+            // That a GET has no body is the server's own rule, and stricter than this judge.
+            try write("[parameters]\n\"path.app\" = \"\(Workshop.app)\"\n", to: yard.world.path("schemathesis.toml"))
+            let judge = try Tool.judgesPython.removingLastComponent().appending("st").string
+            let outcome = try await run(
+                .system("bash"),
+                [
+                    "-c",
+                    """
+                    exec \(judge) run "$URL/api/v1/openapi.json" -H "Authorization: Bearer $TOKEN" --max-examples 8 --seed 1 \
+                    --exclude-checks positive_data_acceptance,unsupported_method --exclude-operation-id revokeToken --no-color
+                    """,
+                ],
+                environment: ["URL": yard.url, "TOKEN": token],
+                in: yard.world.folder,
+                deadline: .seconds(180)
+            )
+            #expect(outcome.code == 0, "\(outcome)")
+            #expect(outcome.output.contains("Tested: "), "\(outcome)")
+        }
+    }
+}

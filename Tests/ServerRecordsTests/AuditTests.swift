@@ -1,0 +1,123 @@
+import PatchFormat
+import PatchTrust
+import Testing
+
+@testable import ServerRecords
+
+@Suite("The audit log")
+struct AuditTests {
+    private let folder: RecordsFolder
+    private let records: ServerRecords
+
+    init() throws {
+        folder = try RecordsFolder()
+        records = try folder.records()
+    }
+
+    private func note(_ count: Int) async throws {
+        for number in 1...count {
+            try await records.commit(
+                [],
+                noting: .init("thing.do", by: .local(user: "ada"), before: .null, after: .integer(number))
+            )
+            folder.pass(.seconds(1))
+        }
+    }
+
+    @Test func `binds each entry to the one before it`() async throws {
+        try await note(3)
+        let entries = try await records.auditEntries(after: 0)
+        #expect(entries.map(\.number) == [1, 2, 3])
+        #expect(entries[0].json["previous"] == .text(String(repeating: "0", count: 64)))
+        #expect(entries[2].json["previous"] == .text(entries[1].hash))
+        let second = try #require(entries[1].json.object)
+        var body = second
+        body["hash"] = nil
+        let bytes = Array("patchline-audit-v1\n".utf8) + JSON.object(body).canonicalBytes
+        #expect(second["hash"] == .text(SHA256Digest(of: bytes).hex))
+        let chain = try await records.auditChain()
+        #expect(chain.fault == nil && chain.count == 3 && chain.head == entries[2].hash)
+    }
+
+    @Test func `says who did what to what, before and after`() async throws {
+        let app = try #require(AppID("com.example.shop"))
+        try await records.commit(
+            [],
+            noting: .init(
+                "dial.turn",
+                by: .token(id: "0123456789abcdef", name: "ci"),
+                app: app,
+                channel: ChannelName("beta"),
+                before: .integer(1),
+                after: .integer(2)
+            )
+        )
+        let entry = try #require(try await records.lastAuditEntry())
+        #expect(
+            entry.json.text.hasPrefix(
+                #"{"action":"dial.turn","actor":{"id":"0123456789abcdef","kind":"token","name":"ci"},"after":2,"#
+                    + #""app":"com.example.shop","before":1,"channel":"beta","hash":""#
+            ),
+            "\(entry.json.text)"
+        )
+    }
+
+    @Test func `is written with the change that it tells of, or not at all`() async throws {
+        let key = RecordKey("thing", "a")
+        try await records.commit([.insert(key, .null)], noting: .init("thing.make", by: .server))
+        await #expect(throws: RecordError.conflict(key)) {
+            try await records.commit([.insert(key, .null)], noting: .init("thing.make", by: .server))
+        }
+        #expect(try await records.auditEntries(after: 0).count == 1)
+    }
+
+    @Test func `loses nothing of many who write at once`() async throws {
+        let other = try folder.records()
+        try await withThrowingTaskGroup { group in
+            for number in 1...30 {
+                for records in [records, other] {
+                    group.addTask { try await records.commit([], noting: .init("thing.\(number)", by: .server)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let chain = try await records.auditChain()
+        #expect(chain.fault == nil && chain.count == 60)
+    }
+
+    @Test func `shows an entry that was edited`() async throws {
+        try await note(5)
+        try await folder.tamper(
+            "UPDATE record SET value = replace(value, '\"after\":3', '\"after\":4') WHERE name LIKE '%3'"
+        )
+        #expect(try await records.auditChain().fault == .edited(number: 3))
+    }
+
+    @Test func `shows an entry whose hash was made anew`() async throws {
+        try await note(3)
+        let second = try #require(try await records.auditEntries(after: 1).first)
+        var body = try #require(second.json.object)
+        body["after"] = .integer(9)
+        let forged = try AuditEntry(.object(body), key: second.key).rightHash
+        body["hash"] = .text(forged)
+        try await folder.tamper("UPDATE record SET value = '\(JSON.object(body).text)' WHERE name LIKE '%2'")
+        #expect(try await records.auditChain().fault == .broken(after: 2, found: 3))
+    }
+
+    @Test func `shows that an entry was removed`() async throws {
+        try await note(4)
+        try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND name LIKE '%2'")
+        #expect(try await records.auditChain().fault == .broken(after: 1, found: 3))
+    }
+
+    @Test func `shows that it was cut or written anew to whoever wrote a hash down`() async throws {
+        try await note(4)
+        let head = try await records.auditChain().head
+        #expect(try await records.auditChain(mustHold: head).fault == nil)
+        try await note(1)
+        #expect(try await records.auditChain(mustHold: head).fault == nil)
+        try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND (name LIKE '%4' OR name LIKE '%5')")
+        #expect(try await records.auditChain().fault == nil)
+        #expect(try await records.auditChain(mustHold: head).fault == .withoutHead(head))
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PatchFormat
+import SystemPackage
+import Testing
+
+@testable import ServerRecords
+
+@Suite("The records")
+struct RecordStoreTests {
+    private let folder: RecordsFolder
+    private let store: SQLiteRecords
+    private let key = RecordKey("thing", "a")
+
+    init() throws {
+        folder = try RecordsFolder()
+        store = try folder.store()
+    }
+
+    @Test func `count how often each was written`() async throws {
+        try await store.commit([.insert(key, .integer(1))])
+        let first = try #require(try await store.record(key))
+        #expect(first == Record(key: key, revision: 1, value: .integer(1)))
+        try await store.commit([.replace(first, with: .text("two\nlines"))])
+        #expect(try await store.record(key) == Record(key: key, revision: 2, value: .text("two\nlines")))
+    }
+
+    @Test func `refuse a change of what somebody else has changed, and all that came with it`() async throws {
+        try await store.commit([.insert(key, .integer(1))])
+        let read = try #require(try await store.record(key))
+        try await store.commit([.replace(read, with: .integer(2))])
+        let other = RecordKey("thing", "b")
+        await #expect(throws: RecordError.conflict(key)) {
+            try await store.commit([.insert(other, .null), .replace(read, with: .integer(3))])
+        }
+        await #expect(throws: RecordError.conflict(key)) { try await store.commit([.remove(read)]) }
+        await #expect(throws: RecordError.conflict(key)) { try await store.commit([.insert(key, .integer(4))]) }
+        #expect(try await store.record(key)?.value == .integer(2))
+        #expect(try await store.record(other) == nil)
+    }
+
+    @Test func `come in the order of their names' bytes, a page at a time, in both directions`() async throws {
+        for name in ["b", "a/2", "a/10", "a/1", "é", "B"] {
+            try await store.commit([.insert(RecordKey("thing", name), .null)])
+        }
+        try await store.commit([.insert(RecordKey("other", "a/3"), .null)])
+        func names(_ range: RecordRange) async throws -> [String] { try await store.records(range).map(\.key.name) }
+        #expect(try await names(RecordRange("thing", limit: 9)) == ["B", "a/1", "a/10", "a/2", "b", "é"])
+        #expect(try await names(RecordRange("thing", prefix: "a/", limit: 9)) == ["a/1", "a/10", "a/2"])
+        #expect(try await names(RecordRange("thing", after: "a/10", limit: 2)) == ["a/2", "b"])
+        #expect(
+            try await names(RecordRange("thing", prefix: "a/", after: "a/2", order: .descending, limit: 1)) == ["a/10"]
+        )
+    }
+
+    @Test func `are one state for every process that has them open`() async throws {
+        let other = try folder.store()
+        try await store.commit([.insert(key, .integer(1))])
+        #expect(try await other.record(key)?.value == .integer(1))
+        try await withThrowingTaskGroup { group in
+            for _ in 1...20 {
+                for store in [store, other] {
+                    group.addTask {
+                        while true {
+                            guard let read = try await store.record(self.key), case .integer(let count) = read.value
+                            else { return }
+                            do throws(RecordError) {
+                                return try await store.commit([.replace(read, with: .integer(count + 1))])
+                            } catch {
+                                guard error == .conflict(self.key) else { throw error }
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.record(key)?.value == .integer(41))
+    }
+
+    @Test func `are for the server's own user alone`() async throws {
+        try await store.commit([.insert(key, .null)])
+        for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm"] {
+            let facts = try FileManager.default.attributesOfItem(atPath: folder.path.appending(name).string)
+            #expect(facts[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+    }
+
+    @Test func `survive in a copy that was made while others went on writing`() async throws {
+        try await store.commit((1...300).map { .insert(RecordKey("thing", "before\($0)"), .integer($0)) })
+        let copy = folder.path.appending("copy.sqlite")
+        async let writing: Void = {
+            for number in 1...50 { try await store.commit([.insert(RecordKey("thing", "while\(number)"), .null)]) }
+        }()
+        try store.backUp(to: copy)
+        try await writing
+        let restored = try SQLiteRecords(copy)
+        #expect(try await restored.faults() == [])
+        #expect(try await restored.records(RecordRange("thing", prefix: "before", limit: 999)).count == 300)
+        #expect(try await store.records(RecordRange("thing", limit: 999)).count == 350)
+    }
+
+    @Test func `of a newer version are not touched`() async throws {
+        try await store.commit([.insert(key, .integer(1))])
+        try await folder.tamper("INSERT INTO grdb_migrations VALUES ('9: other')")
+        #expect(throws: RecordError.newerSchema(path: folder.file.string)) { try folder.store() }
+    }
+
+    @Test func `that are no database are refused with their path`() throws {
+        let path = folder.path.appending("text.sqlite")
+        try Data("this is a text, and long enough to have a header that is none".utf8)
+            .write(to: URL(filePath: path.string))
+        #expect(
+            throws: RecordError.failed(path: path.string, reason: "file is not a database", isFull: false)
+        ) { try SQLiteRecords(path) }
+    }
+
+    @Test func `that somebody broke are named`() async throws {
+        try await store.commit([.insert(key, .null)])
+        try await folder.tamper("UPDATE record SET value = '{'")
+        await #expect {
+            _ = try await store.record(key)
+        } throws: { error in
+            guard let error = error as? RecordError, case .malformed(let found, let rule) = error else { return false }
+            return found == key && rule.hasPrefix("the record")
+        }
+    }
+}
