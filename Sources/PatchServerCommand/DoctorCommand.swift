@@ -122,7 +122,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func tlsLine(_ now: UTCTime) -> Diagnosis.Line {
         do {
-            return .tls(try tls.identity(at: now)?.validity, fault: nil, at: now)
+            return .tls(try tls.identity()?.validity, fault: nil, at: now)
         } catch { return .tls(nil, fault: Failure(of: error)?.message ?? "\(error)", at: now) }
     }
 

@@ -61,17 +61,25 @@ struct TLSOptions: ParsableArguments {
     }
 
     /// Reads both files, and warns of a certificate that does not hold now.
-    ///
-    /// Symbolic links are followed: certificates are renewed by changing one.
     private func identity(_ tlsCertificate: String, _ tlsKey: String, _ log: ServerLog) throws -> TLSIdentity {
-        let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
-        let (certificates, key) = (try read(tlsCertificate), try read(tlsKey))
-        let identity: TLSIdentity
-        do throws(TLSIdentityError) {
-            identity = try TLSIdentity(certificates: certificates, key: key, passphrase: passphrase?.bytes)
-        } catch { throw Failure(error, certificate: tlsCertificate, key: tlsKey) }
+        let identity = try read(tlsCertificate, tlsKey)
         warn(of: identity.validity, tlsCertificate, log)
         return identity
+    }
+
+    /// Who the server would say that it is; nil without TLS.
+    func identity() throws -> TLSIdentity? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return try read(tlsCertificate, tlsKey)
+    }
+
+    /// Symbolic links are followed: certificates are renewed by changing one.
+    private func read(_ tlsCertificate: String, _ tlsKey: String) throws -> TLSIdentity {
+        let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
+        let (certificates, key) = (try read(tlsCertificate), try read(tlsKey))
+        do throws(TLSIdentityError) {
+            return try TLSIdentity(certificates: certificates, key: key, passphrase: passphrase?.bytes)
+        } catch { throw Failure(error, certificate: tlsCertificate, key: tlsKey) }
     }
 
     private func read(_ file: String) throws -> [UInt8] {
