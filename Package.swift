@@ -103,6 +103,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "ReleaseClient",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioConcurrency, nioCore,
+                nioHTTP1, nioPosix, nioSSL, systemPackage,
+            ]
+        ),
+        .target(
             name: "PatchSync",
             dependencies: [
                 "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore,
@@ -139,8 +146,9 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "CommandSupport",
-                "Terminal", argumentParser,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient", "PatchRelease",
+                "CommandSupport",
+                "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
             ]
         ),
@@ -197,6 +205,7 @@ let package = Package(
                 "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),
+        .testTarget(name: "ReleaseClientTests", dependencies: ["ReleaseClient", "PatchFormat"]),
         .testTarget(
             name: "ServerRecordsTests",
             dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", grdb, nioConcurrency, systemPackage]

@@ -33,6 +33,17 @@ package struct AppID: ParsedName {
     }
 }
 
+/// By which a server knows a proposed change.
+package struct ProposalID: ParsedName {
+    package static let rule = "must be 16 lowercase hex digits"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard text.utf8.count == 16, text.utf8.allSatisfy({ Hex.value(of: $0) != nil }) else { return nil }
+        self.text = text
+    }
+}
+
 /// The name of one thing that a list delivers.
 package struct PatchID: ParsedName {
     package static let rule = "must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"

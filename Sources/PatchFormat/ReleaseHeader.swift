@@ -1,6 +1,7 @@
 /// `release.json`: what a signed release is for and which state of the channel it was made from.
 package struct ReleaseHeader: Hashable, Sendable {
     package static let format = "patchline-release-v1"
+    private static let partial = "partial"
 
     /// The channel role that was current when the release was described; publishing is compare-and-swap on it.
     package struct Base: Hashable, Sendable {
@@ -18,11 +19,33 @@ package struct ReleaseHeader: Hashable, Sendable {
     package let channel: ChannelName
     /// Nil for the first release of a channel.
     package let base: Base?
+    /// Whether objects that a server has were left out on purpose: fetched to be looked at and signed.
+    package let leavesObjectsOut: Bool
+    /// What the server is to call done once the release is published.
+    package let proposal: ProposalID?
 
-    package init(app: AppID, channel: ChannelName, base: Base?) {
+    package init(
+        app: AppID,
+        channel: ChannelName,
+        base: Base?,
+        leavesObjectsOut: Bool = false,
+        proposal: ProposalID? = nil
+    ) {
         self.app = app
         self.channel = channel
         self.base = base
+        self.leavesObjectsOut = leavesObjectsOut
+        self.proposal = proposal
+    }
+
+    /// The same without a word of what was left out.
+    package var whole: ReleaseHeader {
+        ReleaseHeader(app: app, channel: channel, base: base, proposal: proposal)
+    }
+
+    /// The same, fetched without its objects.
+    package var withoutObjects: ReleaseHeader {
+        ReleaseHeader(app: app, channel: channel, base: base, leavesObjectsOut: true, proposal: proposal)
     }
 
     package var roleVersion: Int { (base?.roleVersion ?? 0) + 1 }
@@ -36,6 +59,9 @@ package struct ReleaseHeader: Hashable, Sendable {
         try fields.constant("format", Self.format)
         app = try fields.name("app")
         channel = try fields.name("channel")
+        leavesObjectsOut = fields.has("objects")
+        if leavesObjectsOut { try fields.constant("objects", Self.partial) }
+        proposal = fields.has("proposal") ? try fields.name("proposal") : nil
         if fields.object["base"] == .null {
             base = nil
         } else {
@@ -56,6 +82,8 @@ package struct ReleaseHeader: Hashable, Sendable {
             }
         return .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("channel", .text(channel.text)), ("base", base),
+            ("objects", leavesObjectsOut ? .text(Self.partial) : nil),
+            ("proposal", proposal.map { .text($0.text) }),
         ])
     }
 }

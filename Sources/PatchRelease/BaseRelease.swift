@@ -74,12 +74,15 @@ package struct BaseRelease: Sendable {
 extension VerifiedRelease {
     /// Reads a release and checks everything in it; how far its quorum has come is in ``quorum``.
     ///
-    /// - Parameter elsewhere: where an object lies that the release leaves out.
+    /// - Parameters:
+    ///   - elsewhere: where an object lies that the release leaves out.
+    ///   - leftOut: by default `counted` where the release says that it was fetched without its objects.
     package init(
         folder: FilePath,
         rootOfTrust: RootOfTrust,
         files: any FileOperations,
         elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        leftOut: LeftOut? = nil,
         observe: CheckObserver? = nil
     ) throws(SigningError) {
         do throws(ReleaseError) {
@@ -102,6 +105,7 @@ extension VerifiedRelease {
                 delegation: delegation,
                 files: files,
                 elsewhere: elsewhere,
+                leftOut: leftOut ?? (release.header.leavesObjectsOut ? .counted : .refused),
                 observe: observe
             )
         } catch { throw .release(folder, error) }
@@ -109,6 +113,13 @@ extension VerifiedRelease {
 }
 
 extension SignedRelease {
+    /// Reads a release; nothing is verified.
+    package init(reading folder: FilePath, files: any FileOperations) throws(SigningError) {
+        do throws(ReleaseError) { self = try SignedRelease(folder: folder, files: files) } catch {
+            throw .release(folder, error)
+        }
+    }
+
     /// Writes the role again after a signature was added.
     ///
     /// Afterwards: the old role or the new one, durably.

@@ -10,8 +10,11 @@ struct ReleaseAssembly: Sendable {
     let draft: ReleaseDraft
     let described: DescribedContents
     let base: BaseRelease?
+    /// A release whose bundles are taken over as they are, manifest and signature column byte by byte.
+    var source: BaseRelease?
+    var proposal: ProposalID?
 
-    /// What is to be signed: the list's rows, then the assets of each bundle, in list order.
+    /// What is to be signed: the list's rows, then the assets of each bundle that is not taken over, in list order.
     func jobs(knownBy key: SHA256Digest) -> [EntrySigning.Job] {
         let rows = draft.rows.map { row in
             EntrySigning.Job(
@@ -21,7 +24,7 @@ struct ReleaseAssembly: Sendable {
         }
         let known = KnownAssetSignatures(base, by: key)
         let assets = draft.rows.flatMap { row in
-            (manifest(of: row.label)?.assets ?? []).map { asset in
+            (takenOver(row.label) == nil ? manifest(of: row.label)?.assets ?? [] : []).map { asset in
                 EntrySigning.Job(
                     statement: asset.statement(app: app, patchID: row.label.patchID),
                     known: known.signature(of: asset, patchID: row.label.patchID)
@@ -56,25 +59,43 @@ struct ReleaseAssembly: Sendable {
         var targets: [TargetPath: [UInt8]] = [.patchList(channel): list.json.fileBytes]
         var objects: [SHA256Digest: FilePath] = [:]
         var rest = signatures.dropFirst(entries.count)
+        var isWhole = true
+        func take(_ digest: SHA256Digest) {
+            objects[digest] = object(digest)
+            isWhole = isWhole && objects[digest] != nil
+        }
+        var columnKeys: Set<SHA256Digest> = []
         for row in draft.rows {
             let id = row.label.patchID
             guard let manifest = manifest(of: row.label) else {
-                objects[row.fingerprint.sha256] = object(row.fingerprint.sha256)
+                take(row.fingerprint.sha256)
+                continue
+            }
+            for asset in manifest.assets { take(asset.fingerprint.sha256) }
+            if let bundle = takenOver(row.label) {
+                targets[.manifest(channel: channel, patchID: id, version: row.label.version)] = bundle.manifest
+                targets[.signatureColumn(channel: channel, patchID: id, version: row.label.version)] = bundle.column
+                columnKeys.insert(bundle.keyID)
                 continue
             }
             let column = SignatureColumn(keyID: keyID, signatures: Array(rest.prefix(manifest.assets.count)))
             rest = rest.dropFirst(manifest.assets.count)
             targets[.manifest(channel: channel, patchID: id, version: row.label.version)] = manifest.json.fileBytes
             targets[.signatureColumn(channel: channel, patchID: id, version: row.label.version)] = column.bytes
-            for asset in manifest.assets { objects[asset.fingerprint.sha256] = object(asset.fingerprint.sha256) }
         }
-        let header = ReleaseHeader(app: app, channel: channel, base: base?.header)
+        let header = ReleaseHeader(
+            app: app,
+            channel: channel,
+            base: base?.header,
+            leavesObjectsOut: !isWhole,
+            proposal: proposal
+        )
         let role = RoleDocument.delegated(
             channel.text,
             version: header.roleVersion,
             expires: expires,
             targets: targets.mapValues { TargetFile(of: $0) },
-            entryKeys: EntryKeys([key] + older.filter { $0 != key }),
+            entryKeys: EntryKeys([key] + (older + keys(columnKeys)).filter { $0 != key }),
             jspatchKeys: jspatch.keys
         )
         return SignedRelease(header: header, role: role, targets: targets, objects: objects)
@@ -82,11 +103,31 @@ struct ReleaseAssembly: Sendable {
 
     /// The base's copy first: it can be linked.
     private func object(_ digest: SHA256Digest) -> FilePath? {
-        base?.release.objects[digest] ?? described.objects[digest]
+        base?.release.objects[digest] ?? source?.release.objects[digest] ?? described.objects[digest]
     }
 
     private func manifest(of label: Label) -> AssetManifest? {
-        described.manifests[label] ?? base?.contents.manifests[label]
+        described.manifests[label] ?? source?.contents.manifests[label] ?? base?.contents.manifests[label]
+    }
+
+    /// A bundle of the source as it stands there; nil for one that comes from elsewhere.
+    private func takenOver(_ label: Label) -> (manifest: [UInt8], column: [UInt8], keyID: SHA256Digest)? {
+        guard let source, let manifest = source.contents.manifests[label] else { return nil }
+        let from = source.contents.channel
+        guard
+            let bytes = source.release.targets[
+                .manifest(channel: from, patchID: label.patchID, version: label.version)
+            ],
+            let column = source.release.targets[
+                .signatureColumn(channel: from, patchID: label.patchID, version: label.version)
+            ],
+            let keyID = (try? SignatureColumn(column, assets: manifest.assets.count))?.keyID
+        else { return nil }
+        return (bytes, column, keyID)
+    }
+
+    private func keys(_ ids: Set<SHA256Digest>) -> [PublicKey] {
+        ids.sorted().compactMap { source?.entryKeys.keys[$0] }
     }
 
     private func statement(of row: ReleaseDraft.Row) -> [UInt8] {

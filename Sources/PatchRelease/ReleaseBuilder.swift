@@ -31,6 +31,8 @@ package struct ReleaseBuilder: Sendable {
     package let jspatchSigner: SigningKey?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
+    /// What the release carries out.
+    package var proposal: ProposalID?
 
     package init(
         rootOfTrust: RootOfTrust,
@@ -96,6 +98,34 @@ package struct ReleaseBuilder: Sendable {
         try await sign(ReleaseDraft(renewing: base.contents), channel: base.contents.channel, DescribedContents())
     }
 
+    /// What another channel lists, listed in the base's channel: bundles stay what they are, byte by byte, and only the
+    /// entries are signed anew, for they name the channel.
+    package func promote(_ source: BaseRelease, to channel: ChannelName) async throws(SigningError) -> MadeRelease {
+        try check(rootOfTrust.app, channel, in: source.folder)
+        try source.checkUse(ofEntryKey: entrySigner)
+        let draft = try ReleaseDraft(promoting: source.contents, over: base?.contents)
+        return try await sign(draft, channel: channel, DescribedContents(), source: source)
+    }
+
+    /// What an older release of the channel listed, as the next release.
+    package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
+        try check(rootOfTrust.app, older.contents.channel, in: older.folder)
+        try older.checkUse(ofEntryKey: entrySigner)
+        let draft = ReleaseDraft(renewing: older.contents)
+        return try await sign(draft, channel: older.contents.channel, DescribedContents(), source: older)
+    }
+
+    /// The base with other rules for one version.
+    package func change(
+        _ edit: RuleEdit,
+        of id: PatchID,
+        version: VersionLabel,
+        in base: BaseRelease
+    ) async throws(SigningError) -> MadeRelease {
+        let draft = try ReleaseDraft(changing: edit, of: Label(patchID: id, version: version), in: base.contents)
+        return try await sign(draft, channel: base.contents.channel, DescribedContents())
+    }
+
     private func check(_ app: AppID, _ channel: ChannelName, in folder: FilePath) throws(SigningError) {
         guard app == rootOfTrust.app else {
             throw .foreign(folder, found: "app \(app)", expected: "app \(rootOfTrust.app)")
@@ -109,7 +139,8 @@ package struct ReleaseBuilder: Sendable {
     private func sign(
         _ draft: ReleaseDraft,
         channel: ChannelName,
-        _ described: DescribedContents
+        _ described: DescribedContents,
+        source: BaseRelease? = nil
     ) async throws(SigningError) -> MadeRelease {
         let delegation = try rootOfTrust.delegation(to: channel)
         let assembly = ReleaseAssembly(
@@ -117,13 +148,16 @@ package struct ReleaseBuilder: Sendable {
             channel: channel,
             draft: draft,
             described: described,
-            base: base
+            base: base,
+            source: source,
+            proposal: proposal
         )
         let signing = EntrySigning(entrySigner)
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
         let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
-        let jspatch = try await JSPatchSigning(signer: jspatchSigner, base: base?.jspatchKeys ?? .none)
+        let known = [base, source].flatMap { $0?.jspatchKeys.keys.values.map(\.self) ?? [] }
+        let jspatch = try await JSPatchSigning(signer: jspatchSigner, base: JSPatchKeys(known))
             .sign(draft.rows) { progress(.signingJSPatch, $0) }
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
@@ -145,11 +179,16 @@ package struct ReleaseBuilder: Sendable {
 
 /// A release in memory, ready to be written.
 package struct MadeRelease: Sendable {
-    package let release: SignedRelease
+    package private(set) var release: SignedRelease
     /// Of entries and assets.
     package let signatures: SignatureCounts
     /// In JSPatch's form.
     package let jspatch: SignatureCounts
+
+    /// Adds one key holder's signature to the role.
+    package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {
+        try release.sign(with: signer, for: delegation)
+    }
 }
 
 extension SignedRelease {

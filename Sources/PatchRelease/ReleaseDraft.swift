@@ -68,13 +68,64 @@ package struct ReleaseDraft: Equatable, Sendable {
         rows = base.list.entries.map(Row.init(carrying:))
     }
 
+    /// What another channel lists, and behind each patch the versions of the base that stay; patches that only the base
+    /// lists stay as they are.
+    ///
+    /// - Throws: `republished` when the base lists a label with other content.
+    package init(promoting source: ReleaseContents, over base: ReleaseContents?) throws(SigningError) {
+        for entry in source.list.entries {
+            guard let known = base?.entry(entry.label), known.fingerprint != entry.fingerprint else { continue }
+            throw .republished(
+                entry.label,
+                difference: "sha256 \(known.fingerprint.sha256.hex.prefix(12))… in \(base?.channel.text ?? "")"
+            )
+        }
+        var rows: [Row] = []
+        for id in source.list.patchIDs {
+            let promoted = source.versions(of: id)
+            rows += promoted.map { Row(carrying: $0, known: base?.entry($0.label)?.signature ?? $0.signature) }
+            let others = (base?.versions(of: id) ?? []).filter { source.entry($0.label) == nil }
+            // One that every device may take ends what can be needed; without one, as a described patch keeps them.
+            let isOpen = promoted.contains(where: \.rules.isForEveryone)
+            let keep = max(0, DescribedPatch.keepByDefault - (promoted.count - 1))
+            rows += Self.staying(others, keep: keep, isOpen: isOpen).map(Row.init(carrying:))
+        }
+        let listed = Set(source.list.patchIDs)
+        rows += (base?.list.entries ?? []).filter { !listed.contains($0.patchID) }.map(Row.init(carrying:))
+        self.rows = rows
+    }
+
+    /// The base's list with other rules for one version.
+    ///
+    /// - Throws: `nothingToWithdraw` where it is not listed.
+    package init(changing edit: RuleEdit, of label: Label, in base: ReleaseContents) throws(SigningError) {
+        guard base.entry(label) != nil else { throw .nothingToWithdraw(label.patchID, label.version) }
+        var rows: [Row] = []
+        for entry in base.list.entries {
+            guard entry.label == label else {
+                rows.append(Row(carrying: entry))
+                continue
+            }
+            let rules: PatchRules
+            do throws(FormatError) { rules = try edit.applied(to: entry.rules) } catch {
+                throw .description(DescriptionError(error.document, field: error.field, rule: error.rule))
+            }
+            rows.append(Row(carrying: entry, rules: rules))
+        }
+        self.rows = rows
+    }
+
     /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every device
     /// may take, for whoever is not eligible for those before it keeps what it has only while that is listed.
     private static func staying(_ others: [PatchEntry], behind patch: DescribedPatch) -> [PatchEntry] {
-        var isOpen = patch.rules.isForEveryone
+        staying(others, keep: patch.keep, isOpen: patch.rules.isForEveryone)
+    }
+
+    private static func staying(_ others: [PatchEntry], keep: Int, isOpen: Bool) -> [PatchEntry] {
+        var isOpen = isOpen
         var staying: [PatchEntry] = []
         for entry in others {
-            guard staying.count < patch.keep || !isOpen else { break }
+            guard staying.count < keep || !isOpen else { break }
             staying.append(entry)
             isOpen = isOpen || entry.rules.isForEveryone
         }
@@ -144,14 +195,28 @@ package struct ReleaseDraft: Equatable, Sendable {
 extension ReleaseDraft.Row {
     /// A row as the base has it.
     init(carrying entry: PatchEntry) {
+        self.init(carrying: entry, rules: entry.rules)
+    }
+
+    /// The same with other rules.
+    init(carrying entry: PatchEntry, rules: PatchRules) {
+        self.init(carrying: entry, rules: rules, known: entry.signature)
+    }
+
+    /// The same with another channel's signature over the same content.
+    init(carrying entry: PatchEntry, known: EntrySignature) {
+        self.init(carrying: entry, rules: entry.rules, known: known)
+    }
+
+    private init(carrying entry: PatchEntry, rules: PatchRules, known: EntrySignature) {
         self.init(
             label: entry.label,
             kind: entry.kind,
             fingerprint: entry.fingerprint,
             salt: entry.salt,
             requires: entry.requires,
-            rules: entry.rules,
-            known: entry.signature,
+            rules: rules,
+            known: known,
             knownJSPatch: entry.jspatch
         )
     }

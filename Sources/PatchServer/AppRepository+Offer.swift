@@ -41,6 +41,11 @@ extension AppRepository {
         return try read(file, limit: Limits.manifest)
     }
 
+    /// Whether the tree has a version of a channel's role.
+    package func hasRole(of channel: ChannelName, version: Int) throws(ServerError) -> Bool {
+        try exists(path(of: .role(channel.text, version: version)))
+    }
+
     /// Where an object's bytes lie in the published tree; nil where they do not.
     package func publishedObject(_ sha256: SHA256Digest) throws(ServerError) -> FilePath? {
         let path = path(of: .object(sha256))

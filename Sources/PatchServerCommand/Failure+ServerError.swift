@@ -60,6 +60,7 @@ extension Failure {
                 exitCode: .refused
             )
         case .keyUnusable(let why): self.init(why, exitCode: .refused)
+        case .proposal(let fault): self.init(fault.description, exitCode: .refused)
         }
     }
 

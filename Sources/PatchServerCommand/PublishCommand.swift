@@ -42,7 +42,11 @@ struct PublishCommand: AsyncParsableCommand {
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let desk = try folder.desk { _ in key }
-            let outcome = try await desk.publish(signed, notes: try notes.given(), by: .here)
+            let outcome = try await desk.publish(
+                signed,
+                notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),
+                by: .here
+            )
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {

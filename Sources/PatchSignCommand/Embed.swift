@@ -105,7 +105,8 @@ struct Embed: AsyncParsableCommand {
                 folder: folder,
                 rootOfTrust: trust,
                 files: DiskFiles(),
-                elsewhere: elsewhere
+                elsewhere: elsewhere,
+                leftOut: .refused
             )
             guard verified.quorum.isComplete else {
                 throw .incomplete(

@@ -13,7 +13,7 @@ struct PatchSign: AsyncParsableCommand {
             patchsign inspect v1.release
             patchsign verify v1.release --keys Keys
 
-            A signed release is a folder that goes to `patchsrv publish`.
+            A signed release is a folder that goes to `patchsrv publish`, or with `patchsign push` to a server.
 
             Exit codes: 0 done; 1 an external signer failed; 3 refused (a signature, key, PIN or rule of trust does not \
             hold, or a quorum is incomplete); 4 a document that was read is not what it should be; 5 an external signer \
@@ -26,7 +26,8 @@ struct PatchSign: AsyncParsableCommand {
         subcommands: [
             Init.self, Key.self, Release.self, Withdraw.self, Inspect.self, Verify.self, Embed.self, Root.self,
             Rotate.self,
-            Delegate.self, Revoke.self, Status.self, JSPatch.self,
+            Delegate.self, Revoke.self, Status.self, JSPatch.self, Push.self,
+            Pull.self,
         ]
     )
 }

@@ -69,3 +69,12 @@ func styled(_ line: String, on console: Console) -> String {
     case nil, _?: text
     }
 }
+
+extension VerifiedRelease.Counts {
+    /// What whoever signs is told of objects that are not at hand; nil where all are.
+    var unseenWords: String? {
+        guard unseen > 0 else { return nil }
+        return "\(Words.count(unseen, "object")) \(unseen == 1 ? "was" : "were") not looked at: they were left out; "
+            + "their digests are signed by the entry key"
+    }
+}

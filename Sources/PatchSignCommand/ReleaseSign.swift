@@ -19,6 +19,8 @@ struct ReleaseSign: AsyncParsableCommand {
             Everything in the release is verified first. With --previous, what it changes is shown against the \
             release that it was made from; without it, what it holds. Then it asks; --yes is the answer of a script.
 
+            A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
+
             Exit codes: 0 signed; 1 not signed because the answer was no; 3 the release does not verify or the key \
             may not sign for it; 4 malformed; 6 disk; 8 --previous is not what the release was made from; 64 usage.
             """
@@ -48,6 +50,7 @@ struct ReleaseSign: AsyncParsableCommand {
             }
             let contents = ReleaseContents(verified)
             try show(contents, trust: trust)
+            if let words = verified.counts.unseenWords { Console.standardOutput.line("  " + words) }
             let signer = try keys.open(key)
             if let own = trust.targets.delegation(to: contents.channel.text)?.keys,
                 signer.hasSigned(verified.release.role, for: own)

@@ -9,8 +9,10 @@ import Terminal
 
 /// Everything that `release` and `withdraw` share: trust and base read, keys opened, the result written and told.
 struct ReleaseWork {
-    let builder: ReleaseBuilder
+    private(set) var builder: ReleaseBuilder
     private let writer: ReleaseWriter
+    /// Keys that sign the role of a proposal once somebody said yes.
+    private let heldBack: [SigningKey]
 
     /// What is cheap to check comes first, so that nobody types a passphrase in vain.
     init(
@@ -25,15 +27,20 @@ struct ReleaseWork {
         try self.init(channel: channel, base: base, trust: trust, time: time, making: making, keys: keys)
     }
 
+    /// - Parameters:
+    ///   - output: in place of what the options say.
+    ///   - proposal: what the release carries out; then its role is signed by ``signed(_:yes:)`` alone.
     init(
         channel: ChannelName,
         base: BaseRelease?,
         trust: RootOfTrust,
         time: UTCTime,
         making: MakingOptions,
-        keys: KeyOptions
+        keys: KeyOptions,
+        output: FilePath? = nil,
+        proposal: ProposalID? = nil
     ) throws(Failure) {
-        let output = FilePath(argument: making.output)
+        let output = output ?? FilePath(argument: making.output)
         writer = try signing { () throws(SigningError) in
             try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
         }
@@ -44,6 +51,7 @@ struct ReleaseWork {
         let jspatchSigner = try jspatchKey.map { (key) throws(Failure) in try keys.open(key) }
         var roleSigners: [SigningKey] = []
         for key in roleKeys { roleSigners.append(try keys.open(key)) }
+        heldBack = proposal == nil ? [] : roleSigners
         builder = try signing { () throws(SigningError) in
             try ReleaseBuilder(
                 rootOfTrust: trust,
@@ -52,12 +60,35 @@ struct ReleaseWork {
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
                 keptEntryKeys: kept,
-                roleSigners: roleSigners,
+                roleSigners: proposal == nil ? roleSigners : [],
                 jspatchSigner: jspatchSigner,
                 files: DiskFiles(),
                 progress: Self.progress
             )
         }
+        builder.proposal = proposal
+    }
+
+    /// Shows what a proposal comes to, asks, and signs.
+    func signed(_ made: MadeRelease, yes: Bool) throws(Failure) -> MadeRelease {
+        guard !heldBack.isEmpty else { return made }
+        let contents: ReleaseContents
+        do throws(ReleaseError) { contents = try ReleaseContents(made.release) } catch {
+            throw Failure(SigningError.release(writer.output, error))
+        }
+        if !yes {
+            let console = Console.standardError
+            for line in ReleaseDifference(from: builder.base?.contents, to: contents).words {
+                console.line("  " + styled(line, on: console))
+            }
+        }
+        try Question.confirm("Sign this release?", yes: yes)
+        var made = made
+        try signing { () throws(SigningError) in
+            let delegation = try builder.rootOfTrust.delegation(to: contents.channel)
+            for signer in heldBack { try made.sign(with: signer, for: delegation) }
+        }
+        return made
     }
 
     static func base(_ folder: FilePath, _ trust: RootOfTrust) throws(Failure) -> BaseRelease {

@@ -100,7 +100,9 @@ struct Verify: AsyncParsableCommand {
             let members: [(String, JSON?)] = [
                 ("release", contents.json), ("roleSignatures", verification.quorum.json),
                 ("entries", .integer(counts.entries)), ("assets", .integer(counts.assets)),
-                ("objects", .integer(counts.objects)), ("entrySignatures", .integer(counts.signatures)),
+                ("objects", .integer(counts.objects)),
+                ("unseen", counts.unseen > 0 ? .integer(counts.unseen) : nil),
+                ("entrySignatures", .integer(counts.signatures)),
                 ("expired", .bool(isExpired)), ("checks", checks?.json),
             ]
             return console.line(JSON.fields(members).pretty())
@@ -111,6 +113,7 @@ struct Verify: AsyncParsableCommand {
             "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "
                 + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
         )
+        if let words = counts.unseenWords { console.line(words) }
         if isExpired { console.line("expired at \(contents.expires): devices take nothing new from it") }
     }
 }

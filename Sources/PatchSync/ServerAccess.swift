@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 /// How a device reaches its servers, besides the first one's URL.
 ///

@@ -34,7 +34,8 @@ package struct ReleaseAPI: RequestDelegate {
         let gate = APIGate(records: desk.records, sinceStart: sinceStart)
         let work = APIWork(desk: desk, uploads: uploads)
         var endpoints =
-            work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutDial + work.aboutTokens + work.aboutAudit
+            work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
+            + work.aboutTokens + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(
             APIEndpoint(

@@ -18,11 +18,20 @@ package struct VerifiedRelease: Sendable {
         }
     }
 
+    /// What is asked of an object whose bytes are nowhere at hand.
+    package enum LeftOut: Sendable {
+        case refused
+        /// It is counted: what it must be is known by its entry's digests alone.
+        case counted
+    }
+
     /// How much was looked at.
     package struct Counts: Equatable, Sendable {
         package var entries = 0
         package var assets = 0
         package var objects = 0
+        /// Objects that were left out, and not looked at.
+        package var unseen = 0
         /// RSA signatures of entries and assets that verified.
         package var signatures = 0
     }
@@ -38,12 +47,14 @@ package struct VerifiedRelease: Sendable {
     /// - Parameters:
     ///   - delegation: what the top targets role says of the channel.
     ///   - elsewhere: where an object may lie that the release leaves out: the published tree's copy.
+    ///   - leftOut: `counted` for somebody who looks at a release without its objects; a server never does.
     ///   - observe: told of each check that holds, before the first that does not ends it.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
         files: any FileOperations,
         elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        leftOut: LeftOut = .refused,
         observe: CheckObserver? = nil
     ) throws(ReleaseError) {
         let header = release.header
@@ -91,7 +102,11 @@ package struct VerifiedRelease: Sendable {
         func object(_ fingerprint: Fingerprint, entry: String) throws(ReleaseError) {
             guard checked.insert(fingerprint.sha256).inserted else { return }
             guard let path = release.objects[fingerprint.sha256] ?? elsewhere(fingerprint.sha256) else {
-                throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
+                guard leftOut == .counted else {
+                    throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
+                }
+                counts.unseen += 1
+                return
             }
             let found: Fingerprint
             do throws(FileError) { found = try files.fingerprint(of: path, limit: Limits.object) } catch {

@@ -13,4 +13,5 @@ package enum DeskError: Error, Equatable, Sendable {
     case keyIsLocked
     /// The online key cannot be opened, in words.
     case keyUnusable(String)
+    case proposal(ProposalFault)
 }

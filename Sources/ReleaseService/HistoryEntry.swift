@@ -24,6 +24,8 @@ package struct HistoryEntry: Equatable, Sendable {
     package let actor: Actor
     package let notes: ReleaseNotes
     package let patches: [Patch]
+    /// What it carried out.
+    package let proposal: ProposalID?
 
     package var key: RecordKey {
         RecordKey(Self.collection, Self.prefix(app, channel) + Self.digits(roleVersion) + "/" + identity.hex)
@@ -85,6 +87,7 @@ extension HistoryEntry {
                 patches.append(try Patch(try Fields(value, of: "history", at: "patches[\(index)]")))
             }
             self.patches = patches
+            proposal = fields.has("proposal") ? try fields.name("proposal") : nil
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
@@ -94,7 +97,9 @@ extension HistoryEntry {
                 ("format", .text("patchline-history-v1")), ("app", .text(app.text)), ("channel", .text(channel.text)),
                 ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),
                 ("published", .text(published.description)), ("by", actor.json),
-            ] + notes.members + [("patches", .array(patches.map(\.json)))]
+            ] + notes.members + [
+                ("patches", .array(patches.map(\.json))), ("proposal", proposal.map { .text($0.text) }),
+            ]
         )
     }
 }
@@ -105,7 +110,8 @@ extension HistoryEntry {
         .fields([
             ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),
             ("label", notes.label.map { .text($0) }),
-            ("commit", notes.commit.map { .text($0) }), ("recovered", recovered ? .bool(true) : nil),
+            ("commit", notes.commit.map { .text($0) }), ("proposal", proposal.map { .text($0.text) }),
+            ("recovered", recovered ? .bool(true) : nil),
         ])
     }
 }

@@ -22,7 +22,8 @@ struct PublishIntent: Equatable, Sendable {
             published: now,
             actor: actor,
             notes: notes,
-            patches: (list?.entries ?? []).map(HistoryEntry.Patch.init)
+            patches: (list?.entries ?? []).map(HistoryEntry.Patch.init),
+            proposal: release.header.proposal
         )
     }
 

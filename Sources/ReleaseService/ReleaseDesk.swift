@@ -19,7 +19,7 @@ package struct ReleaseDesk: Sendable {
     let allowsTestingKeys: Bool
     let openKey: @Sendable (FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
-    private let turn = Turn()
+    let turn = Turn()
 
     /// - Parameter openKey: the online key at a path; nil where it is encrypted and nobody gave its passphrase.
     package init(
@@ -114,6 +114,7 @@ package struct ReleaseDesk: Sendable {
         let known = try await reading { () async throws(RecordError) in try await records.store.record(entry.key) }
         if isPublished, known == nil {
             changes.append(.insert(entry.key, entry.json))
+            changes += try await reading { () async throws(RecordError) in try await ending(entry) }
             event = AuditEntry.Event(
                 "release.publish",
                 by: entry.actor,
@@ -148,6 +149,7 @@ package struct ReleaseDesk: Sendable {
             case .published:
                 action = "release.publish"
                 if try await records.store.record(entry.key) == nil { changes.append(.insert(entry.key, entry.json)) }
+                changes += try await ending(entry)
             case .drafted(_, _, let quorum):
                 action = "release.draft"
                 after = after.adding([("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed))])

@@ -37,6 +37,26 @@ struct ReleaseHeaderTests {
         #expect(throws: FormatError("release.json", field: field, rule: rule)) { try ReleaseHeader(json.fileBytes) }
     }
 
+    @Test func `says what was left out and which proposal it carries out, and is whole without the one`() throws {
+        let plain = try ReleaseHeader(try Vectors.bytes("release/release.json"))
+        let header = ReleaseHeader(
+            app: plain.app,
+            channel: plain.channel,
+            base: plain.base,
+            leavesObjectsOut: true,
+            proposal: ProposalID("0123456789abcdef")
+        )
+        #expect(try ReleaseHeader(header.json.fileBytes) == header)
+        #expect(header.json["objects"] == .text("partial"))
+        #expect(header.whole.withoutObjects == header && header.whole.json["objects"] == nil)
+        #expect(throws: FormatError("release.json", field: "objects", rule: "must be partial")) {
+            try ReleaseHeader(header.json.setting("objects", to: .text("all")).fileBytes)
+        }
+        #expect(throws: FormatError("release.json", field: "proposal", rule: ProposalID.rule)) {
+            try ReleaseHeader(header.json.setting("proposal", to: .text("0123456789ABCDEF")).fileBytes)
+        }
+    }
+
     @Test func `over its limit is refused before it is parsed`() {
         let bytes = [UInt8](repeating: UInt8(ascii: "["), count: Limits.releaseHeader + 1)
         #expect(throws: FormatError("release.json", rule: "is over 65536 bytes")) { try ReleaseHeader(bytes) }

@@ -154,4 +154,62 @@ struct DraftTests {
             try ReleaseDraft(withdrawing: named("a"), version: named("9"), from: two)
         }
     }
+
+    @Test func `of a promotion lists the other channel's versions first, and loses nothing of its own`() throws {
+        let own = published(
+            try ReleaseDraft(
+                [described("a", "1", bytes: "1"), described("b", "1", bytes: "b"), described("c", "1", bytes: "c")],
+                base: nil
+            )
+        )
+        let tested = published(
+            try ReleaseDraft([described("a", "2", bytes: "2"), described("b", "1", bytes: "b")], base: nil)
+        )
+        #expect(labels(try ReleaseDraft(promoting: tested, over: own)) == ["a 2", "a 1", "b 1", "c 1"])
+        #expect(labels(try ReleaseDraft(promoting: tested, over: nil)) == ["a 2", "b 1"])
+        var few = PatchRules()
+        few.rollout = 100
+        let behind = published(
+            try ReleaseDraft(
+                [described("a", "3", bytes: "3", rules: few)],
+                base: published(try ReleaseDraft([described("a", "2", bytes: "2")], base: nil))
+            )
+        )
+        let rows = try ReleaseDraft(promoting: behind, over: own).rows
+        #expect(
+            rows.map(\.label.description) == ["a 3", "a 2", "b 1", "c 1"],
+            "one for everybody is behind it already"
+        )
+        #expect(rows[0].rules == few)
+    }
+
+    @Test func `of a promotion is refused when both channels give one label another content`() throws {
+        let own = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
+        let tested = published(try ReleaseDraft([described("a", "1", bytes: "other")], base: nil))
+        let error = #expect(throws: SigningError.self) { try ReleaseDraft(promoting: tested, over: own) }
+        guard case .republished(label("a", "1"), _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `of other rules changes those of one version and nothing else`() throws {
+        let base = published(
+            try ReleaseDraft(
+                [described("a", "2", bytes: "2"), described("b", "1", bytes: "b")],
+                base: published(
+                    try ReleaseDraft([described("a", "1", bytes: "1"), described("b", "1", bytes: "b")], base: nil)
+                )
+            )
+        )
+        let edit = try RuleEdit(
+            Fields(.fields([("rollout", .integer(2_500)), ("condition", .text("region==eu"))]), of: "edit")
+        )
+        let rows = try ReleaseDraft(changing: edit, of: label("a", "2"), in: base).rows
+        #expect(rows.map(\.rules) == [PatchRules(rollout: 2_500, condition: "region==eu"), .everyone, .everyone])
+        #expect(rows.map(\.known) == base.list.entries.map(\.signature))
+        #expect(throws: SigningError.nothingToWithdraw(named("a"), named("9"))) {
+            try ReleaseDraft(changing: edit, of: label("a", "9"), in: base)
+        }
+    }
 }

@@ -1,5 +1,3 @@
-import PatchFormat
-
 /// The server of an app: `http://host:port` + `/APP/` + path.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be http:// or https://, a host, and at most a path; no user, query or fragment"
@@ -40,6 +38,13 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         return rest.split(separator: ":", maxSplits: 1).dropFirst().first.flatMap { Int($0) } ?? (isSecure ? 443 : 80)
     }
 
+    /// Whether it is this machine itself: `localhost`, `127.x.y.z`, `::1`.
+    package var isLoopback: Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isV4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return isV4 || host == "::1" || host.lowercased() == "localhost"
+    }
+
     private var authority: Substring {
         text.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
     }
@@ -48,7 +53,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    func appending(_ app: AppID) -> ServerURL {
+    package func appending(_ app: AppID) -> ServerURL {
         ServerURL(parsed: "\(text)/\(app)")
     }
 }

@@ -1,23 +1,25 @@
 import ArgumentParser
-import PatchFormat
-import ReleaseService
+package import PatchFormat
 
 /// What the history says of a release besides what is in it.
-struct NotesOptions: ParsableArguments {
+package struct NotesOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What people call the release, in one line.", valueName: "text"))
-    var label: String?
+    private var label: String?
 
     @Option(help: ArgumentHelp("What it changes.", valueName: "text"))
-    var notes: String?
+    private var notes: String?
 
     @Option(help: ArgumentHelp("Who made it.", valueName: "name"))
-    var author: String?
+    private var author: String?
 
     @Option(help: ArgumentHelp("The commit of the source that it was made from.", valueName: "hash"))
-    var commit: String?
+    private var commit: String?
 
-    func given() throws(FormatError) -> ReleaseNotes {
+    package init() {}
+
+    /// As the API takes them.
+    package var json: JSON {
         let members = [("label", label), ("notes", notes), ("author", author), ("commit", commit)]
-        return try ReleaseNotes(Fields(.fields(members.map { ($0.0, $0.1.map { .text($0) }) }), of: "the command line"))
+        return .fields(members.map { ($0.0, $0.1.map { .text($0) }) })
     }
 }

@@ -1,0 +1,31 @@
+/// Other rules for one version: each member as a list has it, `null` for one that is to go.
+///
+/// ```
+/// { "rollout": 5000, "condition": null }
+/// ```
+package struct RuleEdit: Hashable, Sendable {
+    private static let names = ["rollout", "appVersion", "dial", "condition", "mandatory", "runAtNextLaunch", "users"]
+
+    package let members: [JSONObject.Member]
+
+    /// - Parameter fields: whatever else stands there is not looked at.
+    /// - Throws: for a rule that no device could read, and where no rule stands at all.
+    package init(_ fields: Fields) throws(FormatError) {
+        members = fields.object.members.filter { Self.names.contains($0.key.text) }
+        guard !members.isEmpty else {
+            throw fields.broken("rules", "must hold one of " + Self.names.joined(separator: ", "))
+        }
+        let rules = try applied(to: .everyone)
+        if let condition = rules.condition {
+            do throws(Condition.Problem) { _ = try Condition(condition) } catch {
+                throw fields.broken("condition", "\(error)")
+            }
+        }
+    }
+
+    package func applied(to rules: PatchRules) throws(FormatError) -> PatchRules {
+        var object = rules.json.object ?? JSONObject()
+        for member in members { object[member.key.text] = member.value == .null ? nil : member.value }
+        return try PatchRules(Fields(.object(object), of: "rules"))
+    }
+}

@@ -1,0 +1,55 @@
+import PatchFormat
+import ReleaseClient
+import Terminal
+
+/// What `patchsign` says and how it ends when a release service is in it.
+extension Failure {
+    init(_ error: ServiceError) {
+        self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
+    }
+
+    private static func exitCode(_ error: ServiceError) -> Terminal.ExitCode {
+        switch error {
+        case .problem(let problem): exitCode(problem)
+        case .connection, .timedOut, .redirected, .endless: .network
+        case .tls, .notEncrypted, .trust, .noRelease: .refused
+        case .malformed, .noAuthority, .changed: .malformed
+        case .release, .lacking, .tooLarge: .refused
+        case .file: .disk
+        case .cancelled: .interrupted
+        }
+    }
+
+    private static func exitCode(_ problem: ServiceProblem) -> Terminal.ExitCode {
+        switch problem.status {
+        case 409: .conflict
+        case 400, 415: .malformed
+        case 408, 425, 429, 500...: .network
+        default: .refused
+        }
+    }
+
+    private static func hint(_ error: ServiceError) -> String? {
+        switch error {
+        case .problem(let problem): problem.hint ?? hint(problem)
+        case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
+        case .tls: "--ca FILE names the authority of a server that has its own"
+        case .connection, .timedOut: "push again when the server can be reached: it goes on where it was interrupted"
+        case .redirected: "name the address that it redirects to with --server"
+        case .lacking: "push the whole release: this one was fetched without its objects"
+        case .changed: "make the release again; a signed release is never edited"
+        case .trust: "is --keys the root of trust of this app?"
+        case .noRelease: "the first release of a channel is made without --previous"
+        case .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
+        }
+    }
+
+    private static func hint(_ problem: ServiceProblem) -> String? {
+        switch problem.status {
+        case 401: "`patchsrv token list` shows which tokens hold; `patchsrv token new` makes one"
+        case 404 where problem.kind == "http":
+            "is --server the address of a patchsrv that was not started with --no-api?"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseClient
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// A proposed change, made into a release out of what is published, shown, and signed.
+struct ProposalWork {
+    let pull: Pull
+    let trust: RootOfTrust
+    let folder: PulledFolder
+
+    func run(_ id: ProposalID) async throws(Failure) {
+        let root = try pull.root(of: trust)
+        let (channel, app) = (pull.channel, trust.app)
+        let (proposal, base, source) = try await pull.server.asking { client throws(ServiceError) in
+            let proposal = try await client.proposal(id, of: channel, in: app)
+            let published = try await PublishedApp(app, root: root, at: Surroundings.now(), from: client)
+            let base = try await published.release(of: channel)
+            var source: SignedRelease?
+            switch proposal.change {
+            case .promote(let from):
+                source = try await published.release(of: from)
+                if source == nil { throw .noRelease(from) }
+            case .rollBack(let version): source = try await published.release(of: channel, version: version)
+            case .withdraw, .rules: if base == nil { throw .noRelease(channel) }
+            }
+            return (proposal, base, source)
+        }
+        guard proposal.isOpen else {
+            throw Failure("the proposal \(id) is done already", exitCode: .conflict)
+        }
+        Console.standardError.line(printable(proposal.words(channel: channel)))
+        let parts = [(PulledFolder.base, base), (PulledFolder.source, source)]
+        _ = try signing { () throws(SigningError) in
+            try folder.write(parts.compactMap { name, release in release.map { (name, $0) } }, rootOfTrust: trust)
+        }
+        do throws(Failure) {
+            try await make(
+                proposal,
+                base: try base.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.base), trust) },
+                source: try source.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.source), trust)
+                }
+            )
+        } catch {
+            // Nobody signed: nothing is left that looks as if somebody had.
+            try? DiskFiles().removeTree(folder.output)
+            throw error
+        }
+    }
+
+    private func place(_ name: String) -> FilePath { folder.output.appending(name) }
+
+    private func make(
+        _ proposal: ServiceProposal,
+        base: BaseRelease?,
+        source: BaseRelease?
+    ) async throws(Failure) {
+        let work = try ReleaseWork(
+            channel: pull.channel,
+            base: base,
+            trust: trust,
+            time: try pull.time.time(),
+            making: pull.making,
+            keys: pull.keys,
+            output: place(PulledFolder.release),
+            proposal: proposal.id
+        )
+        let made = try await signing { () async throws(SigningError) in
+            try await work.builder.carryOut(proposal.change, in: pull.channel, source: source)
+        }
+        try work.finish(try work.signed(made, yes: pull.yes), json: pull.json)
+    }
+}
+
+extension ReleaseBuilder {
+    fileprivate func carryOut(
+        _ change: ProposedChange,
+        in channel: ChannelName,
+        source: BaseRelease?
+    ) async throws(SigningError) -> MadeRelease {
+        switch (change, base, source) {
+        case (.promote, _, let source?): try await promote(source, to: channel)
+        case (.rollBack, _, let source?): try await rollBack(to: source)
+        case (.withdraw(let id, let version), let base?, _): try await withdraw(id, version: version, from: base)
+        case (.rules(let id, let version, let edit), let base?, _):
+            try await self.change(edit, of: id, version: version, in: base)
+        case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):
+            preconditionFailure("what a change is made from was fetched before")
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseClient
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign pull`: from a release service, to be looked at and signed.
+struct Pull: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fetches what is published, and what waits to be signed: a draft, or a proposed change.",
+        discussion: """
+            patchsign pull --server https://patches.example.com --channel production --keys Keys --output work
+            patchsign release sign work/release --keys Keys --key bob.key --previous work/base
+            patchsign push work/release --server https://patches.example.com
+
+            patchsign pull --server https://patches.example.com --channel production --keys Keys --output work \\
+              --proposal 0123456789abcdef
+            patchsign push work/release --server https://patches.example.com
+
+            work/base is what the channel publishes now, verified from the root of trust in --keys; work/release is the \
+            draft that waits for signatures. Neither has objects: their digests are signed, their bytes stay on the \
+            server. work/base goes where a --previous is wanted, also for `patchsign release FOLDER`.
+
+            With --proposal the release is made here, out of verified published bytes and never out of what the server \
+            says: a promotion takes over manifests and signature columns byte by byte, and signs the list's entries for \
+            the new channel. It shows the difference, asks, signs and writes work/release. --key, --entry-key and the \
+            other options of `patchsign release` count then alone.
+
+            Exit codes: 0 done; 1 not signed because the answer was no; 3 refused: the token, or something that does not \
+            verify; 4 malformed, or there is nothing to fetch; 5 no connection, or a server in trouble; 6 disk; 8 the \
+            output exists, or the proposal is done already; 64 usage.
+            """
+    )
+
+    @OptionGroup var server: ServerOptions
+
+    @Option(help: ArgumentHelp("The channel.", valueName: "channel"))
+    var channel: ChannelName
+
+    @Option(
+        help: ArgumentHelp(
+            "The draft's version. Default: the one that can become the next release.",
+            valueName: "version"
+        )
+    )
+    var draft: Int?
+
+    @Option(help: ArgumentHelp("The proposed change to carry out.", valueName: "id"))
+    var proposal: ProposalID?
+
+    @OptionGroup var making: MakingOptions
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Sign what was proposed without asking.")
+    var yes = false
+
+    @Flag(help: "Print what was fetched or made as JSON.")
+    var json = false
+
+    func validate() throws {
+        if draft != nil, proposal != nil { throw ValidationError("give one of --draft and --proposal") }
+        guard let draft, !(1...(1 << 53 - 1)).contains(draft) else { return }
+        throw ValidationError("--draft must be a version")
+    }
+
+    func run() async throws {
+        try await ending(json: json) { () async throws(Failure) in
+            let trust = try keys.rootOfTrust()
+            let folder = try signing { () throws(SigningError) in
+                try PulledFolder(FilePath(argument: making.output), replaces: making.force, files: DiskFiles())
+            }
+            if let proposal {
+                try await ProposalWork(pull: self, trust: trust, folder: folder).run(proposal)
+            } else {
+                try await fetch(trust, into: folder)
+            }
+        }
+    }
+
+    private func fetch(_ trust: RootOfTrust, into folder: PulledFolder) async throws(Failure) {
+        let root = try root(of: trust)
+        let (base, draft) = try await server.asking { client throws(ServiceError) in
+            let published = try await PublishedApp(trust.app, root: root, at: Surroundings.now(), from: client)
+            let base = try await published.release(of: channel)
+            var version = self.draft
+            if version == nil { version = try await client.waitingDraft(of: channel, in: trust.app) }
+            var draft: SignedRelease?
+            if let version {
+                let known = base.map { Array($0.targets.values) } ?? []
+                draft = try await client.draft(of: channel, version: version, in: trust.app, known: known)
+            }
+            return (base, draft)
+        }
+        guard base != nil || draft != nil else {
+            throw Failure("\(channel) has no release, and no draft waits", exitCode: .malformed)
+        }
+        let parts = [(PulledFolder.base, base), (PulledFolder.release, draft)]
+        let verified = try signing { () throws(SigningError) in
+            try folder.write(parts.compactMap { name, release in release.map { (name, $0) } }, rootOfTrust: trust)
+        }
+        PullReport(
+            folder: folder.output,
+            base: base == nil ? nil : verified.first,
+            release: draft == nil ? nil : verified.last
+        ).write(json: json)
+    }
+
+    /// What the caller trusts, and everything else is verified from.
+    func root(of trust: RootOfTrust) throws(Failure) -> [UInt8] {
+        do throws(FileError) {
+            return try DiskFiles().read(trust.folder.appending(RootOfTrust.rootFile), limit: Limits.root)
+        } catch { throw Failure(SigningError.file(error)) }
+    }
+}
+
+/// What `pull` fetched.
+struct PullReport {
+    let folder: FilePath
+    let base: VerifiedRelease?
+    let release: VerifiedRelease?
+
+    func write(json: Bool) {
+        let console = Console.standardOutput
+        guard !json else { return console.line(self.json.pretty()) }
+        if let base { console.line("\(Self.line(base)): \(printable(folder.appending(PulledFolder.base).string))") }
+        guard let release, let difference else { return console.line("no draft waits") }
+        let place = printable(folder.appending(PulledFolder.release).string)
+        console.line("draft \(Self.line(release)): \(place)")
+        for line in difference.words { console.line("  " + styled(line, on: console)) }
+        if let words = release.counts.unseenWords { console.line("  " + words) }
+        if !isCurrent {
+            console.line("  ! it was made from another release than the current one: nobody can publish it")
+        }
+        console.line(release.quorum.words(role: release.role.name))
+        console.line("next: patchsign release sign \(place), then patchsign push \(place)")
+    }
+
+    private static func line(_ release: VerifiedRelease) -> String {
+        let header = release.release.header
+        return "release \(header.roleVersion) of \(header.app) \(header.channel), until \(release.role.header.expires)"
+    }
+
+    private var difference: ReleaseDifference? {
+        release.map { ReleaseDifference(from: base.map { ReleaseContents($0) }, to: ReleaseContents($0)) }
+    }
+
+    private var isCurrent: Bool {
+        release?.release.header.base?.sha256 == base?.release.role.identity
+    }
+
+    private var json: JSON {
+        .fields([
+            ("folder", .text(folder.string)), ("base", base.map { ReleaseContents($0).json } ?? .null),
+            ("release", release.map { ReleaseContents($0).json } ?? .null),
+            ("difference", difference?.json), ("current", release == nil ? nil : .bool(isCurrent)),
+            ("unseen", release.map { .integer($0.counts.unseen) }), ("roleSignatures", release?.quorum.json),
+        ])
+    }
+}
+
+extension ProposalID: ArgumentParser.ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,96 @@
+import HTTPTypes
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+
+extension APIWork {
+    private static let path = "/apps/{app}/channels/{channel}/proposals"
+
+    private static let change = APISchema.object(
+        [("action", .one(of: ["promote", "rollback", "withdraw", "rules"]))],
+        optional: [
+            ("from", .channel), ("to", .positive), ("patchId", .patchID), ("version", .version),
+            ("rollout", APISchema.integer(0...10_000).orNull()), ("appVersion", APISchema.text().orNull()),
+            ("dial", APISchema.one(of: ["optional", "required"]).orNull()), ("condition", APISchema.text().orNull()),
+            ("mandatory", APISchema.bool.orNull()), ("runAtNextLaunch", APISchema.bool.orNull()),
+            ("users", APISchema.array(.sha256).orNull()), ("note", .text(upTo: Proposal.noteLimit)),
+        ]
+    )
+
+    var aboutProposals: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .post,
+                path: Self.path,
+                name: "propose",
+                about: """
+                    Proposes a change of a channel: promote (from a channel), rollback (to a release), withdraw (a patch, or a \
+                    version of it), or rules (of a version; null takes one away). Nothing changes before a key holder has signed \
+                    what patchsign pull --proposal makes of it.
+                    """,
+                access: .app(.publisher),
+                body: .json(Self.change, limit: 1_000_000),
+                answers: [.init(status: 201, about: "The proposal and what it changes.", schema: .document)],
+                problems: [409, 422, 507],
+                handle: propose
+            ),
+            APIEndpoint(
+                method: .get,
+                path: Self.path,
+                name: "listProposals",
+                about: "The proposals of a channel, the oldest first, those that are done too.",
+                access: .app(.viewer),
+                answers: [
+                    .init(status: 200, about: "Proposals.", schema: .object([("proposals", .array(.document))]))
+                ],
+                handle: { call in
+                    let (app, channel) = (try call.app(), try call.channel())
+                    _ = try await desk.looking(app) { (repository) in repository.app }
+                    let proposals = try await desk.proposals(of: channel, in: app)
+                    return .json(.fields([("proposals", .array(proposals.map(\.json)))]))
+                }
+            ),
+            APIEndpoint(
+                method: .get,
+                path: Self.path + "/{proposal}",
+                name: "showProposal",
+                about: "One proposal.",
+                access: .app(.viewer),
+                answers: [.init(status: 200, about: "The proposal.", schema: .document)],
+                handle: { call in
+                    .json(try await desk.proposal(call.name("proposal"), of: call.channel(), in: call.app()).json)
+                }
+            ),
+            APIEndpoint(
+                method: .delete,
+                path: Self.path + "/{proposal}",
+                name: "removeProposal",
+                about: "Forgets a proposal that was not published.",
+                access: .app(.publisher),
+                answers: [.init(status: 204, about: "Gone.", schema: nil)],
+                problems: [409, 507],
+                handle: { call in
+                    try await desk.removeProposal(
+                        call.name("proposal"),
+                        of: call.channel(),
+                        in: call.app(),
+                        by: call.actor
+                    )
+                    return .nothing
+                }
+            ),
+        ]
+    }
+
+    @Sendable private func propose(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        let fields = try await call.fields()
+        let (change, note): (ProposedChange, String?)
+        do throws(FormatError) {
+            (change, note) = (try ProposedChange(fields), try Proposal.note(fields))
+        } catch { throw APIProblem.malformed(error) }
+        let proposal = try await desk.propose(change, note: note, for: channel, in: app, by: call.actor)
+        return .json(proposal.json, status: 201)
+    }
+}

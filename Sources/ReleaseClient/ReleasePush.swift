@@ -1,0 +1,230 @@
+import NIOConcurrencyHelpers
+import NIOHTTP1
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import ReleaseFolder
+
+/// Uploads what a server lacks of a signed release, and has it published.
+///
+/// ```
+/// begin ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
+/// ```
+///
+/// An upload is named by its release's content, so whoever pushes the same release again goes on with it.
+package struct ReleasePush: Sendable {
+    package enum Event: Equatable, Sendable {
+        /// Parts that the server wants now, in bytes all together.
+        case began(parts: Int, bytes: Int)
+        /// So many bytes more were handed to the network; fewer than none when some must be sent again.
+        case sent(bytes: Int)
+        case ended
+        case publishing
+    }
+
+    /// Of a part that is larger, the server is asked first how much of it is there.
+    private static let worthAsking = 262_144
+    /// A target leads to objects, and objects lead nowhere; what is needed once more was lost.
+    private static let rounds = 8
+    /// A server verifies everything again before it publishes.
+    private static let publishDeadline = Duration.seconds(1_800)
+
+    let client: ServiceClient
+    let release: SignedRelease
+    let files: any FileOperations
+    let observe: @Sendable (Event) -> Void
+    /// Lists, manifests and columns by their digest.
+    fileprivate let documents: [SHA256Digest: [UInt8]]
+
+    package init(
+        _ release: SignedRelease,
+        to client: ServiceClient,
+        files: any FileOperations,
+        observe: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.client = client
+        self.release = release
+        self.files = files
+        self.observe = observe
+        documents = Dictionary(release.targets.values.map { (SHA256Digest(of: $0), $0) }) { first, _ in first }
+    }
+
+    private var app: AppID { release.header.app }
+
+    /// - Parameter notes: label, notes, author and commit, as the service takes them.
+    package func run(notes: JSON) async throws(ServiceError) -> PushReport {
+        var sent = PushReport.Sent()
+        var state = try await begin()
+        var rounds = 0
+        while true {
+            do throws(ServiceError) {
+                while !state.needs.isEmpty {
+                    rounds += 1
+                    guard rounds <= Self.rounds else { throw .endless }
+                    try await send(state, counting: &sent)
+                    state = try await show(state.id)
+                }
+                observe(.publishing)
+                return try await publish(state.id, notes, sent)
+            } catch .problem(let problem) where problem.status == 404 && rounds < Self.rounds {
+                // Somebody finished it meanwhile, or gave it up: the server knows what is left to do.
+                rounds += 1
+                state = try await begin()
+            }
+        }
+    }
+
+    private func begin() async throws(ServiceError) -> UploadState {
+        // What is left out is nothing to the server, which has it or asks for it.
+        let header = release.header.whole
+        let body = JSON.fields([("release", header.json), ("role", release.role.json)])
+        return try UploadState(try await client.json(.service(.POST, app, "/uploads", body: .json(body))))
+    }
+
+    private func show(_ id: String) async throws(ServiceError) -> UploadState {
+        try UploadState(try await client.json(.service(.GET, app, "/uploads/\(id)")))
+    }
+
+    private func publish(_ id: String, _ notes: JSON, _ sent: PushReport.Sent) async throws(ServiceError)
+        -> PushReport
+    {
+        var request = ServiceRequest.service(.POST, app, "/uploads/\(id)/publish", body: .json(notes))
+        request.deadline = Self.publishDeadline
+        let answer = try await client.json(request)
+        do throws(FormatError) { return try PushReport(answer, sent) } catch { throw .malformed(error) }
+    }
+
+    private func send(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) {
+        observe(.began(parts: state.needs.count, bytes: state.needs.reduce(0) { $0 + $1.size }))
+        defer { observe(.ended) }
+        var left = state.needs.makeIterator()
+        let result = await withTaskGroup(of: Result<Int, ServiceError>.self) { group in
+            func startNext() {
+                guard let need = left.next() else { return }
+                group.addTask {
+                    do throws(ServiceError) { return .success(try await send(need, state.id)) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            for _ in 0..<ServiceClient.connections { startNext() }
+            var total = PushReport.Sent()
+            while let next = await group.next() {
+                switch next {
+                case .success(let bytes):
+                    total.parts += 1
+                    total.bytes += bytes
+                    startNext()
+                case .failure(let error):
+                    group.cancelAll()
+                    return Result<PushReport.Sent, ServiceError>.failure(error)
+                }
+            }
+            return .success(total)
+        }
+        let total = try result.get()
+        sent.parts += total.parts
+        sent.bytes += total.bytes
+    }
+
+    /// - Returns: how many bytes of it were sent now.
+    private func send(_ need: UploadState.Need, _ id: String) async throws(ServiceError) -> Int {
+        let part = try PartSender(need, id, of: self)
+        return try await part.run(asking: need.size > Self.worthAsking)
+    }
+}
+
+/// One part on its way.
+private struct PartSender: Sendable {
+    private let need: UploadState.Need
+    private let path: String
+    private let push: ReleasePush
+    private let source: PartBody.Source
+
+    init(_ need: UploadState.Need, _ upload: String, of push: ReleasePush) throws(ServiceError) {
+        self.need = need
+        self.push = push
+        path = "/uploads/\(upload)/parts/\(need.sha256.hex)"
+        if let file = push.release.objects[need.sha256] {
+            source = .file(file)
+            let size: Int?
+            do throws(FileError) { size = try push.files.status(of: file)?.identity.size } catch { throw .file(error) }
+            guard size == need.size else { throw .changed(need.name) }
+        } else if let bytes = push.documents[need.sha256] {
+            source = .bytes(bytes)
+        } else {
+            throw .lacking(need.name)
+        }
+    }
+
+    /// - Parameter asking: whether to ask first how much of it is there.
+    func run(asking: Bool) async throws(ServiceError) -> Int {
+        var offset = 0
+        if asking {
+            guard let there = try await self.offset() else { return 0 }
+            offset = there
+        }
+        var (sent, failures) = (0, 0)
+        while true {
+            let handed = NIOLockedValueBox(0)
+            do throws(ServiceError) {
+                let next = try await patch(from: offset, handed)
+                sent += max(0, next - offset)
+                guard next < need.size else { return sent }
+                throw .connection("\(need.name): the server took \(next) of \(need.size) bytes")
+            } catch .problem(let problem) where problem.kind == "wrongOffset" && failures < 3 {
+                // An earlier push, or a connection that broke, left some of it there.
+                failures += 1
+                forget(handed)
+                offset = min(need.size, problem.offset ?? 0)
+            } catch .problem(let problem) where problem.status == 404 {
+                // It is there already, or the upload is gone: whoever looks at the upload sees which.
+                return sent
+            } catch {
+                failures += 1
+                forget(handed)
+                try await push.client.rest(after: error, failures: failures)
+                guard let there = try await self.offset() else { return sent }
+                if there > offset { failures = 0 }
+                sent += max(0, there - offset)
+                offset = there
+            }
+        }
+    }
+
+    private func forget(_ handed: NIOLockedValueBox<Int>) {
+        push.observe(.sent(bytes: -handed.withLockedValue { $0 }))
+    }
+
+    /// How many bytes are there; nil when none is wanted any more.
+    private func offset() async throws(ServiceError) -> Int? {
+        do throws(ServiceError) {
+            let answer = try await push.client.json(.service(.GET, push.release.header.app, path))
+            do throws(FormatError) { return try answer.integer("offset", in: 0...need.size) } catch {
+                throw .malformed(error)
+            }
+        } catch .problem(let problem) where problem.status == 404 { return nil }
+    }
+
+    private func patch(from offset: Int, _ handed: NIOLockedValueBox<Int>) async throws(ServiceError) -> Int {
+        let observe = push.observe
+        let body = PartBody(
+            name: need.name,
+            source: source,
+            size: need.size,
+            offset: offset,
+            files: push.files,
+            observe: { count in
+                handed.withLockedValue { $0 += count }
+                observe(.sent(bytes: count))
+            }
+        )
+        var request = ServiceRequest.service(.PATCH, push.release.header.app, path, body: .part(body))
+        request.headers = [("upload-offset", "\(offset)")]
+        request.deadline = max(.seconds(120), .seconds(body.length / 10_000))
+        let answer = try await push.client.jsonOnce(request)
+        do throws(FormatError) { return try answer.integer("offset", in: 0...need.size) } catch {
+            throw .malformed(error)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+package import PatchFormat
+
+/// A release service over HTTP: asks, and asks again where that may help.
+///
+/// No redirect is followed, nothing is cached, and the token goes to the service alone.
+package struct ServiceClient: Sendable {
+    package struct Settings: Sendable {
+        /// Certificates in PEM, in place of the system's.
+        package var authorities: [UInt8]?
+        /// Whether the token may travel without TLS to another machine.
+        package var allowsPlainHTTP = false
+        /// How often more a request is made after failures in a row.
+        package var retries = 7
+        package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        package var random: @Sendable () -> Double = { .random(in: 0..<1) }
+        /// Told of each wait.
+        package var notice: @Sendable (ServiceError, Duration) -> Void = { _, _ in }
+
+        package init() {}
+    }
+
+    /// Requests at a time.
+    static let connections = 6
+    private static let connectDeadline = TimeAmount.seconds(10)
+    /// How long a server may take none of the bytes that are sent.
+    private static let writeDeadline = TimeAmount.seconds(60)
+
+    package let server: ServerURL
+    private let client: HTTPClient
+    private let token: ServiceToken?
+    private let settings: Settings
+
+    /// Runs `body` with a client whose connections are gone when it returns.
+    ///
+    /// - Parameter token: nil for who asks for the published tree alone.
+    package static func with<Value: Sendable>(
+        _ server: ServerURL,
+        token: ServiceToken?,
+        _ settings: Settings,
+        _ body: (ServiceClient) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        guard token == nil || server.isSecure || server.isLoopback || settings.allowsPlainHTTP else {
+            throw .notEncrypted(host: server.host)
+        }
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(settings))
+        let result: Result<Value, ServiceError>
+        do throws(ServiceError) {
+            let service = ServiceClient(server: server, client: client, token: token, settings: settings)
+            result = .success(try await body(service))
+        } catch { result = .failure(error) }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    private static func configuration(_ settings: Settings) throws(ServiceError) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout.connect = connectDeadline
+        configuration.timeout.write = writeDeadline
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        configuration.decompression = .disabled
+        configuration.httpVersion = .http1Only
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let pem = settings.authorities {
+            guard let authorities = try? NIOSSLCertificate.fromPEMBytes(pem), !authorities.isEmpty else {
+                throw .noAuthority
+            }
+            tls.trustRoots = .certificates(authorities)
+        }
+        configuration.tlsConfiguration = tls
+        return configuration
+    }
+
+    /// Answers to a request, made again where that may help.
+    func json(_ request: ServiceRequest) async throws(ServiceError) -> Fields {
+        try await trying { () async throws(ServiceError) in try await jsonOnce(request) }
+    }
+
+    func jsonOnce(_ request: ServiceRequest) async throws(ServiceError) -> Fields {
+        let bytes = try await once(request)
+        do throws(FormatError) {
+            return try Fields(try JSON.document(bytes, named: "answer", limit: request.limit), of: "answer")
+        } catch { throw .malformed(error) }
+    }
+
+    func bytes(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {
+        try await trying { () async throws(ServiceError) in try await once(request) }
+    }
+
+    func trying<Value: Sendable>(
+        _ work: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        var failures = 0
+        while true {
+            do throws(ServiceError) { return try await work() } catch {
+                failures += 1
+                try await rest(after: error, failures: failures)
+            }
+        }
+    }
+
+    /// Waits until it may be tried again, or says why it may not.
+    func rest(after error: ServiceError, failures: Int) async throws(ServiceError) {
+        guard error.isPassing, failures <= settings.retries,
+            let wait = ServiceWait(failures: failures, asked: error.retryAfter, random: settings.random())
+        else { throw error }
+        settings.notice(error, wait.duration)
+        do { try await settings.pause(wait.duration) } catch { throw .cancelled }
+    }
+
+    private func once(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {
+        do {
+            let response = try await client.execute(
+                message(request),
+                deadline: .now() + TimeAmount(request.deadline)
+            )
+            let status = Int(response.status.code)
+            let isDone = (200..<300).contains(status)
+            let limit = isDone ? request.limit : ServiceProblem.limit
+            let bytes = try await body(of: response, limit: limit, request)
+            if isDone { return bytes }
+            if (300..<400).contains(status) {
+                throw ServiceError.redirected(to: response.headers.first(name: "location") ?? "nowhere")
+            }
+            let retryAfter = response.headers.first(name: "retry-after")
+            throw ServiceError.problem(ServiceProblem(status: status, body: bytes, retryAfter: retryAfter))
+        } catch let error as ServiceError {
+            throw error
+        } catch { throw ServiceError(error, at: request.path, of: server) }
+    }
+
+    private func message(_ request: ServiceRequest) -> HTTPClientRequest {
+        var message = HTTPClientRequest(url: server.text + request.path)
+        message.method = request.method
+        message.headers.add(name: "user-agent", value: "patchsign")
+        message.headers.add(name: "accept-encoding", value: "identity")
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
+        if request.needsToken, let token {
+            message.headers.add(name: "authorization", value: token.authorization)
+        }
+        switch request.body {
+        case .none: break
+        case .json(let json):
+            message.headers.add(name: "content-type", value: "application/json")
+            message.body = .bytes(ByteBuffer(bytes: json.fileBytes))
+        case .part(let part):
+            message.headers.add(name: "content-type", value: "application/octet-stream")
+            message.body = .stream(part, length: .known(Int64(part.length)))
+        }
+        return message
+    }
+
+    private func body(
+        of response: HTTPClientResponse,
+        limit: Int,
+        _ request: ServiceRequest
+    ) async throws -> [UInt8] {
+        let end = ContinuousClock.now + request.deadline
+        var bytes: [UInt8] = []
+        for try await piece in response.body {
+            guard bytes.count + piece.readableBytes <= limit else {
+                throw ServiceError.tooLarge(request.path, limit: limit)
+            }
+            bytes += piece.readableBytesView
+            // The client's own deadline ends with the head.
+            guard ContinuousClock.now < end else { throw ServiceError.timedOut(request.path) }
+        }
+        return bytes
+    }
+}

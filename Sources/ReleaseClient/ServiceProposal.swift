@@ -1,0 +1,40 @@
+import NIOHTTP1
+package import PatchFormat
+
+/// A change that waits on a server for somebody to sign it.
+package struct ServiceProposal: Equatable, Sendable {
+    package let id: ProposalID
+    package let change: ProposedChange
+    /// Who proposed it, in words.
+    package let proposer: String
+    package let note: String?
+    package let isOpen: Bool
+
+    init(_ fields: Fields) throws(FormatError) {
+        id = try fields.name("id")
+        change = try ProposedChange(try fields.fields("change"))
+        proposer = try fields.string("proposer")
+        note = try fields.optionalString("note")
+        isOpen = try fields.string("state") == "open"
+    }
+
+    /// One line: what, by whom, and why.
+    package func words(channel: ChannelName) -> String {
+        "proposed by \(proposer): \(change.words(channel: channel))" + (note.map { " (\($0))" } ?? "")
+    }
+}
+
+extension ServiceClient {
+    package func proposal(
+        _ id: ProposalID,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(ServiceError) -> ServiceProposal {
+        let answer = try await json(.service(.GET, app, "/channels/\(channel)/proposals/\(id)"))
+        do throws(FormatError) {
+            let proposal = try ServiceProposal(answer)
+            guard proposal.id == id else { throw answer.broken("id", "must be the one that was asked for") }
+            return proposal
+        } catch { throw .malformed(error) }
+    }
+}

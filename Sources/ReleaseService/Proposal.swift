@@ -1,0 +1,124 @@
+package import PatchFormat
+package import ServerRecords
+
+/// A change of a channel that somebody proposed and a key holder has yet to sign.
+///
+/// It is an instruction and holds no bytes: `patchsign pull --proposal` makes the release from what is published.
+package struct Proposal: Equatable, Sendable {
+    package static let collection = "proposal"
+    package static let noteLimit = 200
+
+    package enum State: Equatable, Sendable {
+        case open
+        /// Published as this version.
+        case done(roleVersion: Int, at: UTCTime)
+    }
+
+    package let id: ProposalID
+    package let app: AppID
+    package let channel: ChannelName
+    package let change: ProposedChange
+    package let note: String?
+    package let created: UTCTime
+    package let actor: Actor
+    /// Of the channel when it was proposed; 0 before its first release.
+    package let roleVersion: Int
+    /// What it would have changed then, one line each.
+    package let difference: [String]
+    package private(set) var state: State
+
+    init(
+        id: ProposalID,
+        app: AppID,
+        channel: ChannelName,
+        change: ProposedChange,
+        note: String?,
+        created: UTCTime,
+        actor: Actor,
+        roleVersion: Int,
+        difference: [String]
+    ) {
+        self.id = id
+        self.app = app
+        self.channel = channel
+        self.change = change
+        self.note = note
+        self.created = created
+        self.actor = actor
+        self.roleVersion = roleVersion
+        self.difference = difference
+        state = .open
+    }
+
+    func done(as roleVersion: Int, at now: UTCTime) -> Proposal {
+        var proposal = self
+        proposal.state = .done(roleVersion: roleVersion, at: now)
+        return proposal
+    }
+
+    var key: RecordKey { Self.key(id, channel, app) }
+
+    static func prefix(_ channel: ChannelName, _ app: AppID) -> String { "\(app)/\(channel)/" }
+
+    static func key(_ id: ProposalID, _ channel: ChannelName, _ app: AppID) -> RecordKey {
+        RecordKey(collection, prefix(channel, app) + id.text)
+    }
+
+    /// - Throws: for a note that is not one line.
+    package static func note(_ fields: Fields) throws(FormatError) -> String? {
+        guard let note = try fields.optionalString("note") else { return nil }
+        let isLine = !note.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        guard (1...noteLimit).contains(note.utf8.count), isLine else {
+            throw fields.broken("note", "must be one line of 1 to \(noteLimit) bytes")
+        }
+        return note
+    }
+}
+
+extension Proposal {
+    init(_ record: Record) throws(RecordError) {
+        do throws(FormatError) {
+            let fields = try Fields(record.value, of: "proposal")
+            try fields.constant("format", "patchline-proposal-v1")
+            id = try fields.name("id")
+            app = try fields.name("app")
+            channel = try fields.name("channel")
+            change = try ProposedChange(try fields.fields("change"))
+            note = try fields.optionalString("note")
+            created = try fields.time("created")
+            actor = try Actor(try fields.fields("by"))
+            roleVersion = try fields.integer("roleVersion", in: 0...(1 << 53 - 1))
+            difference = try fields.strings("difference", limit: 2 * Limits.patchesInList)
+            state =
+                try fields.string("state") == "open"
+                ? .open
+                : .done(
+                    roleVersion: try fields.integer("publishedAs", in: 1...(1 << 53 - 1)),
+                    at: try fields.time("done")
+                )
+        } catch { throw .malformed(record.key, rule: error.description) }
+    }
+
+    package var json: JSON {
+        let ending: [(String, JSON?)] =
+            switch state {
+            case .open: [("state", .text("open"))]
+            case .done(let version, let time):
+                [
+                    ("state", .text("done")), ("publishedAs", .integer(version)), ("done", .text(time.description)),
+                ]
+            }
+        return .fields(
+            [
+                ("format", .text("patchline-proposal-v1")), ("id", .text(id.text)), ("app", .text(app.text)),
+                ("channel", .text(channel.text)), ("change", .fields(change.members)),
+                ("note", note.map { .text($0) }), ("created", .text(created.description)), ("by", actor.json),
+                ("proposer", .text(actor.text)), ("roleVersion", .integer(roleVersion)),
+                ("difference", .array(difference.map { .text($0) })),
+            ] + ending
+        )
+    }
+
+    /// What the audit log says of it.
+    var audited: JSON { .fields([("proposal", .text(id.text)), ("change", .fields(change.members))]) }
+}

@@ -1,0 +1,79 @@
+import PatchFormat
+import PatchServer
+
+/// Whether a proposed change makes sense for what is published now, and what it would change.
+///
+/// Pure. What is signed in the end says `patchsign`, which looks at the bytes themselves.
+struct ProposalCheck: Equatable, Sendable {
+    /// One line a change.
+    let difference: [String]
+
+    /// - Parameter hasRelease: whether the tree still has the release that is rolled back to.
+    init(
+        _ change: ProposedChange,
+        of channel: ChannelName,
+        in listing: AppListing,
+        hasRelease: Bool
+    ) throws(ProposalFault) {
+        let current = listing.channels.first { $0.name == channel }
+        switch change {
+        case .promote(let from):
+            guard from != channel else { throw .sameChannel }
+            guard let source = listing.channels.first(where: { $0.name == from }) else { throw .nothingPublished(from) }
+            difference = try Self.difference(promoting: source, over: current)
+        case .rollBack(let version):
+            guard let current else { throw .nothingPublished(channel) }
+            guard version < current.version, hasRelease else {
+                throw .noOlder(version: version, current: current.version)
+            }
+            difference = ["~ what release \(version) listed is listed again, in place of release \(current.version)"]
+        case .withdraw(let id, let version):
+            let listed = try Self.listed(id, version, current, channel)
+            difference = listed.map { "- \($0.patchID) \($0.version) is withdrawn; devices that run it take it back" }
+        case .rules(let id, let version, let edit):
+            _ = try Self.listed(id, version, current, channel)
+            let rules = edit.members.map { "\($0.key.text) \(String(decoding: $0.value.fileBytes, as: UTF8.self))" }
+            difference = ["~ \(id) \(version): " + rules.joined(separator: ", ")]
+        }
+    }
+
+    private static func listed(
+        _ id: PatchID,
+        _ version: VersionLabel?,
+        _ current: AppListing.Channel?,
+        _ channel: ChannelName
+    ) throws(ProposalFault) -> [AppListing.Patch] {
+        guard let current else { throw .nothingPublished(channel) }
+        let listed = current.patches.filter { $0.patchID == id && (version == nil || $0.version == version) }
+        guard !listed.isEmpty else { throw .notListed(id, version) }
+        return listed
+    }
+
+    private static func difference(
+        promoting source: AppListing.Channel,
+        over current: AppListing.Channel?
+    ) throws(ProposalFault) -> [String] {
+        var lines: [String] = []
+        for patch in source.patches {
+            let label = Label(patchID: patch.patchID, version: patch.version)
+            let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
+            if let same = own.first(where: { $0.version == patch.version }) {
+                guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
+                if same.rollout != patch.rollout {
+                    lines.append("~ \(label): rollout goes from \(same.rollout) to \(patch.rollout)")
+                }
+                if own.first?.version != patch.version,
+                    source.patches.first(where: { $0.patchID == patch.patchID }) == patch
+                {
+                    lines.append("~ \(label) stands first")
+                }
+            } else if let first = own.first {
+                lines.append("~ \(patch.patchID) \(patch.version) is listed, where \(first.version) stands first now")
+            } else {
+                lines.append("+ \(label) is new")
+            }
+        }
+        // Rules that this does not show may differ: whoever signs sees every one.
+        return lines.isEmpty ? ["= no other content; rules may differ"] : lines
+    }
+}

@@ -1,0 +1,34 @@
+package import PatchFormat
+
+/// Why a proposed change makes no sense now.
+package enum ProposalFault: Error, Equatable, Sendable {
+    /// Nobody may sign for the channel.
+    case notDelegated(ChannelName)
+    case nothingPublished(ChannelName)
+    case sameChannel
+    case notListed(PatchID, VersionLabel?)
+    /// A release that is the current one, a later one, or not there.
+    case noOlder(version: Int, current: Int)
+    /// One label would have two contents.
+    case otherContent(Label)
+    case unknown
+    /// It was published; what is history stays.
+    case done
+    case tooMany(limit: Int)
+}
+
+extension ProposalFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notDelegated(let channel): "the root of trust has no channel \(channel)"
+        case .nothingPublished(let channel): "\(channel) has no release yet"
+        case .sameChannel: "a channel cannot be promoted to itself"
+        case .notListed(let id, let version): "\(id)\(version.map { " \($0)" } ?? "") is not listed"
+        case .noOlder(let version, let current): "release \(version) is none that was before the current \(current)"
+        case .otherContent(let label): "\(label) has other content in the other channel"
+        case .unknown: "there is no such proposal"
+        case .done: "the proposal was published"
+        case .tooMany(let limit): "\(limit) proposals of this channel wait already"
+        }
+    }
+}

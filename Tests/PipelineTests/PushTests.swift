@@ -1,0 +1,205 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// `patchsign push` to a real `patchsrv serve`.
+@Suite("A release that is pushed")
+struct PushTests {
+    private static let app = "com.example.storefront"
+
+    @Test func `goes up once, and then only what changed does`() async throws {
+        try await World.with { world in
+            let shop = try await Storefront(in: world)
+            try await serving(shop.site) { url in
+                let first = try await shop.push(shop.release(1), to: url).json()
+                #expect(first["outcome"] as? String == "published")
+                let again = try await shop.push(shop.release(1), to: url).json()
+                #expect(again["outcome"] as? String == "alreadyPublished" && again["sentBytes"] as? Int == 0)
+                let second = try await shop.push(shop.release(2), to: url).json()
+                #expect(second["outcome"] as? String == "published")
+                #expect(second["sentBytes"] as? Int == (try shop.bytesOnly(in: 2, not: 1)))
+            }
+        }
+    }
+
+    @Test func `goes on at the byte where it was killed, also after a restart of the server`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let whole = try await world.site(world.shop.site1, as: "whole")
+            let token = try await world.token(for: site)
+            let other = try await world.token(for: whole, as: "other.token")
+            try await copy(world.shop.source(2), to: world.path("source"))
+            try write(String(repeating: "0123456789abcdef", count: 200_000), to: world.path("source/web/app/large.js"))
+            try write("", to: world.path("source/web/app/empty.js"))
+            try await world.release(world.path("source"), to: "large", previous: world.shop.release(1)).done()
+            let fresh = try await serving(whole) { url in
+                try await world.push(world.path("large"), to: url, token: other).json()["sentBytes"] as? Int
+            }
+            try await serving(site) { url in
+                let port = try #require(url.split(separator: ":").last)
+                _ = try await running(.python, [Tool.script("stall.py"), "\(port)", "1000000"]) { relay in
+                    let arguments = World.pushing(world.path("large"), to: try await relay.address(), token: token)
+                    _ = try await running(.patchsign, arguments) { push in
+                        _ = try await relay.line(with: "stalled")
+                        try await push.kill()
+                    }
+                }
+            }
+            let arrived = try await run(
+                .system("bash"),
+                ["-c", "cat \(site)/uploads/*/*/blobs/* | wc -c"]
+            ).done().output
+            let there = try #require(Int(arrived.filter(\.isNumber)))
+            #expect(there > 20_000 && there < 1_000_000, "of the large one some: \(there)")
+            try await serving(site) { url in
+                let resumed = try await world.push(world.path("large"), to: url, token: token).json()
+                #expect(resumed["outcome"] as? String == "published")
+                #expect((resumed["sentBytes"] as? Int).map { $0 + there } == fresh)
+            }
+            let judge = try await world.judge(site)
+            #expect(judge.code == 0 && judge.output.hasSuffix("; 0 findings\n"), "\(judge)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(site)/uploads/\(Workshop.app)").isEmpty)
+        }
+    }
+
+    @Test func `from an outdated base is refused, and says what to do`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site2)
+            let token = try await world.token(for: site)
+            try await world.release(world.shop.source(3), to: "late", previous: world.shop.release(1)).done()
+            let before = try await StoreDigest(of: site.tree)
+            try await serving(site) { url in
+                let refused = try await world.push(world.path("late"), to: url, token: token)
+                #expect(refused.code == 8, "\(refused)")
+                #expect(refused.errors.contains("error: production: based on 1, current is 2"), "\(refused)")
+                #expect(refused.errors.contains("hint: patchsign release renew, or make it again"), "\(refused)")
+            }
+            #expect(try await StoreDigest(of: site.tree) == before)
+        }
+    }
+
+    @Test func `needs a token that holds, and neither prints it nor sends it in the clear`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let token = try await world.token(for: site)
+            let secret = try read(token).trimmingCharacters(in: .whitespacesAndNewlines)
+            let viewer = try await world.token(for: site, as: "viewer.token", role: "viewer")
+            try write("plt_0000000000000000_" + String(repeating: "0", count: 64), to: world.path("wrong.token"))
+            try write("hello\n", to: world.path("no.token"))
+            let release = world.shop.release(2)
+            try await serving(site) { url in
+                let wrong = try await world.push(release, to: url, token: world.path("wrong.token"))
+                #expect(wrong.code == 3 && wrong.errors.contains("this server does not know the token"), "\(wrong)")
+                let weak = try await world.push(release, to: url, token: viewer)
+                #expect(weak.code == 3 && weak.errors.contains("this needs the role publisher"), "\(weak)")
+                let none = try await world.push(release, to: url, token: world.path("no.token"))
+                #expect(none.code == 4 && !none.text.contains("hello"), "\(none)")
+                let missing = try await run(.patchsign, ["push", release.string, "--server", url])
+                #expect(missing.code == 64 && missing.errors.contains("there is no token"), "\(missing)")
+                let given = try await run(
+                    .patchsign,
+                    ["push", release.string, "--server", url],
+                    environment: ["PATCHLINE_TOKEN": secret]
+                )
+                #expect(given.code == 0 && !given.text.contains(secret), "\(given)")
+            }
+            let clear = try await world.push(release, to: "http://patches.example.com", token: token)
+            #expect(clear.code == 3 && clear.errors.contains("patches.example.com is asked without TLS"), "\(clear)")
+            let nobody = try await world.push(release, to: "http://127.0.0.1:1", token: token, retries: 0)
+            #expect(nobody.code == 5 && nobody.errors.contains("127.0.0.1"), "\(nobody)")
+        }
+    }
+}
+
+/// The sample shop's releases 1 and 2, signed, and a server for it.
+private struct Storefront: Sendable {
+    private let world: World
+    let site: FilePath
+    private let token: FilePath
+
+    init(in world: World) async throws {
+        self.world = world
+        site = world.path("site")
+        let keys = world.path("keys")
+        try await world.sign(
+            "init",
+            "--app",
+            "com.example.storefront",
+            "--keys",
+            keys.string,
+            "--unencrypted-keys",
+            "--bits",
+            "2048"
+        ).done()
+        try await run(
+            .patchsrv,
+            ["init", "--data", site.string, "--trust", keys.string, "--online-key", "\(keys)/online.key"]
+        ).done()
+        for number in 1...2 {
+            try await world.release(
+                Tool.repository.appending("Patches/storefront/v\(number)"),
+                to: "v\(number)",
+                previous: number > 1 ? world.path("v\(number - 1)") : nil,
+                keys: keys
+            ).done()
+        }
+        token = try await world.token(for: site, app: "com.example.storefront")
+    }
+
+    func release(_ number: Int) -> FilePath { world.path("v\(number)") }
+
+    func push(_ release: FilePath, to url: String) async throws -> Outcome {
+        try await world.push(release, to: url, token: token)
+    }
+
+    /// Bytes of all targets and objects of one release that the other does not have under the same name.
+    func bytesOnly(in number: Int, not other: Int) throws -> Int {
+        let old = try Self.files(of: release(other)), new = try Self.files(of: release(number))
+        return new.filter { old[$0.key] != $0.value }.values.reduce(0) { $0 + $1.count }
+    }
+
+    private static func files(of release: FilePath) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for part in ["targets", "objects"] {
+            let root = release.appending(part).string
+            for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+                guard let bytes = FileManager.default.contents(atPath: "\(root)/\(name)") else { continue }
+                files["\(part)/\(name)"] = bytes
+            }
+        }
+        return files
+    }
+}
+
+extension World {
+    /// The file of a new token.
+    func token(
+        for site: FilePath,
+        as name: String = "token",
+        app: String = Workshop.app,
+        role: String = "publisher"
+    ) async throws -> FilePath {
+        let made = try await run(.patchsrv, ["token", "new", name, "--grant", "\(app)=\(role)", "--data", site.string])
+        try write(try made.done().output, to: path(name))
+        return path(name)
+    }
+
+    static func pushing(_ release: FilePath, to url: String, token: FilePath, retries: Int = 3) -> [String] {
+        ["push", release.string, "--server", url, "--token-file", token.string, "--retries", "\(retries)", "--json"]
+    }
+
+    func push(_ release: FilePath, to url: String, token: FilePath, retries: Int = 3) async throws -> Outcome {
+        try await run(.patchsign, Self.pushing(release, to: url, token: token, retries: retries))
+    }
+}
+
+extension Outcome {
+    /// What it printed, as an object.
+    func json() throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(try done().output.utf8)) as? [String: Any],
+            "\(self)"
+        )
+    }
+}
