@@ -68,7 +68,7 @@ struct EntryTests {
             offset: "46 + 256 + 9",
             shell: "WRONG web 2.0.0 app/release2.js: signature\n",
             judge: "production/web/2.0.0/manifest.sigs: bytes are not those the role names",
-            device: "failed: web 2.0.0: production/web/2.0.0/manifest.sigs: its sha256 is not the signed one"
+            device: "failed: web 2.0.0: web 2.0.0 manifest.sigs: sha256 of the bytes is not the one its entry says"
         ),
     ])
     func `are refused one by one, by name, when a bit of the tree is flipped`(_ flip: Flip) async throws {
