@@ -50,8 +50,6 @@ extension Failure {
         switch error {
         case .server(let error): self.init(error)
         case .records(let error): self.init(error)
-        case .busy:
-            self.init("another process changes the server's folder", hint: "try again", exitCode: .busy)
         case .stopping: self.init("the program ends", exitCode: .failed)
         case .keyIsLocked:
             self.init(

@@ -20,8 +20,6 @@ extension APIProblem {
         case .records(.failed(_, _, isFull: true)):
             self.init(507, "insufficientStorage", "the server's disk is full")
         case .records: self.init(503, "unavailable", "the server's records cannot be read or written", retryAfter: 30)
-        case .busy:
-            self.init(503, "busy", "another process changes the server's folder", retryAfter: 5)
         case .stopping: self.init(503, "stopping", "the server stops", retryAfter: 1)
         case .keyIsLocked:
             self.init(
@@ -45,6 +43,8 @@ extension APIProblem {
         let text = error.description
         switch error {
         case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full")
+        case .locked(.held):
+            self.init(503, "busy", "another process changes the server's folder", retryAfter: 5)
         case .file, .locked, .release(.file):
             self.init(503, "unavailable", "the server's folder cannot be read or written")
         case .unknownApp: self.init(404, "notFound", text)

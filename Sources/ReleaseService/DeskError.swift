@@ -5,8 +5,6 @@ package import ServerRecords
 package enum DeskError: Error, Equatable, Sendable {
     case server(ServerError)
     case records(RecordError)
-    /// Another process changed the server's folder all the while.
-    case busy
     /// The program ends.
     case stopping
     /// The online key is encrypted, and this process was given no passphrase.

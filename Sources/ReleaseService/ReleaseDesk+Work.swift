@@ -16,8 +16,6 @@ extension ReleaseDesk {
         let lock: StoreLock
         do throws(StoreLockError) {
             lock = try await StoreLock(folder.lock, waitingUpTo: Self.patience, clock: .continuous)
-        } catch .held {
-            throw .busy
         } catch { throw .server(.locked(error)) }
         let value = try await onThread { () throws(DeskError) in
             let repository: AppRepository
