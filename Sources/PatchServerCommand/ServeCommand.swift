@@ -97,12 +97,22 @@ struct ServeCommand: AsyncParsableCommand {
     private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
         guard api == .on else { return nil }
         let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
-        for entry in try await desk.recover() {
-            let what = "\(entry.channel) \(entry.roleVersion)"
-            log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
-        }
         let uploads = Uploads(desk)
-        try await uploads.removeStale()
+        // Devices are served whatever became of these.
+        do {
+            for entry in try await desk.recover() {
+                let what = "\(entry.channel) \(entry.roleVersion)"
+                log.say(
+                    .info,
+                    "\(what) was published when the server ended; its history is written now",
+                    app: entry.app
+                )
+            }
+            try await uploads.removeStale()
+        } catch {
+            let why = Failure(of: error)?.message ?? "\(error)"
+            log.say(.error, "what a server left that ended in the middle of its work stays for now: \(printable(why))")
+        }
         return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
     }
 

@@ -139,44 +139,65 @@ package struct ReleaseDesk: Sendable {
     }
 
     private func settle(_ intent: PublishIntent, _ outcome: PublishOutcome, before: JSON) async throws(DeskError) {
-        let entry = intent.entry
         try await reading { () async throws(RecordError) in
-            guard let record = try await records.store.record(intent.key) else { return }
-            var changes: [RecordChange] = [.remove(record)]
-            let action: String
-            var after = entry.audited(recovered: false)
-            switch outcome {
-            case .published:
-                action = "release.publish"
-                if try await records.store.record(entry.key) == nil { changes.append(.insert(entry.key, entry.json)) }
-                changes += try await ending(entry)
-            case .drafted(_, _, let quorum):
-                action = "release.draft"
-                after = after.adding([("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed))])
-            case .alreadyPublished(_, _, let change):
-                guard change.files > 0 else { return try await records.store.commit(changes) }
-                action = "release.repair"
-                after = after.adding([("filesWritten", .integer(change.files))])
+            do throws(RecordError) {
+                try await write(intent, outcome, before: before)
+            } catch .conflict {
+                // Another process took this one for dead, and wrote down what it found in the tree.
+                try await write(intent, outcome, before: before)
             }
-            try await records.commit(
-                changes,
-                noting: AuditEntry.Event(
-                    action,
-                    by: entry.actor,
-                    app: entry.app,
-                    channel: entry.channel,
-                    before: before,
-                    after: after
-                )
-            )
         }
+    }
+
+    private func write(_ intent: PublishIntent, _ outcome: PublishOutcome, before: JSON) async throws(RecordError) {
+        let entry = intent.entry
+        var changes: [RecordChange] = try await record(of: intent).map { [.remove($0)] } ?? []
+        let action: String
+        var after = entry.audited(recovered: false)
+        switch outcome {
+        case .published:
+            action = "release.publish"
+            if try await records.store.record(entry.key) == nil {
+                changes.append(.insert(entry.key, entry.json))
+            } else if changes.isEmpty {
+                // Another process took this one for dead, found the release in the tree and wrote it down.
+                return
+            }
+            changes += try await ending(entry)
+        case .drafted(_, _, let quorum):
+            action = "release.draft"
+            after = after.adding([("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed))])
+        case .alreadyPublished(_, _, let change):
+            guard change.files > 0 else { return try await records.store.commit(changes) }
+            action = "release.repair"
+            after = after.adding([("filesWritten", .integer(change.files))])
+        }
+        try await records.commit(
+            changes,
+            noting: AuditEntry.Event(
+                action,
+                by: entry.actor,
+                app: entry.app,
+                channel: entry.channel,
+                before: before,
+                after: after
+            )
+        )
     }
 
     private func drop(_ intent: PublishIntent) async throws(DeskError) {
         try await reading { () async throws(RecordError) in
-            guard let record = try await records.store.record(intent.key) else { return }
+            guard let record = try await record(of: intent) else { return }
             try await records.store.commit([.remove(record)])
         }
+    }
+
+    /// Nil where another process took this one for dead and forgot its intent: another may stand there now.
+    private func record(of intent: PublishIntent) async throws(RecordError) -> Record? {
+        guard let record = try await records.store.record(intent.key), try PublishIntent(record) == intent else {
+            return nil
+        }
+        return record
     }
 
     /// The channel as it is, for the audit log.

@@ -136,6 +136,21 @@ struct DeskTests {
         #expect(try await next.desk.recover().isEmpty)
     }
 
+    @Test(arguments: [1, 2])
+    func `by a process that another takes for dead has its history once`(_ commits: Int) async throws {
+        let yard = try TestingDesk()
+        let release = try yard.release()
+        // The other looks before the tree is touched, or when it was and nothing is written down yet.
+        let slow = try yard.again(before: commits) { _ = try? await yard.again().desk.recover() }
+        guard case .published = try await slow.desk.publish(release, notes: ReleaseNotes(), by: yard.actor) else {
+            Issue.record("was not published")
+            return
+        }
+        #expect(try await yard.history().map(\.identity) == [release.role.identity])
+        #expect(try await yard.actions() == ["release.publish"])
+        #expect(try await yard.intents() == 0)
+    }
+
     @Test func `after another that died is published all the same, and both have a history`() async throws {
         let yard = try TestingDesk()
         let dying = try yard.again(failingAtCommit: 2)

@@ -41,6 +41,12 @@ struct TestingDesk {
         return try TestingDesk(box: box, server: server, store: StoppingRecords(store, at: number))
     }
 
+    /// The same server, in whose process somebody else gets a word in after the first commit, or before the second.
+    func again(before commit: Int, _ work: @escaping @Sendable () async -> Void) throws -> TestingDesk {
+        let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
+        return try TestingDesk(box: box, server: server, store: InterruptedRecords(store, at: commit, by: work))
+    }
+
     func release(_ text: String = "cart.total = 1;", version: String = "1", signedBy keys: [TestingKey] = [.production])
         throws -> SignedRelease
     {
@@ -88,5 +94,32 @@ struct StoppingRecords: RecordStore {
         }
         if isDead { throw Self.death }
         try await store.commit(changes)
+    }
+}
+
+/// Records whose process is held up: at the end of its first commit, or at the start of its second.
+struct InterruptedRecords: RecordStore {
+    private let store: any RecordStore
+    private let place: Int
+    private let work: @Sendable () async -> Void
+    private let count = NIOLockedValueBox(0)
+
+    init(_ store: any RecordStore, at place: Int, by work: @escaping @Sendable () async -> Void) {
+        self.store = store
+        self.place = place
+        self.work = work
+    }
+
+    func record(_ key: RecordKey) async throws(RecordError) -> Record? { try await store.record(key) }
+    func records(_ range: RecordRange) async throws(RecordError) -> [Record] { try await store.records(range) }
+
+    func commit(_ changes: [RecordChange]) async throws(RecordError) {
+        let number = count.withLockedValue { count in
+            count += 1
+            return count
+        }
+        if number == 2, place == 2 { await work() }
+        try await store.commit(changes)
+        if number == 1, place == 1 { await work() }
     }
 }
