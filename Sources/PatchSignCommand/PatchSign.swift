@@ -27,7 +27,7 @@ struct PatchSign: AsyncParsableCommand {
             Init.self, Key.self, Release.self, Withdraw.self, Inspect.self, Verify.self, Embed.self, Root.self,
             Rotate.self,
             Delegate.self, Revoke.self, Status.self, JSPatch.self, Push.self,
-            Pull.self,
+            Pull.self, Propose.self,
         ]
     )
 }

@@ -24,7 +24,33 @@ package struct ServiceProposal: Equatable, Sendable {
     }
 }
 
+/// What a server says to a change that was proposed just now.
+package struct MadeProposal: Sendable {
+    package let id: ProposalID
+    /// What it would change now, one line each.
+    package let difference: [String]
+    package let answer: JSON
+}
+
 extension ServiceClient {
+    /// Asked once: whether a lost answer was a yes, the list of proposals says.
+    package func propose(
+        _ change: ProposedChange,
+        note: String?,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(ServiceError) -> MadeProposal {
+        let body = JSON.fields(change.members + [("note", note.map { .text($0) })])
+        let answer = try await jsonOnce(.service(.POST, app, "/channels/\(channel)/proposals", body: .json(body)))
+        do throws(FormatError) {
+            return MadeProposal(
+                id: try answer.name("id"),
+                difference: try answer.strings("difference", limit: 2 * Limits.patchesInList),
+                answer: .object(answer.object)
+            )
+        } catch { throw .malformed(error) }
+    }
+
     package func proposal(
         _ id: ProposalID,
         of channel: ChannelName,

@@ -50,17 +50,22 @@ struct ProposalTests {
             try await serving(shop.site) { url in
                 let cases = [
                     (
-                        #"{"action":"rules","patchId":"web","version":"2.0.0","rollout":2500,"condition":"region==eu"}"#,
+                        ["--rules", world.path("rules.json").string],
                         "~ web 2.0.0: rules go from everyone to 25 % of devices, if region==eu"
                     ),
                     (
-                        #"{"action":"withdraw","patchId":"tip"}"#,
+                        ["--withdraw", "tip", "--note", "nobody uses it"],
                         "- tip 1 is withdrawn; devices that run it take it back"
                     ),
-                    (#"{"action":"rollback","to":1}"#, "~ web goes from 2.0.0"),
+                    (["--roll-back-to", "1"], "~ web goes from 2.0.0"),
                 ]
-                for (number, (change, words)) in cases.enumerated() {
-                    let id = try await shop.propose(change, channel: "beta", at: url)
+                try write(
+                    #"{"patchId":"web","version":"2.0.0","rollout":2500,"condition":"region==eu"}"#,
+                    to: world.path("rules.json")
+                )
+                for (number, (options, words)) in cases.enumerated() {
+                    let made = try await shop.commandedProposal(options, channel: "beta", at: url).done()
+                    let id = String(made.output.prefix { $0 != "\n" })
                     let pulled = try await shop.pull(id, channel: "beta", to: "work\(number)", from: url)
                     #expect(pulled.code == 0 && pulled.output.contains(words), "\(pulled)")
                     let pushed = try await shop.push("work\(number)/release", to: url)
@@ -93,6 +98,15 @@ struct ProposalTests {
                 ] {
                     let answer = try await shop.ask("POST", "/channels/production/proposals", body: change, at: url)
                     #expect(answer.hasSuffix(status) && answer.contains(detail), "\(change): \(answer)")
+                }
+                for (options, code, error) in [
+                    (["--promote-from", "production"], Int32(3), "cannot be promoted to itself"),
+                    (["--withdraw", "web@9"], 3, "web 9 is not listed"), (["--roll-back-to", "0"], 4, "to must be"),
+                    (["--withdraw", "a/b"], 4, "patchId must be"), (["--rules", "nothing.json"], 6, "does not exist"),
+                    ([], 64, "is needed"), (["--roll-back-to", "1", "--withdraw", "web"], 64, "is needed"),
+                ] {
+                    let refused = try await shop.commandedProposal(options, at: url)
+                    #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
                 }
                 let weak = try await shop.ask(
                     "POST",
@@ -198,6 +212,22 @@ private struct Channels: Sendable {
         let answer = try await ask("POST", "/channels/\(channel)/proposals", body: change, at: url)
         let json = try JSONSerialization.jsonObject(with: Data(answer.dropLast(3).utf8)) as? [String: Any]
         return try #require(json?["id"] as? String, "\(answer)")
+    }
+
+    /// The same by `patchsign propose`.
+    func commandedProposal(
+        _ options: [String],
+        channel: String = "production",
+        at url: String
+    ) async throws -> Outcome {
+        try await run(
+            .patchsign,
+            [
+                "propose", "--app", Workshop.app, "--channel", channel, "--server", url, "--token-file", token.string,
+                "--retries", "0",
+            ] + options,
+            in: world.folder
+        )
     }
 
     func show(_ id: String, at url: String) async throws -> [String: Any] {
