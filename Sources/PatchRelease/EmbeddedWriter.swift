@@ -50,12 +50,10 @@ package struct EmbeddedWriter: Sendable {
             patches: selection.entries.map { EmbeddedDocument.Patch($0, column: release.manifests[$0.label]?.column) },
             entryKeys: release.role.entryKeys
         )
-        let new = output.removingLastComponent().appending(".\(output.lastComponent?.string ?? "embedded").new")
-        do throws(SigningError) {
-            let copies = Self.copies(of: document, release, elsewhere)
-            let documents = Self.documents(of: document, release, root: root)
+        let copies = Self.copies(of: document, release, elsewhere)
+        let documents = Self.documents(of: document, release, root: root)
+        return try NewFolder(output, replacing: replaces, files: files).made { (new) throws(SigningError) in
             try onDisk { () throws(FileError) in
-                try files.removeTree(new)
                 try filling(new, with: (copies.map(\.name) + documents.map(\.name))) { () throws(FileError) in
                     for (name, source) in copies { try files.copy(source, to: new.appending(name)) }
                     for (name, bytes) in documents {
@@ -66,11 +64,7 @@ package struct EmbeddedWriter: Sendable {
             do throws(ReleaseError) {
                 _ = try EmbeddedFolder(new, files: files).verify(files: files)
             } catch { throw .release(new, error) }
-            try onDisk { () throws(FileError) in try files.putFolder(new, at: output, replaces: replaces) }
             return document
-        } catch {
-            try? files.removeTree(new)
-            throw error
         }
     }
 

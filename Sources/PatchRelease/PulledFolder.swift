@@ -11,17 +11,13 @@ package struct PulledFolder: Sendable {
     /// What a proposal takes its content from: another channel's release, or an older one.
     package static let source = "source"
 
-    package let output: FilePath
-    package let replaces: Bool
-    package let files: any FileOperations
+    private let folder: NewFolder
+
+    package var output: FilePath { folder.path }
 
     /// - Throws: `.exists` when something stands at `output` and may not be replaced.
     package init(_ output: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
-        self.output = output
-        self.replaces = replaces
-        self.files = files
-        guard !replaces else { return }
-        if try onDisk({ () throws(FileError) in try files.status(of: output) }) != nil { throw .exists(output) }
+        folder = try NewFolder(output, replaces: replaces, files: files)
     }
 
     /// Afterwards: every release stands below ``output``, durably; after an error what stood there before.
@@ -29,24 +25,16 @@ package struct PulledFolder: Sendable {
         _ releases: [(name: String, release: SignedRelease)],
         rootOfTrust: RootOfTrust
     ) throws(SigningError) -> [VerifiedRelease] {
-        let parent = output.removingLastComponent()
-        let new = parent.appending(".\(output.lastComponent?.string ?? "pulled").new")
-        do throws(SigningError) {
-            try onDisk { () throws(FileError) in
-                try files.removeTree(new)
-                try files.makeDirectory(new)
-            }
+        let files = folder.files
+        return try folder.made { (new) throws(SigningError) in
+            try onDisk { () throws(FileError) in try files.makeDirectory(new) }
             var verified: [VerifiedRelease] = []
             for (name, release) in releases {
                 let folder = new.appending(name)
                 try onDisk { () throws(FileError) in try release.write(to: folder, files: files) }
                 verified.append(try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files))
             }
-            try onDisk { () throws(FileError) in try files.putFolder(new, at: output, replaces: replaces) }
             return verified
-        } catch {
-            try? files.removeTree(new)
-            throw error
         }
     }
 }

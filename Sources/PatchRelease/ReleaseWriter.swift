@@ -6,17 +6,13 @@ package import SystemPackage
 
 /// Writes a signed release under its name once it has been read back and verified.
 package struct ReleaseWriter: Sendable {
-    package let output: FilePath
-    package let replaces: Bool
-    package let files: any FileOperations
+    private let folder: NewFolder
+
+    package var output: FilePath { folder.path }
 
     /// - Throws: `.exists` when something stands at `output` and may not be replaced.
     package init(_ output: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
-        self.output = output
-        self.replaces = replaces
-        self.files = files
-        guard !replaces else { return }
-        if try onDisk({ () throws(FileError) in try files.status(of: output) }) != nil { throw .exists(output) }
+        folder = try NewFolder(output, replaces: replaces, files: files)
     }
 
     /// Afterwards: the whole release stands at ``output``, durably; after an error what stood there before.
@@ -27,21 +23,11 @@ package struct ReleaseWriter: Sendable {
         rootOfTrust: RootOfTrust,
         base: BaseRelease?
     ) throws(SigningError) -> VerifiedRelease {
-        let name = output.lastComponent?.string ?? "release"
-        let parent = output.removingLastComponent()
-        let new = parent.appending(".\(name).new")
-        do throws(SigningError) {
-            let linking = base.map { [$0.folder] } ?? []
-            try onDisk { () throws(FileError) in
-                try files.removeTree(new)
-                try release.write(to: new, files: files, linking: linking)
-            }
-            let verified = try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files)
-            try onDisk { () throws(FileError) in try files.putFolder(new, at: output, replaces: replaces) }
-            return verified
-        } catch {
-            try? files.removeTree(new)
-            throw error
+        let linking = base.map { [$0.folder] } ?? []
+        let files = folder.files
+        return try folder.made { (new) throws(SigningError) in
+            try onDisk { () throws(FileError) in try release.write(to: new, files: files, linking: linking) }
+            return try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files)
         }
     }
 }

@@ -1,0 +1,39 @@
+import PatchStore
+import SystemPackage
+
+/// A folder that gets its name once everything in it is right.
+struct NewFolder: Sendable {
+    let path: FilePath
+    let files: any FileOperations
+    private let replaces: Bool
+
+    /// - Parameter replaces: whether what stands there now may go.
+    init(_ path: FilePath, replacing replaces: Bool, files: any FileOperations) {
+        self.path = path
+        self.replaces = replaces
+        self.files = files
+    }
+
+    /// - Throws: `.exists` when something stands at `path` and may not be replaced.
+    init(_ path: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
+        self.init(path, replacing: replaces, files: files)
+        guard !replaces else { return }
+        if try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil { throw .exists(path) }
+    }
+
+    /// Afterwards: what `fill` made stands at ``path``, durably; when it throws, what stood there before.
+    ///
+    /// - Parameter fill: makes the folder that it is given the name of.
+    func made<Value>(_ fill: (FilePath) throws(SigningError) -> Value) throws(SigningError) -> Value {
+        let new = path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "new").new")
+        do throws(SigningError) {
+            try onDisk { () throws(FileError) in try files.removeTree(new) }
+            let value = try fill(new)
+            try onDisk { () throws(FileError) in try files.putFolder(new, at: path, replaces: replaces) }
+            return value
+        } catch {
+            try? files.removeTree(new)
+            throw error
+        }
+    }
+}
