@@ -32,6 +32,16 @@ log_lines() { grep -c -v /healthz "$log" || true; }
 logged() { grep -v /healthz "$log" | tail -n +$(($1 + 1)) | sed -E 's/^[^"]*"[A-Z]+ ([^"]*)" ([0-9]+) ([0-9]+) .*/\1 \2 \3/'; }
 sum_of() { awk -v column="$1" '{ sum += $column } END { print sum + 0 }'; }
 
+# publish_first BITS: signs $work/v1 as the first release of $app with new keys, and publishes it from $work/server.
+publish_first() {
+    head -c 18 /dev/urandom | base64 >"$work/passphrase"
+    local passphrase=(--passphrase-file "$work/passphrase")
+    quietly patchsign init --app "$app" --keys "$work/keys" --bits "$1" "${passphrase[@]}"
+    quietly patchsign release "$work/v1" --output "$work/release" --keys "$work/keys" "${passphrase[@]}"
+    quietly patchsrv init --data "$work/server" --trust "$work/keys" --online-key "$work/keys/online.key" "${passphrase[@]}"
+    quietly patchsrv publish "$work/release" --data "$work/server" "${passphrase[@]}"
+}
+
 start_patchsrv() {
     : >"$log"
     patchsrv serve --data "$work/server" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &

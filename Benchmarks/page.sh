@@ -44,12 +44,7 @@ for number in range(count):
 page = "<!doctype html><meta charset=utf-8><title>300</title><link rel=icon href=data:,>" + "".join(head) + "<body>" + "".join(body) + "\n"
 (folder / "index.html").write_text(page)
 PYTHON
-head -c 18 /dev/urandom | base64 >"$work/passphrase"
-passphrase=(--passphrase-file "$work/passphrase")
-quietly patchsign init --app $app --keys "$work/keys" --bits 2048 "${passphrase[@]}"
-quietly patchsign release "$work/v1" --output "$work/release" --keys "$work/keys" "${passphrase[@]}"
-quietly patchsrv init --data "$work/server" --trust "$work/keys" --online-key "$work/keys/online.key" "${passphrase[@]}"
-quietly patchsrv publish "$work/release" --data "$work/server" "${passphrase[@]}"
+publish_first 2048
 log=$work/access.log
 start_patchsrv
 quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"

@@ -29,12 +29,7 @@ printf 'app: %s\nchannel: production\npatches:\n  - {id: web, kind: bundle, vers
 head -c 1024 /dev/urandom >"$work/v1/web/small.js"
 head -c 200000 /dev/urandom >"$work/v1/web/medium.js"
 head -c 150000000 /dev/urandom >"$work/v1/web/large.bin"
-head -c 18 /dev/urandom | base64 >"$work/passphrase"
-passphrase=(--passphrase-file "$work/passphrase")
-quietly patchsign init --app $app --keys "$work/keys" --bits 2048 "${passphrase[@]}"
-quietly patchsign release "$work/v1" --output "$work/release" --keys "$work/keys" "${passphrase[@]}"
-quietly patchsrv init --data "$work/server" --trust "$work/keys" --online-key "$work/keys/online.key" "${passphrase[@]}"
-quietly patchsrv publish "$work/release" --data "$work/server" "${passphrase[@]}"
+publish_first 2048
 
 pids=()
 end_all() {
