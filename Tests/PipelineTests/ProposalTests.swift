@@ -149,24 +149,8 @@ private struct Channels: Sendable {
         self.world = world
         keys = world.path("keys")
         site = world.path("site")
-        try await world.sign(
-            "init",
-            "--app",
-            Workshop.app,
-            "--keys",
-            keys.string,
-            "--unencrypted-keys",
-            "--bits",
-            "2048",
-            "--channel",
-            "production",
-            "--channel",
-            "beta"
-        ).done()
-        try await run(
-            .patchsrv,
-            ["init", "--data", site.string, "--trust", keys.string, "--online-key", "\(keys)/online.key"]
-        ).done()
+        try await world.makeKeys(keys, ["--channel", "production", "--channel", "beta"])
+        try await world.makeSite(site, keys: keys)
         token = try await world.token(for: site)
         viewer = try await world.token(for: site, as: "viewer.token", role: "viewer")
         for (channel, number) in [("production", 1), ("beta", 1), ("beta", 2)] {

@@ -132,32 +132,9 @@ struct PublishTests {
     @Test func `by one of two key holders is a draft, and another draft of its version is a conflict`() async throws {
         try await World.with { world in
             let keys = world.path("keys")
-            try await world.sign(
-                "init",
-                "--app",
-                Workshop.app,
-                "--keys",
-                keys.string,
-                "--unencrypted-keys",
-                "--bits",
-                "2048",
-                "--channel",
-                "production",
-                "--holder",
-                "production=alice",
-                "--holder",
-                "production=bob",
-                "--threshold",
-                "production=2"
-            ).done()
+            try await world.makeTeamKeys(keys)
             let site = world.path("site")
-            try await run(
-                .patchsrv,
-                [
-                    "init", "--data", site.string, "--trust", keys.string, "--online-key",
-                    keys.appending("online.key").string,
-                ]
-            ).done()
+            try await world.makeSite(site, keys: keys)
             for (holder, number) in [("alice", 1), ("bob", 2)] {
                 try await world.sign(
                     "release",

@@ -107,28 +107,8 @@ private struct Team: Sendable {
         self.world = world
         keys = world.path("keys")
         site = world.path("site")
-        try await world.sign(
-            "init",
-            "--app",
-            Workshop.app,
-            "--keys",
-            keys.string,
-            "--unencrypted-keys",
-            "--bits",
-            "2048",
-            "--channel",
-            "production",
-            "--holder",
-            "production=alice",
-            "--holder",
-            "production=bob",
-            "--threshold",
-            "production=2"
-        ).done()
-        try await run(
-            .patchsrv,
-            ["init", "--data", site.string, "--trust", keys.string, "--online-key", "\(keys)/online.key"]
-        ).done()
+        try await world.makeTeamKeys(keys)
+        try await world.makeSite(site, keys: keys)
         token = try await world.token(for: site)
     }
 

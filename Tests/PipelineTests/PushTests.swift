@@ -122,20 +122,8 @@ private struct Storefront: Sendable {
         self.world = world
         site = world.path("site")
         let keys = world.path("keys")
-        try await world.sign(
-            "init",
-            "--app",
-            "com.example.storefront",
-            "--keys",
-            keys.string,
-            "--unencrypted-keys",
-            "--bits",
-            "2048"
-        ).done()
-        try await run(
-            .patchsrv,
-            ["init", "--data", site.string, "--trust", keys.string, "--online-key", "\(keys)/online.key"]
-        ).done()
+        try await world.makeKeys(keys, of: "com.example.storefront")
+        try await world.makeSite(site, keys: keys)
         for number in 1...2 {
             try await world.release(
                 Tool.repository.appending("Patches/storefront/v\(number)"),

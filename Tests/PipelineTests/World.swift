@@ -72,6 +72,31 @@ struct World: Sendable {
         try await run(.patchsign, arguments)
     }
 
+    /// A new app's keys, unencrypted and of 2,048 bits, in `keys`.
+    func makeKeys(_ keys: FilePath, of app: String = Workshop.app, _ options: [String] = []) async throws {
+        try await run(
+            .patchsign,
+            ["init", "--app", app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"] + options
+        ).done()
+    }
+
+    /// The same for a channel that two people sign together.
+    func makeTeamKeys(_ keys: FilePath) async throws {
+        try await makeKeys(
+            keys,
+            ["--channel", "production", "--threshold", "production=2"]
+                + ["alice", "bob"].flatMap { ["--holder", "production=\($0)"] }
+        )
+    }
+
+    /// A server for the app of these keys, which offers nothing yet.
+    func makeSite(_ site: FilePath, keys: FilePath) async throws {
+        try await run(
+            .patchsrv,
+            ["init", "--data", site.string, "--trust", keys.string, "--online-key", "\(keys)/online.key"]
+        ).done()
+    }
+
     /// Signs a folder as the release after `previous`.
     func release(_ source: FilePath, to output: String, previous: FilePath? = nil, keys: FilePath? = nil) async throws
         -> Outcome
