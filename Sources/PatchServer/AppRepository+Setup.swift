@@ -40,6 +40,9 @@ package struct RootOfTrust: Sendable {
             try root.keys(of: "targets").check(envelope, role: "targets")
         } catch { throw Self.refused("targets.json", error) }
         guard let app = root.app else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
+        guard app.text != "api" else {
+            throw .setup(document: "root.json", rule: "is of an app named api: the release service answers there")
+        }
         guard root.consistentSnapshot else { throw .setup(document: "root.json", rule: "must set consistent_snapshot") }
         guard targets.targets.isEmpty else {
             throw .setup(document: "targets.json", rule: "must hold delegations only")

@@ -11,6 +11,8 @@ package import SystemPackage
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
 /// apps/APP/labels.json          every label ever published, with its content
 /// apps/APP/versions.json        numbers given to exported trees, and of roles that are gone; missing while there are none
+/// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
+/// uploads/APP/                  releases on their way in, never served
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// incoming/                     half-written files; emptied by the next change
 /// ```
@@ -24,6 +26,8 @@ package struct ServerFolder: Hashable, Sendable {
     package var lock: FilePath { root.appending("lock") }
     package var tree: FilePath { root.appending("tree") }
     package var incoming: FilePath { root.appending("incoming") }
+    package var recordsFile: FilePath { root.appending("records.sqlite") }
+    package var uploads: FilePath { root.appending("uploads") }
     package var apps: FilePath { root.appending("apps") }
 
     package func tree(of app: AppID) -> FilePath { tree.appending(app.text) }

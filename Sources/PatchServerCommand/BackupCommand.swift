@@ -40,7 +40,7 @@ struct BackupCommand: AsyncParsableCommand {
             guard try DiskFiles().status(of: copy) == nil else {
                 throw Failure("\(copy) is there already", hint: "name another file", exitCode: .conflict)
             }
-            try SQLiteRecords(folder.recordsFile).backUp(to: copy)
+            try SQLiteRecords(folder.folder.recordsFile).backUp(to: copy)
             Console.standardOutput.line("copied to \(printable(copy.string))")
         }
     }

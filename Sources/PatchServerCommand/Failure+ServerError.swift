@@ -35,7 +35,6 @@ extension Failure {
         case let error as RecordError: self.init(error)
         case let error as DeskError: self.init(error)
         case let error as FormatError: self.init(error.description, exitCode: .malformed)
-        case let error as UploadError: self.init("\(error)", exitCode: .disk)
         case let error as PassphraseError: self.init(error)
         case let error as FileServerError: self.init(error)
         default: return nil

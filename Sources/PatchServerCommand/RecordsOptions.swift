@@ -8,12 +8,9 @@ import SystemPackage
 import Terminal
 
 extension FolderOptions {
-    /// Where tokens, the audit log and the history are.
-    var recordsFile: FilePath { folder.root.appending("records.sqlite") }
-
     func records() throws -> ServerRecords {
         guard try DiskFiles().status(of: folder.root) != nil else { throw Failure.noApps(in: folder) }
-        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
+        return ServerRecords(try SQLiteRecords(folder.recordsFile), now: Surroundings.now)
     }
 
     func desk(openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?) throws -> ReleaseDesk {

@@ -64,7 +64,6 @@ struct APISchema: Sendable {
         )
     }
 
-    static let anything = APISchema(json: .object(JSONObject()))
     static let document = APISchema(json: .fields([("type", .text("object"))]))
     static let app = text("^[A-Za-z0-9._-]{1,128}$", example: "com.example.storefront")
     static let channel = text("^[a-z0-9]{1,32}$", example: "production")

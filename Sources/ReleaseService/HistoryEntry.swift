@@ -28,19 +28,14 @@ package struct HistoryEntry: Equatable, Sendable {
     package let proposal: ProposalID?
 
     package var key: RecordKey {
-        RecordKey(Self.collection, Self.prefix(app, channel) + Self.digits(roleVersion) + "/" + identity.hex)
+        RecordKey(Self.collection, Self.prefix(app, channel) + RecordKey.digits(roleVersion) + "/" + identity.hex)
     }
 
     static func prefix(_ app: AppID, _ channel: ChannelName) -> String { "\(app)/\(channel)/" }
 
     /// The name before which all releases below this version stand.
     static func name(_ app: AppID, _ channel: ChannelName, below version: Int) -> String {
-        prefix(app, channel) + digits(version)
-    }
-
-    private static func digits(_ number: Int) -> String {
-        let digits = "\(number)"
-        return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+        prefix(app, channel) + RecordKey.digits(version)
     }
 }
 

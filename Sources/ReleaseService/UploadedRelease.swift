@@ -12,6 +12,8 @@ package struct UploadNeed: Equatable, Sendable {
     package let sha256: SHA256Digest
     /// In bytes.
     package let size: Int
+    /// Whether it is a list, a manifest or a column: what is there may name more.
+    let isTarget: Bool
 }
 
 /// A release on its way in: a folder of its own, out of everybody's sight.
@@ -77,7 +79,7 @@ struct UploadedRelease: Sendable {
             if let bytes = try target(path, sha256, in: repository, files: files) {
                 targets[path] = bytes
             } else {
-                wanted[sha256] = UploadNeed(name: path.text, sha256: sha256, size: file.length)
+                wanted[sha256] = UploadNeed(name: path.text, sha256: sha256, size: file.length, isTarget: true)
                 total += file.length
             }
         }
@@ -166,9 +168,6 @@ struct UploadedRelease: Sendable {
 
 extension UploadNeed {
     fileprivate init(name: String, _ fingerprint: Fingerprint) {
-        self.init(name: name, sha256: fingerprint.sha256, size: fingerprint.size)
+        self.init(name: name, sha256: fingerprint.sha256, size: fingerprint.size, isTarget: false)
     }
-
-    /// A list, a manifest or a column: targets have a path.
-    fileprivate var isTarget: Bool { TargetPath(name) != nil && name.contains("/") && !name.contains(" ") }
 }

@@ -1,7 +1,7 @@
 package import NIOCore
 package import PatchFormat
 package import PatchServer
-import PatchStore
+package import PatchStore
 package import PatchTrust
 import ReleaseFolder
 package import ServerRecords
@@ -37,7 +37,7 @@ package actor Uploads {
     }
 
     private var files: any FileOperations { desk.files }
-    private func folder(_ app: AppID) -> FilePath { desk.folder.root.appending("uploads").appending(app.text) }
+    private func folder(_ app: AppID) -> FilePath { desk.folder.uploads.appending(app.text) }
 
     /// Begins an upload, or goes on with it.
     package func begin(
@@ -127,22 +127,20 @@ package actor Uploads {
     }
 
     /// Removes uploads to which nothing came for ``patience``.
-    package func removeStale() throws(UploadError) {
-        let root = desk.folder.root.appending("uploads")
+    package func removeStale() throws(FileError) {
+        let root = desk.folder.uploads
         let now = desk.records.now()
-        do throws(FileError) {
-            guard try files.status(of: root) != nil else { return }
-            for app in try files.list(root) {
-                for id in try files.list(root.appending(app)) {
-                    let folder = root.appending(app).appending(id)
-                    let touched = try files.status(of: folder.appending("blobs"))?.identity.modified ?? 0
-                    let end = UTCTime(seconds: Int(touched / 1_000_000_000)).adding(Self.patience)
-                    guard end < now else { continue }
-                    try files.removeTree(folder)
-                    open[id] = nil
-                }
+        guard try files.status(of: root) != nil else { return }
+        for app in try files.list(root) {
+            for id in try files.list(root.appending(app)) {
+                let folder = root.appending(app).appending(id)
+                let touched = try files.status(of: folder.appending("blobs"))?.identity.modified ?? 0
+                let end = UTCTime(seconds: Int(touched / 1_000_000_000)).adding(Self.patience)
+                guard end < now else { continue }
+                try files.removeTree(folder)
+                open[id] = nil
             }
-        } catch { throw .file(error) }
+        }
     }
 
     private func repository(_ app: AppID) throws(UploadError) -> AppRepository {

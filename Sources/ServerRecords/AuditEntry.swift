@@ -70,10 +70,8 @@ package struct AuditEntry: Equatable, Sendable {
 
     package var key: RecordKey { Self.key(number) }
 
-    /// Sixteen digits, so that the order of names is that of numbers.
     package static func key(_ number: Int) -> RecordKey {
-        let digits = "\(number)"
-        return RecordKey(collection, String(repeating: "0", count: 16 - digits.count) + digits)
+        RecordKey(collection, RecordKey.digits(number))
     }
 
     var previous: String { json["previous"]?.string ?? "" }

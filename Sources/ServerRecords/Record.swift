@@ -12,6 +12,12 @@ package struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(collection)/\(name)" }
+
+    /// A number as a name, or a part of one: sixteen digits, so that the order of names is that of numbers.
+    package static func digits(_ number: Int) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+    }
 }
 
 /// What is written under a key, and how often it was written.

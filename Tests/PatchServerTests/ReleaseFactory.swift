@@ -34,10 +34,10 @@ struct ReleaseFactory {
         ReleaseHeader.Base(roleVersion: version, sha256: SHA256Digest(of: []))
     }
 
-    func root(expires: UTCTime? = nil) throws -> Envelope {
+    func root(app: AppID = app, expires: UTCTime? = nil) throws -> Envelope {
         let online = RoleDocument.Signers(keys: [try TestingKey.online.signer], threshold: 1)
         return try RoleDocument.root(
-            app: Self.app,
+            app: app,
             version: 1,
             expires: expires ?? now.adding(.days(365)),
             roles: [

@@ -105,6 +105,13 @@ struct SetupTests {
     }
 
     @Test
+    func `refuses an app whose tree would lie where the release service answers`() throws {
+        expect(.setup(document: "root.json", rule: "is of an app named api: the release service answers there")) {
+            _ = try trust(root: try factory.root(app: named("api")))
+        }
+    }
+
+    @Test
     func `that was stopped at any change is finished by starting again`() throws {
         let rehearsal = files.reopened()
         let trust = try trust()
