@@ -66,12 +66,7 @@ package struct Proposal: Equatable, Sendable {
 
     /// - Throws: for a note that is not one line.
     package static func note(_ fields: Fields) throws(FormatError) -> String? {
-        guard let note = try fields.optionalString("note") else { return nil }
-        let isLine = !note.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        guard (1...noteLimit).contains(note.utf8.count), isLine else {
-            throw fields.broken("note", "must be one line of 1 to \(noteLimit) bytes")
-        }
-        return note
+        try ReleaseNotes.line(fields, "note", limit: noteLimit)
     }
 }
 

@@ -54,6 +54,7 @@ package actor Uploads {
         let others: Int
         do throws(FileError) {
             try files.makeDirectory(self.folder(app))
+            try removeStale()
             others = try files.list(self.folder(app)).count { $0 != id }
         } catch { throw .file(error) }
         guard others < Self.limit else { throw .tooMany(limit: Self.limit) }
@@ -126,21 +127,30 @@ package actor Uploads {
         try remove(id, of: app)
     }
 
-    /// Removes uploads to which nothing came for ``patience``.
+    /// Removes uploads to which nothing came for ``patience``; looked for whenever one begins.
     package func removeStale() throws(FileError) {
         let root = desk.folder.uploads
         let now = desk.records.now()
         guard try files.status(of: root) != nil else { return }
         for app in try files.list(root) {
-            for id in try files.list(root.appending(app)) {
+            for id in try files.list(root.appending(app)) where !receiving.contains(where: { $0.hasPrefix(id) }) {
                 let folder = root.appending(app).appending(id)
-                let touched = try files.status(of: folder.appending("blobs"))?.identity.modified ?? 0
-                let end = UTCTime(seconds: Int(touched / 1_000_000_000)).adding(Self.patience)
-                guard end < now else { continue }
+                let touched = try touched(folder)
+                guard UTCTime(seconds: Int(touched / 1_000_000_000)).adding(Self.patience) < now else { continue }
                 try files.removeTree(folder)
                 open[id] = nil
             }
         }
+    }
+
+    /// When something was last written of an upload, in nanoseconds.
+    private func touched(_ folder: FilePath) throws(FileError) -> Int64 {
+        let blobs = folder.appending("blobs")
+        var paths = [folder, blobs]
+        if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.appending($0) } }
+        var newest: Int64 = 0
+        for path in paths { newest = max(newest, try files.status(of: path)?.identity.modified ?? 0) }
+        return newest
     }
 
     private func repository(_ app: AppID) throws(UploadError) -> AppRepository {

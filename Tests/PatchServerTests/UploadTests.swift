@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import PatchFormat
 import PatchServer
@@ -222,6 +223,32 @@ struct UploadTests {
         try await uploads.cancel(state.id, of: app)
         #expect(try DiskFiles().list(folder).isEmpty)
         await #expect(throws: UploadError.unknown(id: state.id)) { try await publish(release) }
+    }
+
+    @Test func `to which nothing came for two days is gone when another begins`() async throws {
+        let (old, slow) = (try yard.release("old"), try yard.release("slow"))
+        let days = { TestingServer.start.seconds - 86_400 * $0 }
+        for release in [old, slow] {
+            let state = try await begin(release)
+            let list = try #require(state.needs.first)
+            #expect(try await send([1], of: list.sha256, to: state.id) == 1)
+            for name in ["", "/role.json", "/release.json", "/blobs", "/blobs/\(list.sha256.hex).part"] {
+                try touch("\(folder)/\(state.id)\(name)", at: days(3))
+            }
+            if release.role.identity == slow.role.identity {
+                try touch("\(folder)/\(state.id)/blobs/\(list.sha256.hex).part", at: days(1))
+            }
+        }
+        let third = try yard.release("third")
+        _ = try await begin(third)
+        let left = [slow, third].map(\.role.identity.hex).sorted()
+        #expect(try DiskFiles().list(folder) == left)
+        await #expect(throws: UploadError.unknown(id: old.role.identity.hex)) { try await publish(old) }
+    }
+
+    private func touch(_ path: String, at seconds: Int) throws {
+        let date = Date(timeIntervalSince1970: Double(seconds))
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
     }
 
     @Test func `whose last byte came before the process ended does not ask for it again`() async throws {
