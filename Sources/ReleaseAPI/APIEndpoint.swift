@@ -45,7 +45,7 @@ struct APIEndpoint: Sendable {
     var headers: [Parameter] = []
     var body = Body.none
     var answers: [Answer]
-    /// What may go wrong besides what may everywhere: 400, 401, 403, 404, 429.
+    /// What may go wrong besides what may everywhere: 400, 401, 403, 404, 413, 415, 429, 503.
     var problems: [Int] = []
     let handle: @Sendable (APICall) async throws -> APIAnswer
 

@@ -14,7 +14,7 @@ extension APIWork {
             ("rollout", APISchema.integer(0...10_000).orNull()), ("appVersion", APISchema.text().orNull()),
             ("dial", APISchema.one(of: ["optional", "required"]).orNull()), ("condition", APISchema.text().orNull()),
             ("mandatory", APISchema.bool.orNull()), ("runAtNextLaunch", APISchema.bool.orNull()),
-            ("users", APISchema.array(.sha256).orNull()), ("note", .text(upTo: Proposal.noteLimit)),
+            ("users", APISchema.array(.sha256).orNull()), ("note", .line(upTo: Proposal.noteLimit)),
         ]
     )
 

@@ -3,8 +3,7 @@ import PatchFormat
 import ServerRecords
 
 extension APIWork {
-    /// A token lives at most so long.
-    private static let longest = 366
+    private static let longest = Int(AccessToken.longest.components.seconds / 86_400)
 
     var aboutTokens: [APIEndpoint] {
         [

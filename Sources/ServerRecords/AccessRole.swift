@@ -4,11 +4,11 @@ package import PatchFormat
 package enum AccessRole: String, CaseIterable, Comparable, Sendable {
     /// Sees what is published, what waits, and what was.
     case viewer
-    /// Uploads releases, publishes what its key holders have signed, and prepares drafts.
+    /// Uploads releases, publishes what its key holders have signed, and proposes changes.
     case publisher
     /// Turns the dial, and removes drafts.
     case operate = "operator"
-    /// Makes and revokes tokens, and reads the audit log.
+    /// Makes and revokes tokens; on everything also reads the audit log.
     case admin
 
     package static func < (left: AccessRole, right: AccessRole) -> Bool {

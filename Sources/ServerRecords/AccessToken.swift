@@ -31,6 +31,8 @@ package struct AccessToken: Equatable, Sendable {
         return token
     }
 
+    /// No token holds longer.
+    package static let longest = Duration.days(366)
     package static let nameRule = "must be one line of 1 to 100 bytes"
 
     package static func isName(_ text: String) -> Bool {
