@@ -1,4 +1,4 @@
-# What real.sh and run.sh share: messages, processes that are waited for, clocks, and what an access log says.
+# What the benchmarks share: messages, processes that are waited for, clocks, and what an access log says.
 # Sourced after `set -euo pipefail`; needs $work (a folder that is removed at the end) and $log (patchsrv's access log).
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; else bold='' green='' red='' plain=''; fi

@@ -1,4 +1,4 @@
-# What run.sh and trust.sh share: a command's time and memory, medians, ratios. Sourced after common.sh; needs $work.
+# What the benchmarks share: a command's time and memory, medians, ratios. Sourced after common.sh; needs $work.
 
 if [ ! -x /usr/bin/time ]; then
     echo "bench: installing the package time"

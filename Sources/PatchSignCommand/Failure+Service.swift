@@ -34,13 +34,12 @@ extension Failure {
         case .problem(let problem): problem.hint ?? hint(problem)
         case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
         case .tls: "--ca FILE names the authority of a server that has its own"
-        case .connection, .timedOut: "push again when the server can be reached: it goes on where it was interrupted"
+        case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
         case .trust: "is --keys the root of trust of this app?"
-        case .noRelease: "the first release of a channel is made without --previous"
-        case .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
+        case .noRelease, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
         }
     }
 
@@ -48,7 +47,7 @@ extension Failure {
         switch problem.status {
         case 401: "`patchsrv token list` shows which tokens hold; `patchsrv token new` makes one"
         case 404 where problem.kind == "http":
-            "is --server the address of a patchsrv that was not started with --no-api?"
+            "is --server the address of a patchsrv that was not started with --api off?"
         default: nil
         }
     }

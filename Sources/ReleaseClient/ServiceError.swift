@@ -68,7 +68,7 @@ extension ServiceError: CustomStringConvertible {
         case .trust(let error): "what the server publishes does not verify: \(error)"
         case .release(let error): "what the server sent does not verify: \(error)"
         case .noRelease(let channel): "\(channel) has no release yet"
-        case .cancelled: "cancelled; what was sent stays there, and the next push goes on"
+        case .cancelled: "cancelled"
         }
     }
 }
