@@ -104,7 +104,10 @@ extension VerifiedRelease {
                 release,
                 delegation: delegation,
                 files: files,
-                elsewhere: elsewhere,
+                elsewhere: { digest throws(FileError) in
+                    guard let path = elsewhere(digest) else { return nil }
+                    return try files.open(path, limit: Limits.object)
+                },
                 leftOut: leftOut ?? (release.header.leavesObjectsOut ? .counted : .refused),
                 observe: observe
             )

@@ -17,11 +17,11 @@ extension AppRepository {
     package func check() throws(ServerError) -> TreeReport {
         var attempt = 1
         while true {
-            let before = try timestampIdentity()
+            let before = try storage.status(of: .timestamp)
             var check = try TreeCheck(self)
             check.run()
             if check.report.isWhole || attempt == Self.attempts { return check.report }
-            guard try timestampIdentity() != before else { return check.report }
+            guard try storage.status(of: .timestamp) != before else { return check.report }
             attempt += 1
         }
     }
@@ -50,17 +50,13 @@ extension AppRepository {
         return report
     }
 
-    private func timestampIdentity() throws(ServerError) -> FileIdentity? {
-        do throws(FileError) { return try files.identity(of: path(of: .timestamp)) } catch { throw .file(error) }
-    }
-
     /// - Returns: what it put right.
     private func repair(_ report: TreeReport, from sources: [FilePath]) throws(ServerError) -> [TreeFault] {
         let finder = try RepairSources(self, given: sources)
         var (plan, healed) = (PublicationPlan(), [TreeFault]())
         for fault in report.faults {
             if let wanted = fault.wanted, let source = finder.source(of: wanted) {
-                plan.copy(source, as: wanted.sha256, to: .tree(wanted.file), in: wanted.file.step)
+                plan.write(source, to: .tree(wanted.file), in: wanted.file.step)
                 healed.append(fault)
             } else if fault.rule == .leftover {
                 healed.append(fault)
@@ -70,7 +66,7 @@ extension AppRepository {
             plan.write(labels.fileBytes, to: .record("labels.json"), in: .records)
             healed += report.faults.filter { $0.rule == .label }
         }
-        if !healed.isEmpty { _ = try carryOut(plan) }
+        if !healed.isEmpty { _ = try carryOut(plan, over: nil) }
         return healed
     }
 
@@ -120,7 +116,7 @@ extension TreePath.File {
 private struct RepairSources {
     private let repository: AppRepository
     private let folders: [FilePath]
-    private let targets: [SHA256Digest: [FilePath]]
+    private let targets: [SHA256Digest: [TreePath.File]]
 
     init(_ repository: AppRepository, given: [FilePath]) throws(ServerError) {
         self.repository = repository
@@ -137,29 +133,31 @@ private struct RepairSources {
                 folders.append(folder.tree.appending(other))
             }
             self.folders = folders
-            var targets: [SHA256Digest: [FilePath]] = [:]
-            for case .target(let path, let digest) in try TreeListing(of: app, in: repository.tree, files: files).files
-                .keys
-            {
-                targets[digest, default: []].append(repository.path(of: .target(path, digest)))
-            }
-            self.targets = targets
         } catch { throw .file(error) }
+        var targets: [SHA256Digest: [TreePath.File]] = [:]
+        for case .target(let path, let digest) in try repository.storage.listing().files.keys {
+            targets[digest, default: []].append(.target(path, digest))
+        }
+        self.targets = targets
     }
 
     /// The first place that holds just these bytes.
-    func source(of wanted: TreeFault.Wanted) -> FilePath? {
-        candidates(of: wanted).first { path in
+    func source(of wanted: TreeFault.Wanted) -> TreeWrite.Source? {
+        let inTree = (targets[wanted.sha256] ?? []).first { file in
+            (try? repository.storage.fingerprint(of: file))?.sha256 == wanted.sha256
+        }
+        if let inTree { return .stored(inTree, repository.storage, wanted.sha256) }
+        let outside = candidates(of: wanted).first { path in
             (try? repository.files.fingerprint(of: path, limit: Limits.object))?.sha256 == wanted.sha256
         }
+        return outside.map { .file($0, wanted.sha256) }
     }
 
     private func candidates(of wanted: TreeFault.Wanted) -> [FilePath] {
         let inTree = TreePath(repository.app, wanted.file).path
         var paths = folders.map { $0.appending(inTree) }
         switch wanted.file {
-        case .target(let path, let digest):
-            paths += (targets[digest] ?? []) + folders.map { $0.appending("targets/\(path)") }
+        case .target(let path, _): paths += folders.map { $0.appending("targets/\(path)") }
         case .role: paths += folders.map { $0.appending("role.json") }
         case .root: paths.insert(repository.anchorFile, at: 0)
         case .object, .timestamp: break

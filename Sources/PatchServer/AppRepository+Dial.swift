@@ -50,7 +50,7 @@ extension AppRepository {
         plan.write(dial, to: &dials)
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)
             .add(to: &plan, dials: dials, files: state.otherFiles)
-        _ = try carryOut(plan)
+        _ = try carryOut(plan, over: state)
         return RefreshedVersions(app: app, versions, signedAt: now)
     }
 

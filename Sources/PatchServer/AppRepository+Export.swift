@@ -36,14 +36,16 @@ extension AppRepository {
     ) throws(ExportError) -> Export {
         let state: PublishedState
         let plan: PublicationPlan
+        let anchor: [UInt8]
         do throws(ServerError) {
+            anchor = try read(anchorFile, limit: Limits.root)
             if let roles { state = roles.state } else { state = try PublishedState(of: self) }
             plan = try self.plan(exporting: state, roles)
         } catch { throw .server(error) }
-        let target = TreeExport(app: app, folder: folder, files: files)
+        let target = TreeExport(of: app, to: folder, rereading: rereading, files: files)
         let versions = roles?.versions ?? state.versions
-        try target.check(anchor: anchorFile, timestamp: versions.timestamp)
-        let (change, unchanged) = try target.carryOut(plan, rereading: rereading, progress: progress)
+        try target.check(anchor: anchor, timestamp: versions.timestamp)
+        let (change, unchanged) = try target.carryOut(plan, progress: progress)
         let expires = roles?.expires ?? state.timestamp.header.expires
         return Export(
             app: app,
@@ -67,10 +69,12 @@ extension AppRepository {
             needs.merge(try reader.contents(of: published.role, channel: channel))
         }
         needs.merge(try reader.targets(of: state.dial))
-        for digest in needs.objects.keys.sorted() { plan.copy(path(of: .object(digest)), to: digest) }
+        for digest in needs.objects.keys.sorted() {
+            plan.write(.stored(.object(digest), storage, digest), to: .tree(.object(digest)), in: .contents)
+        }
         for file in needs.targets.keys {
             guard case .target(_, let digest) = file else { continue }
-            plan.copy(path(of: file), as: digest, to: .tree(file), in: .targets)
+            plan.write(.stored(file, storage, digest), to: .tree(file), in: .targets)
         }
         var copied: [(TreePath.File, PublicationPlan.Step, Int)] = []
         for (name, file) in state.snapshot.files where name.text != "dial" {

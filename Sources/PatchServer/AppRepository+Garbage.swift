@@ -11,8 +11,7 @@ extension AppRepository {
     /// - Throws: `tree` or `treeFileMissing` when what must stay cannot be read: nothing is garbage then.
     package func garbage(by rule: GarbageRule, at clock: UTCTime) throws(ServerError) -> GarbagePlan {
         let state = try PublishedState(of: self)
-        let listing: TreeListing
-        do throws(FileError) { listing = try TreeListing(of: app, in: tree, files: files) } catch { throw .file(error) }
+        let listing = try storage.listing()
         let facts = try facts(listing, state, at: clock)
         let kept = KeptRoles(facts, by: rule)
         var plan = GarbagePlan(

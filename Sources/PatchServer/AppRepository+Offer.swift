@@ -2,7 +2,6 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
-package import SystemPackage
 
 extension AppRepository {
     /// Looks at what a release says of itself before any of its contents are taken: whose it is, what it was made from,
@@ -37,19 +36,17 @@ extension AppRepository {
     {
         if let bytes = draft?.release.targets[path], SHA256Digest(of: bytes) == sha256 { return bytes }
         let file = TreePath.File.target(path, sha256)
-        guard try exists(self.path(of: file)) else { return nil }
-        return try read(file, limit: Limits.manifest)
+        return try storage.read(file, limit: Limits.manifest)
     }
 
     /// Whether the tree has a version of a channel's role.
     package func hasRole(of channel: ChannelName, version: Int) throws(ServerError) -> Bool {
-        try exists(path(of: .role(channel.text, version: version)))
+        try storage.status(of: .role(channel.text, version: version)) != nil
     }
 
-    /// Where an object's bytes lie in the published tree; nil where they do not.
-    package func publishedObject(_ sha256: SHA256Digest) throws(ServerError) -> FilePath? {
-        let path = path(of: .object(sha256))
-        return try exists(path) ? path : nil
+    /// Whether an object's bytes lie in the published tree.
+    package func hasObject(_ sha256: SHA256Digest) throws(ServerError) -> Bool {
+        try storage.status(of: .object(sha256)) != nil
     }
 
     /// The draft of one content, if it is kept.

@@ -118,8 +118,7 @@ extension AppRepository {
         let verified: VerifiedRelease
         do throws(ReleaseError) {
             verified = try VerifiedRelease(release, delegation: delegation, files: files) { digest in
-                let path = path(of: .object(digest))
-                return (try? files.status(of: path)) == nil ? nil : path
+                try? storage.open(.object(digest), limit: Limits.object)
             }
         } catch { throw .release(error) }
         try refuseTestingKeys(verified.role.entryKeys, of: "entry key of \(verified.role.name)")
@@ -159,7 +158,7 @@ extension AppRepository {
         case .repair:
             var plan = PublicationPlan()
             plan.add(contentsOf: verified)
-            let change = try carryOut(plan)
+            let change = try carryOut(plan, over: state)
             _ = try removeDrafts(of: channel, upTo: version)
             return .alreadyPublished(channel: channel, version: version, change)
         case .publish(let labels):
@@ -168,7 +167,7 @@ extension AppRepository {
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
             let plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
-            let change = try carryOut(plan)
+            let change = try carryOut(plan, over: state)
             let removed = try removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
             return .published(

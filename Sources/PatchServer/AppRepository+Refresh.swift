@@ -16,7 +16,7 @@ extension AppRepository {
         var plan = PublicationPlan()
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)
             .add(to: &plan, dials: try state.dials(), files: state.otherFiles)
-        _ = try carryOut(plan)
+        _ = try carryOut(plan, over: state)
         return RefreshedVersions(app: app, versions, signedAt: now)
     }
 

@@ -67,11 +67,14 @@ extension AppRepository {
     /// Starts an app on this server with an empty tree.
     ///
     /// The caller holds the lock. Of keys it stores the online key alone. Started again after a crash, it continues.
+    ///
+    /// - Parameter storage: nil for the server's folder.
     package static func create(
         _ trust: RootOfTrust,
         onlineKey key: OnlineKey,
         in folder: ServerFolder,
         files: any FileOperations,
+        storage: (any TreeStorage)? = nil,
         allowsTestingKeys: Bool = false,
         at now: UTCTime
     ) throws(ServerError) -> AppRepository {
@@ -79,9 +82,10 @@ extension AppRepository {
             unchecked: trust.app,
             in: folder,
             files: files,
+            storage: storage,
             allowsTestingKeys: allowsTestingKeys
         )
-        guard try !repository.exists(repository.path(of: .timestamp)) else { throw .appExists(trust.app) }
+        guard try repository.storage.status(of: .timestamp) == nil else { throw .appExists(trust.app) }
         try key.check(root: trust.root, targets: trust.targets)
         try repository.refuseTestingKeys(in: trust)
         let (root, targets) = (trust.root.header.version, trust.targets.header.version)
@@ -96,7 +100,7 @@ extension AppRepository {
             versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
             now: now
         ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])
-        _ = try repository.carryOut(plan)
+        _ = try repository.carryOut(plan, over: nil)
         return repository
     }
 }

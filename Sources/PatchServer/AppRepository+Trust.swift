@@ -102,7 +102,7 @@ extension AppRepository {
 
         var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
         if update.isCurrent, chain.publishedVersion == root.version {
-            let change = try carryOut(plan)
+            let change = try carryOut(plan, over: state)
             return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
         }
         let versions = try state.nextVersions(
@@ -111,7 +111,7 @@ extension AppRepository {
         )
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
         let dials = carriedDials(update, state)
-        let change = try carryOut(plan)
+        let change = try carryOut(plan, over: state)
         for release in update.published {
             _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
         }

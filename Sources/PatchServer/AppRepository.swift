@@ -10,21 +10,31 @@ package import SystemPackage
 package struct AppRepository: Sendable {
     package let app: AppID
     package let folder: ServerFolder
+    /// For all but the tree: records and drafts.
     let files: any FileOperations
+    package let storage: any TreeStorage
     /// Whether keys whose private halves everybody has may sign: in tests and the demo.
     let allowsTestingKeys: Bool
     /// How large the record of labels is read, and therefore written.
     package var labelsLimit = Limits.stateFile
 
+    /// - Parameter storage: where its published tree lies; nil for the server's folder.
     /// - Throws: `unknownApp` unless `init` has finished for it.
     package init(
         _ app: AppID,
         in folder: ServerFolder,
         files: any FileOperations,
+        storage: (any TreeStorage)? = nil,
         allowsTestingKeys: Bool = false
     ) throws(ServerError) {
-        self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
-        guard try exists(tree.appending(URLLayout.timestamp)) else { throw .unknownApp(app) }
+        self.init(
+            unchecked: app,
+            in: folder,
+            files: files,
+            storage: storage,
+            allowsTestingKeys: allowsTestingKeys
+        )
+        guard try self.storage.status(of: .timestamp) != nil else { throw .unknownApp(app) }
     }
 
     /// One whose tree may have lost anything: to be checked, and nothing else.
@@ -32,22 +42,25 @@ package struct AppRepository: Sendable {
         self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: false)
     }
 
-    init(unchecked app: AppID, in folder: ServerFolder, files: any FileOperations, allowsTestingKeys: Bool) {
+    /// - Parameter storage: nil for the server's folder.
+    init(
+        unchecked app: AppID,
+        in folder: ServerFolder,
+        files: any FileOperations,
+        storage: (any TreeStorage)? = nil,
+        allowsTestingKeys: Bool
+    ) {
         self.app = app
         self.folder = folder
         self.files = files
+        self.storage = storage ?? folder.storage(of: app, files: files)
         self.allowsTestingKeys = allowsTestingKeys
     }
 
-    var tree: FilePath { folder.tree(of: app) }
     var records: FilePath { folder.records(of: app) }
     var anchorFile: FilePath { records.appending("root.json") }
     var labelsFile: FilePath { records.appending("labels.json") }
     package var onlineKeyFile: FilePath { records.appending("online.key") }
-
-    func path(of file: TreePath.File) -> FilePath {
-        tree.appending(TreePath(app, file).path)
-    }
 
     func exists(_ path: FilePath) throws(ServerError) -> Bool {
         do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }
@@ -59,31 +72,22 @@ package struct AppRepository: Sendable {
 
     /// A file that the published tree needs.
     func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
-        do throws(FileError) {
-            return try files.read(path(of: file), limit: limit)
-        } catch .notFound {
+        guard let bytes = try storage.read(file, limit: limit) else {
             throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
-        } catch {
-            throw .file(error)
         }
+        return bytes
     }
 
     /// Of what stands in the tree under a name; nil when nothing does.
     func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
-        let path = path(of: file)
-        guard try exists(path) else { return nil }
-        return SHA256Digest(of: try read(path, limit: Limits.targetsRole))
+        try storage.read(file, limit: Limits.targetsRole).map { SHA256Digest(of: $0) }
     }
 
     /// Which versions of snapshot and dial have a file: a publish that was interrupted left some that nothing refers to,
     /// and a number is used once.
     func usedVersions() throws(ServerError) -> UsedVersions {
         var used = UsedVersions()
-        do throws(FileError) {
-            for name in try files.list(tree.appending("metadata")) {
-                if let file = TreePath.role(named: name) { used.insert(file) }
-            }
-        } catch { throw .file(error) }
+        for file in try storage.roles() { used.insert(file) }
         used.insert(try versionRecord())
         return used
     }

@@ -10,7 +10,7 @@ package struct GarbageCollection {
 
     /// What another process may have changed between two steps.
     private struct Mark: Equatable {
-        let timestamp: FileIdentity?
+        let timestamp: StoredFile?
         let drafts: [String]
     }
 
@@ -56,8 +56,7 @@ package struct GarbageCollection {
         }
         guard let next = plan?.next(upTo: Self.batch) else { return false }
         try remember(next.items)
-        for item in next.items { try remove(item) }
-        try makeDurable(next.items)
+        try remove(next.items)
         plan?.drop(next.items.count, of: next.stage)
         for item in next.items { removed.add(item.kind, bytes: item.size) }
         return plan?.isEmpty == false
@@ -74,58 +73,31 @@ package struct GarbageCollection {
         if record != before { try repository.keep(record) }
     }
 
-    private func remove(_ item: GarbagePlan.Item) throws(ServerError) {
-        switch item.place {
-        case .tree(let file):
-            do throws(FileError) { try repository.files.removeIfPresent(repository.path(of: file)) } catch {
-                throw .file(error)
+    private func remove(_ items: [GarbagePlan.Item]) throws(ServerError) {
+        var files: [TreePath.File] = []
+        for item in items {
+            switch item.place {
+            case .tree(let file): files.append(file)
+            case .draft(let channel, let version): _ = try repository.removeDrafts(of: channel, upTo: version)
             }
-        case .draft(let channel, let version):
-            _ = try repository.removeDrafts(of: channel, upTo: version)
         }
-    }
-
-    /// Syncs the directories of what was removed, and removes those of targets that hold nothing any more.
-    private func makeDurable(_ items: [GarbagePlan.Item]) throws(ServerError) {
-        var directories: Set<String> = []
-        for case .tree(let file) in items.map(\.place) {
-            let path = TreePath(repository.app, file).path
-            directories.insert(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        }
-        do throws(FileError) {
-            for directory in directories.sorted() { try settle(directory) }
-        } catch { throw .file(error) }
-    }
-
-    private func settle(_ directory: String) throws(FileError) {
-        var directory = directory
-        while directory.hasPrefix("targets/"), try repository.files.list(repository.tree.appending(directory)).isEmpty {
-            try repository.files.removeTree(repository.tree.appending(directory))
-            directory = String(directory[..<(directory.lastIndex(of: "/") ?? directory.startIndex)])
-        }
-        try repository.files.syncDirectory(repository.tree.appending(directory))
+        if !files.isEmpty { try repository.storage.remove(files) }
     }
 
     private mutating func removeHalfWritten() throws(ServerError) {
-        let (incoming, files) = (repository.folder.incoming, repository.files)
-        do throws(FileError) {
-            guard try files.status(of: incoming) != nil else { return }
-            for path in try files.list(incoming) {
-                removed.add("half-written", bytes: try files.status(of: incoming.appending(path))?.identity.size ?? 0)
-            }
-            try files.removeTree(incoming)
-        } catch { throw .file(error) }
+        for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
     }
 
     private func currentMark() throws(ServerError) -> Mark {
         let files = repository.files
+        let timestamp = try repository.storage.status(of: .timestamp)
         let drafts = repository.folder.drafts(of: repository.app)
         do throws(FileError) {
             var names: [String] = []
             for channel in try files.status(of: drafts) == nil ? [] : try files.list(drafts) {
                 names += try files.list(drafts.appending(channel)).map { "\(channel)/\($0)" }
             }
-            return Mark(timestamp: try files.identity(of: repository.path(of: .timestamp)), drafts: names)
+            return Mark(timestamp: timestamp, drafts: names)
         } catch { throw .file(error) }
     }
 }

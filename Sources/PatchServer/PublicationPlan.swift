@@ -21,14 +21,8 @@ struct PublicationPlan: Sendable {
             case record(String)
         }
 
-        enum Source: Sendable {
-            case bytes([UInt8])
-            /// Copied, and compared with the digest in its name while it is.
-            case file(FilePath, SHA256Digest)
-        }
-
         let target: Target
-        let source: Source
+        let source: TreeWrite.Source
     }
 
     private(set) var writes: [Step: [Write]] = [:]
@@ -38,14 +32,14 @@ struct PublicationPlan: Sendable {
     }
 
     mutating func write(_ bytes: [UInt8], to target: Write.Target, in step: Step) {
-        writes[step, default: []].append(Write(target: target, source: .bytes(bytes)))
+        write(.bytes(bytes), to: target, in: step)
     }
 
-    mutating func copy(_ file: FilePath, as digest: SHA256Digest, to target: Write.Target, in step: Step) {
-        writes[step, default: []].append(Write(target: target, source: .file(file, digest)))
+    mutating func write(_ source: TreeWrite.Source, to target: Write.Target, in step: Step) {
+        writes[step, default: []].append(Write(target: target, source: source))
     }
 
     mutating func copy(_ file: FilePath, to digest: SHA256Digest) {
-        copy(file, as: digest, to: .tree(.object(digest)), in: .contents)
+        write(.file(file, digest), to: .tree(.object(digest)), in: .contents)
     }
 }

@@ -18,6 +18,8 @@ package struct PublishedState: Sendable {
     package let app: AppID
     package let root: RootRole
     package let timestamp: TimestampRole
+    /// As it was read; a writer replaces it only while it stands.
+    let timestampBytes: [UInt8]
     package let snapshot: SnapshotRole
     package let targets: TargetsRole
     package let dial: TargetsRole
@@ -52,7 +54,7 @@ package struct PublishedState: Sendable {
         let repository = walk.repository
         app = repository.app
         root = walk.trusted.root
-        (timestamp, snapshot) = try walk.freshness()
+        (timestamp, timestampBytes, snapshot) = try walk.freshness()
         targets = try walk.role("targets", by: "root").role
         guard let dialDelegation = targets.delegation(to: "dial") else {
             throw .tree(repository.app, .notDelegated(role: "dial"))
@@ -94,7 +96,7 @@ private struct Walk {
         trusted = root.trusted
     }
 
-    mutating func freshness() throws(ServerError) -> (TimestampRole, SnapshotRole) {
+    mutating func freshness() throws(ServerError) -> (TimestampRole, [UInt8], SnapshotRole) {
         let timestampBytes = try repository.read(.timestamp, limit: Limits.timestamp)
         try judge { trusted throws(TrustError) in _ = try trusted.updateTimestamp(timestampBytes) }
         guard let timestamp = trusted.timestamp else { preconditionFailure("the first timestamp is always taken") }
@@ -107,7 +109,7 @@ private struct Walk {
             try trusted.checkSnapshotIsCurrent()
         }
         guard let snapshot = trusted.snapshot else { preconditionFailure("a snapshot that is not taken throws") }
-        return (timestamp, snapshot)
+        return (timestamp, timestampBytes, snapshot)
     }
 
     mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (

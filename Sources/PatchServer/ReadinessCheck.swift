@@ -12,7 +12,7 @@ package actor ReadinessCheck {
 
     private struct Known {
         let at: UTCTime
-        let timestamps: [FileIdentity?]
+        let timestamps: [StoredFile?]
         let findings: [(app: AppID, finding: Readiness.Finding)]
     }
 
@@ -59,10 +59,9 @@ package actor ReadinessCheck {
     func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] {
         let time = now()
         let apps = try folder.allApps(files: files)
-        var timestamps: [FileIdentity?] = []
+        var timestamps: [StoredFile?] = []
         for app in apps {
-            let path = folder.tree(of: app).appending(URLLayout.timestamp)
-            do throws(FileError) { timestamps.append(try files.identity(of: path)) } catch { throw .file(error) }
+            timestamps.append(try folder.storage(of: app, files: files).status(of: .timestamp))
         }
         if let known, known.timestamps == timestamps, known.findings.map(\.app) == apps, known.at <= time,
             time < known.at.adding(Self.lifetime)

@@ -102,8 +102,7 @@ extension AppRepository {
     /// A role of the tree as it stands there, whoever signed it; nil when it is gone.
     func standingRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
         let file = TreePath.File.role(name, version: version)
-        guard try exists(path(of: file)) else { return nil }
-        let bytes = try read(file, limit: Limits.targetsRole)
+        guard let bytes = try storage.read(file, limit: Limits.targetsRole) else { return nil }
         do throws(FormatError) {
             return try TargetsRole(try Envelope(bytes, role: name, limit: Limits.targetsRole), name: name)
         } catch { throw .tree(app, .malformed(error)) }

@@ -58,8 +58,7 @@ struct RootChain: Sendable {
     private mutating func follow(_ repository: AppRepository, _ offered: OfferedTrust?) throws(ServerError) -> Bool {
         let version = newest.version + 1
         let file = TreePath.File.root(version: version)
-        let standing =
-            try repository.exists(repository.path(of: file)) ? repository.read(file, limit: Limits.root) : nil
+        let standing = try repository.storage.read(file, limit: Limits.root)
         switch (standing, offered?.roots[version]) {
         case (nil, nil):
             guard let offered, version <= offered.version else { return false }

@@ -34,6 +34,8 @@ package enum ServerError: Error, Equatable, Sendable {
     case tree(AppID, TrustError)
     /// A file that the published tree needs is gone; its path below the server's folder.
     case treeFileMissing(AppID, String)
+    /// Another has published since this writer looked at the tree.
+    case movedOn(AppID)
     /// One of the server's own records is damaged.
     case record(AppID, FormatError)
     /// With these labels the record of all that were published would be larger than it is ever read.
@@ -81,6 +83,7 @@ extension ServerError: CustomStringConvertible {
             "\(role) ended at \(expires), and this clock says \(now): devices would take nothing that is signed now"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"
+        case .movedOn(let app): "the published tree of \(app) has moved on since this was begun"
         case .record(let app, let error): "the records of \(app) are damaged: \(error)"
         case .labelsFull(let app, let size, let limit):
             "labels.json of \(app) would have \(size) bytes, and may have \(limit)"

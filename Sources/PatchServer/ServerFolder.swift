@@ -31,6 +31,11 @@ package struct ServerFolder: Hashable, Sendable {
     package var apps: FilePath { root.appending("apps") }
 
     package func tree(of app: AppID) -> FilePath { tree.appending(app.text) }
+    /// Where an app's published tree is read and written: everything of it goes through here, but serving.
+    func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
+        FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
+    }
+
     package func records(of app: AppID) -> FilePath { apps.appending(app.text) }
 
     package func drafts(of app: AppID) -> FilePath { root.appending("drafts").appending(app.text) }
@@ -71,16 +76,15 @@ package struct ServerFolder: Hashable, Sendable {
 
     /// The apps that `init` has finished, by name.
     package func allApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        let names: [String]
         do throws(FileError) {
-            guard try files.status(of: apps) != nil else { return [] }
-            var found: [AppID] = []
-            for name in try files.list(apps) {
-                guard let app = AppID(name) else { continue }
-                let timestamp = tree(of: app).appending(URLLayout.timestamp)
-                if try files.status(of: timestamp) != nil { found.append(app) }
-            }
-            return found
+            names = try files.status(of: apps) == nil ? [] : try files.list(apps)
         } catch { throw .file(error) }
+        var found: [AppID] = []
+        for app in names.compactMap(AppID.init) where try storage(of: app, files: files).status(of: .timestamp) != nil {
+            found.append(app)
+        }
+        return found
     }
 }
 

@@ -16,9 +16,7 @@ struct TreeCheck {
     init(_ repository: AppRepository) throws(ServerError) {
         self.repository = repository
         report = TreeReport(app: repository.app)
-        do throws(FileError) {
-            listing = try TreeListing(of: repository.app, in: repository.tree, files: repository.files)
-        } catch { throw .file(error) }
+        listing = try repository.storage.listing()
     }
 
     /// The roles, what they refer to, the rest of the tree, the records beside it.
@@ -57,8 +55,8 @@ struct TreeCheck {
             add(file, .missing, "something refers to it", sha256: sha256)
             return nil
         }
-        do throws(FileError) {
-            let bytes = try repository.files.read(repository.path(of: file), limit: limit)
+        do throws(ServerError) {
+            let bytes = try repository.read(file, limit: limit)
             report.counts.bytes += bytes.count
             return bytes
         } catch {
@@ -82,8 +80,11 @@ struct TreeCheck {
             add(file, .missing, "\(referrer) needs it", sha256: digest)
             return nil
         }
-        do throws(FileError) {
-            let found = try repository.files.fingerprint(of: repository.path(of: file), limit: Limits.object)
+        do throws(ServerError) {
+            guard let found = try repository.storage.fingerprint(of: file) else {
+                add(file, .missing, "\(referrer) needs it", sha256: digest)
+                return nil
+            }
             report.counts.bytes += found.size
             if case .object = file { report.counts.objects += 1 } else { report.counts.targets += 1 }
             guard found.sha256 == digest else {
@@ -111,16 +112,6 @@ struct TreeCheck {
             report.faults.append(
                 TreeFault("tree/\(repository.app)/\(path)", .stranger, "no file of a published tree has such a name")
             )
-        }
-    }
-}
-
-extension TreePath.File {
-    /// The digest in the name of a file.
-    var digest: SHA256Digest? {
-        switch self {
-        case .target(_, let digest), .object(let digest): digest
-        case .timestamp, .root, .role: nil
         }
     }
 }

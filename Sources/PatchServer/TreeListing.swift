@@ -1,18 +1,28 @@
-import PatchFormat
+package import PatchFormat
 import PatchStore
 import SystemPackage
 
 /// Which files a published tree has: names, sizes and times; nothing is opened.
-struct TreeListing: Sendable {
-    struct File: Equatable, Sendable {
-        let size: Int
+package struct TreeListing: Sendable {
+    package struct File: Equatable, Sendable {
+        package let size: Int
         /// When it was last written, by the machine's clock of then.
-        let modified: UTCTime
+        package let modified: UTCTime
+
+        package init(size: Int, modified: UTCTime) {
+            self.size = size
+            self.modified = modified
+        }
     }
 
-    var files: [TreePath.File: File] = [:]
+    package var files: [TreePath.File: File]
     /// What stands there and is no file of a published tree, by path below the app's folder.
-    var strangers: [String] = []
+    package var strangers: [String]
+
+    package init(files: [TreePath.File: File] = [:], strangers: [String] = []) {
+        self.files = files
+        self.strangers = strangers
+    }
 
     /// The versions of a role that have a file.
     func versions(of role: String) -> [Int] {
@@ -37,6 +47,7 @@ extension TreeListing {
     ///
     /// Symbolic links are not followed: each is a stranger.
     init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
+        self.init()
         guard try files.status(of: tree) != nil else { return }
         try add("", of: app, in: tree, files)
     }

@@ -102,7 +102,7 @@ extension ServerError {
     fileprivate var exitCode: Terminal.ExitCode {
         switch self {
         case .file, .locked(.file), .release(.file), .key(_, .failed): .disk
-        case .locked(.held): .busy
+        case .locked(.held), .movedOn: .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
         case .conflict, .dial(.outdated), .appExists, .trust(.older), .trust(.twoReleases): .conflict
@@ -116,6 +116,7 @@ extension ServerError {
         switch self {
         case .file, .malformed, .setup, .release(.file), .release(.format), .locked(.file): nil
         case .locked(.held): "wait until it has finished, then try again"
+        case .movedOn: "try again"
         case .unknownApp(let app): "give it the root of trust of \(app) first: patchsrv init"
         case .appExists: "publish to it with patchsrv publish; a newer root of trust is taken in by patchsrv trust"
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase):

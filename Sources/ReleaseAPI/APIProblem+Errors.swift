@@ -45,6 +45,7 @@ extension APIProblem {
         case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full")
         case .locked(.held):
             self.init(503, "busy", "another process changes the server's folder", retryAfter: 5)
+        case .movedOn: self.init(503, "busy", text, retryAfter: 1)
         case .file, .locked, .release(.file):
             self.init(503, "unavailable", "the server's folder cannot be read or written")
         case .unknownApp: self.init(404, "notFound", text)

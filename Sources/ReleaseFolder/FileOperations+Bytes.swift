@@ -3,12 +3,19 @@ package import PatchStore
 import PatchTrust
 package import SystemPackage
 
+extension FileReader {
+    /// Size and digests of what is left to read.
+    package func fingerprint() throws(FileError) -> Fingerprint {
+        var digester = Digester()
+        while let chunk = try next() { digester.update(chunk) }
+        return digester.finish()
+    }
+}
+
 extension FileOperations {
     /// Size and digests of a regular file, read in chunks.
     package func fingerprint(of path: FilePath, limit: Int) throws(FileError) -> Fingerprint {
-        var digester = Digester()
-        try readChunks(path, limit: limit) { digester.update($0) }
-        return digester.finish()
+        try open(path, limit: limit).fingerprint()
     }
 
     /// Writes the bytes of one file to a new one that nobody writes again, in chunks.

@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
-package import SystemPackage
 
 /// A signed release of which everything but the count of its role's signatures has been checked: the role's form, every
 /// target's digest, every entry's and asset's digests and RSA signature, every object's bytes.
@@ -46,14 +45,14 @@ package struct VerifiedRelease: Sendable {
 
     /// - Parameters:
     ///   - delegation: what the top targets role says of the channel.
-    ///   - elsewhere: where an object may lie that the release leaves out: the published tree's copy.
+    ///   - elsewhere: an object that the release leaves out and that is at hand: the published tree's copy.
     ///   - leftOut: `counted` for somebody who looks at a release without its objects; a server never does.
     ///   - observe: told of each check that holds, before the first that does not ends it.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
         files: any FileOperations,
-        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        elsewhere: (SHA256Digest) throws(FileError) -> (any FileReader)? = { _ throws(FileError) in nil },
         leftOut: LeftOut = .refused,
         observe: CheckObserver? = nil
     ) throws(ReleaseError) {
@@ -101,16 +100,20 @@ package struct VerifiedRelease: Sendable {
         var checked: Set<SHA256Digest> = []
         func object(_ fingerprint: Fingerprint, entry: String) throws(ReleaseError) {
             guard checked.insert(fingerprint.sha256).inserted else { return }
-            guard let path = release.objects[fingerprint.sha256] ?? elsewhere(fingerprint.sha256) else {
+            let found: Fingerprint?
+            do throws(FileError) {
+                if let path = release.objects[fingerprint.sha256] {
+                    found = try files.fingerprint(of: path, limit: Limits.object)
+                } else {
+                    found = try elsewhere(fingerprint.sha256)?.fingerprint()
+                }
+            } catch { throw .file(error) }
+            guard let found else {
                 guard leftOut == .counted else {
                     throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
                 }
                 counts.unseen += 1
                 return
-            }
-            let found: Fingerprint
-            do throws(FileError) { found = try files.fingerprint(of: path, limit: Limits.object) } catch {
-                throw .file(error)
             }
             if let field = found.firstDifference(from: fingerprint) {
                 throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))

@@ -115,7 +115,7 @@ struct UploadedRelease: Sendable {
             throw .file(error)
         }
         if draft?.release.objects[sha256] != nil { return true }
-        do throws(ServerError) { return try repository.publishedObject(sha256) != nil } catch {
+        do throws(ServerError) { return try repository.hasObject(sha256) } catch {
             throw .desk(.server(error))
         }
     }

@@ -18,10 +18,13 @@ struct TestingServer {
 
     var folder: ServerFolder { repository.folder }
 
-    /// - Parameter root: an absolute path; the server's folder is `srv` below it.
+    /// - Parameters:
+    ///   - root: an absolute path; the server's folder is `srv` below it.
+    ///   - storage: where the tree lies, if not in the server's folder.
     init(
         files: any FileOperations = FaultyFiles(),
         root: FilePath = "/",
+        storage: (any TreeStorage)? = nil,
         at now: UTCTime = start,
         threshold: Int = 1
     ) throws {
@@ -44,6 +47,7 @@ struct TestingServer {
             onlineKey: key,
             in: ServerFolder(root.appending("srv")),
             files: files,
+            storage: storage,
             allowsTestingKeys: true,
             at: now
         )
