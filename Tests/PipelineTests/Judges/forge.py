@@ -432,5 +432,52 @@ def fast_forward():
     bad_release()
 
 
+# What a thief does who has the whole server: its disk, its services and the online key, and no other key. KEYS hold that alone.
+
+def thief(what, number):
+    """One attack of many in a row, each under higher numbers than the one before."""
+    for name in ('timestamp', 'snapshot', 'dial'):
+        tree.signed(name)['version'] += 100 * int(number)
+    evil = b'// evil\n'
+    put_object(evil)
+    entry = {**fix, **digests(evil), 'version': '6.6.6', 'url': f'objects/{sha256(evil)[:2]}/{sha256(evil)}'}
+    if what == 'bytes':
+        for folder, _, names in os.walk(f'{app_dir}/objects'):
+            for name in names:
+                size = os.path.getsize(f'{folder}/{name}')
+                put(os.path.relpath(f'{folder}/{name}', app_dir), (evil * size)[:size])
+        tree.write('dial')
+    elif what == 'list':
+        tree.list['patches'].insert(0, entry)
+        tree.signers['production'] = 'online'
+        tree.write_list()
+        tree.write('dial')
+    elif what == 'older':
+        old = get('metadata/2.production.json')
+        tree.signed('snapshot')['meta']['production.json'] = {'version': 2, 'length': len(old), 'hashes': {'sha256': sha256(old)}}
+        tree.write('dial')
+    elif what == 'dial':
+        rows = [{'patchId': e['patchId'], 'sha256': e['sha256'], 'rollout': 10000} for e in (fix, web, entry)]
+        data = written({'format': 'patchline-dial-v1', 'app': APP, 'channel': 'production', 'rows': rows})
+        put(f'targets/dial/{sha256(data)}.production.json', data)
+        tree.signed('dial')['targets']['dial/production.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+        tree.write('dial')
+    elif what == 'list of the dial':
+        tree.list['patches'].insert(0, entry)
+        data = written(tree.list)
+        put(f'targets/production/{sha256(data)}.patchlist.json', data)
+        tree.signed('dial')['targets']['production/patchlist.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+        tree.write('dial')
+    elif what == 'root':
+        tree.signers['root'] = 'online'
+        put('metadata/2.root.json', tree.sign_role('root'))
+        tree.write('dial')
+    elif what == 'nothing':
+        del tree.signed('snapshot')['meta']['production.json']
+        tree.write('dial')
+    else:
+        raise ValueError(what)
+
+
 function, *arguments = edit.split('|')
 globals()[function](*arguments)
