@@ -7,8 +7,8 @@ package import SystemPackage
 
 /// What a server answers from the published tree: the files of the URL layout, `/healthz`, `/readyz`, and 404 for all else.
 ///
-/// It keeps nothing itself, and what the server remembers for it is named by its digest; so what is published while it
-/// runs is served from then on. `/healthz` says that the process answers; `/readyz` says that what it serves verifies and
+/// What it and the server remember is named by its digest, or is looked at each time ([`KnownRoles`]); so what is published
+/// while it runs is served from then on. `/healthz` says that the process answers; `/readyz` says that what it serves verifies and
 /// holds for a while, and 503 when somebody must sign.
 package struct PublishedTree: FileSource {
     /// What may be kept for ever: its name says its content, or its number is never used again.
@@ -18,6 +18,7 @@ package struct PublishedTree: FileSource {
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
     private let tree: FolderFiles
+    private let known = KnownRoles()
     private let readiness: ReadinessCheck?
 
     /// - Parameters:
@@ -34,7 +35,7 @@ package struct PublishedTree: FileSource {
         return file(at: request.path)
     }
 
-    /// What is small or named by its digest; a role may be large, and is read and hashed on another thread.
+    /// What is small, known or named by its digest; a role may be large, and is read and hashed on another thread.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         guard !request.path.hasTrailingSlash else { return PreparedReply(.notFound) }
         if request.path.text == "/healthz" {
@@ -44,18 +45,25 @@ package struct PublishedTree: FileSource {
         switch TreePath(segments: request.path.segments)?.file {
         case .object, .target: return PreparedReply(file(at: request.path), edition: edition)
         case .timestamp: return PreparedReply(file(at: request.path))
-        case .root, .role, nil: return nil
+        case .root, .role: return knownRole(request.path).map { PreparedReply(.bytes($0)) }
+        case nil: return nil
         }
     }
 
     private func file(at requested: RequestPath) -> FileAnswer {
         guard let path = TreePath(segments: requested.segments) else { return .notFound }
         do throws(FolderFilesError) {
+            if path.file.digest == nil, let role = knownRole(requested) { return .bytes(role) }
             guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
-            return Self.answer(path, found)
+            return answer(path, found)
         } catch {
             return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
         }
+    }
+
+    /// - Precondition: the path is one of the tree's grammar, which has no `..`.
+    private func knownRole(_ path: RequestPath) -> ServedBytes? {
+        known.served(FilePath("\(tree.root.string)\(path.text)"))
     }
 
     private static func ready(_ check: ReadinessCheck) async -> FileAnswer {
@@ -77,33 +85,34 @@ package struct PublishedTree: FileSource {
         )
     }
 
-    private static func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {
+    private func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {
         switch path.file {
         case .timestamp:
-            return whole(found, cacheControl: brief)
+            return whole(found, cacheControl: Self.brief)
         case .root, .role:
-            return whole(found, cacheControl: immutable)
+            return whole(found, cacheControl: Self.immutable)
         case .target(let target, let digest):
             let type = target.text.hasSuffix(".json") ? "application/json" : ContentType.unknown
-            return .file(file(found, digest, contentType: type))
+            return .file(Self.file(found, digest, contentType: type))
         case .object(let digest):
-            return .file(file(found, digest, contentType: ContentType.unknown))
+            return .file(Self.file(found, digest, contentType: ContentType.unknown))
         }
     }
 
     /// Bytes whose name says nothing of their content; their tag is their digest.
-    private static func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
+    private func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
         do throws(FileError) {
+            let identity = try DiskFiles().identity(of: found.path)
             let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
-            return .bytes(
-                ServedBytes(
-                    bytes: bytes,
-                    entityTag: SHA256Digest(of: bytes).hex,
-                    contentType: "application/json",
-                    cacheControl: cacheControl,
-                    headers: nosniff
-                )
+            let served = ServedBytes(
+                bytes: bytes,
+                entityTag: SHA256Digest(of: bytes).hex,
+                contentType: "application/json",
+                cacheControl: cacheControl,
+                headers: Self.nosniff
             )
+            if let identity { known.remember(served, of: found.path, identity) }
+            return .bytes(served)
         } catch {
             return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
         }

@@ -81,6 +81,32 @@ struct ServingTests {
     }
 
     @Test
+    func `answers a role at once when it was read before, and anew when its file was replaced`() async throws {
+        try await withServer { server in
+            let tree = PublishedTree(server.folder.tree)
+            for name in ["1.production.json", "timestamp.json"] {
+                let path = "metadata/\(name)"
+                let request = FileRequest(
+                    method: .GET,
+                    path: try RequestPath(parsing: "/com.example.storefront/\(path)")
+                )
+                func bytes(_ answer: FileAnswer?) -> [UInt8]? {
+                    if case .bytes(let served) = answer { served.bytes } else { nil }
+                }
+                let first = bytes(await tree.answer(request))
+                #expect(first != nil && bytes(tree.prepared(request)?.answer) == first)
+
+                let metadata = server.folder.tree(of: server.repository.app).appending("metadata")
+                try server.files.replace(name, in: metadata, with: Array("{}".utf8), permissions: .ownerReadWrite)
+                #expect(bytes(await tree.answer(request)) == Array("{}".utf8))
+                #expect(bytes(tree.prepared(request)?.answer) == Array("{}".utf8))
+                try server.files.remove(metadata.appending(name))
+                #expect(bytes(await tree.answer(request)) == nil)
+            }
+        }
+    }
+
+    @Test
     func `says of a root that is not there yet that it may be there in a minute`() async throws {
         try await withServer { server in
             let answer = try await get("/com.example.storefront/metadata/2.root.json", from: server)
