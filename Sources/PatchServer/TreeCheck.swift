@@ -16,9 +16,20 @@ struct TreeCheck {
     init(_ repository: AppRepository) throws(ServerError) {
         self.repository = repository
         report = TreeReport(app: repository.app)
+        listing = try Self.listing(of: repository)
+    }
+
+    private static func listing(of repository: AppRepository) throws(ServerError) -> TreeListing {
         do throws(FileError) {
-            listing = try TreeListing(of: repository.app, in: repository.tree, files: repository.files)
+            return try TreeListing(of: repository.app, in: repository.tree, files: repository.files)
         } catch { throw .file(error) }
+    }
+
+    /// Whether files are gone that were there when this began: then `gc` ran beside it, and what is missed may be what
+    /// nothing needs any more.
+    func lostNames() throws(ServerError) -> Bool {
+        let now = try Self.listing(of: repository)
+        return listing.files.keys.contains { now.files[$0] == nil }
     }
 
     /// The roles, what they refer to, the rest of the tree, the records beside it.
