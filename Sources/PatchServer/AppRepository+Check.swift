@@ -5,8 +5,8 @@ import ReleaseFolder
 package import SystemPackage
 
 extension AppRepository {
-    /// How often a check begins anew because somebody published meanwhile.
-    private static let attempts = 3
+    /// How often a check begins anew because somebody published or collected garbage meanwhile.
+    private static let attempts = 8
     /// Each round may show what lies below the role that the one before put back.
     private static let rounds = 8
 
@@ -21,7 +21,9 @@ extension AppRepository {
             var check = try TreeCheck(self)
             check.run()
             if check.report.isWhole || attempt == Self.attempts { return check.report }
-            guard try storage.status(of: .timestamp) != before else { return check.report }
+            let isPublished = try storage.status(of: .timestamp) != before
+            let isCollected = try check.lostNames()
+            guard isPublished || isCollected else { return check.report }
             attempt += 1
         }
     }

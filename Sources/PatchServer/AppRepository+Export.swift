@@ -83,10 +83,11 @@ extension AppRepository {
         if roles == nil {
             copied.append((.role("dial", version: state.dial.header.version), .dial, Limits.targetsRole))
             copied.append((.role("snapshot", version: state.snapshot.header.version), .snapshot, Limits.snapshot))
-            copied.append((.timestamp, .timestamp, Limits.timestamp))
+            // Not read again: somebody may have published meanwhile.
+            plan.write(state.timestampBytes, to: .tree(.timestamp), in: .timestamp)
         }
         for (file, step, limit) in copied { plan.write(try read(file, limit: limit), to: .tree(file), in: step) }
-        for link in try RootChain(of: self).links {
+        for link in state.roots {
             plan.write(link.bytes, to: .tree(.root(version: link.version)), in: .roots)
         }
         return plan

@@ -8,18 +8,23 @@ extension AppRepository {
     /// What nothing needs any more, by this rule and at this time.
     ///
     /// A tree that does not verify is no witness of what is needed.
+    /// - Parameter pins: what stays beside.
     /// - Throws: `tree` or `treeFileMissing` when what must stay cannot be read: nothing is garbage then.
-    package func garbage(by rule: GarbageRule, at clock: UTCTime) throws(ServerError) -> GarbagePlan {
+    package func garbage(
+        by rule: GarbageRule,
+        at clock: UTCTime,
+        pinning pins: GarbagePins = .none
+    ) throws(ServerError) -> GarbagePlan {
         let state = try PublishedState(of: self)
         let listing = try storage.listing()
         let facts = try facts(listing, state, at: clock)
-        let kept = KeptRoles(facts, by: rule)
+        let kept = KeptRoles(facts, by: rule, pinning: pins.releases)
         var plan = GarbagePlan(
             listing,
             of: app,
             keeping: kept,
             and: try needs(of: kept, published: facts.lastVersions, dial: state.dial.header.version),
-            pinned: try pinnedObjects(state),
+            pinned: try pinnedByDrafts(state, pins),
             horizon: facts.history.now.adding(.zero - rule.protect)
         )
         plan.items[.drafts] = try lateDrafts(state)
@@ -84,12 +89,12 @@ extension AppRepository {
         return needs
     }
 
-    /// Of drafts that may be published still: what they bring, and what they lean on.
-    private func pinnedObjects(_ state: PublishedState) throws(ServerError) -> Set<SHA256Digest> {
+    /// The same, and of drafts that may be published still what they bring and what they lean on.
+    private func pinnedByDrafts(_ state: PublishedState, _ pins: GarbagePins) throws(ServerError) -> GarbagePins {
         let reader = ContentsReader(self)
-        var pinned: Set<SHA256Digest> = []
+        var pinned = pins
         for draft in try drafts(state) where draft.version > state.version(of: draft.channel) {
-            pinned.formUnion(reader.objects(of: draft))
+            pinned.objects.formUnion(reader.objects(of: draft))
         }
         return pinned
     }

@@ -76,13 +76,19 @@ extension AppRepository {
         } catch { throw .file(error) }
     }
 
-    /// Gives one draft up.
+    /// Whether something stands in a draft's place, be it damaged.
+    package func hasDraft(of channel: ChannelName, version: Int) throws(ServerError) -> Bool {
+        try exists(folder.drafts(of: app, channel: channel).appending("\(version)"))
+    }
+
+    /// Gives one draft up, also one that cannot be read.
+    ///
+    /// The caller holds the lock. Afterwards: durably gone, in one step.
     package func removeDraft(of channel: ChannelName, version: Int) throws(ServerError) {
-        let folder = folder.drafts(of: app, channel: channel)
-        do throws(FileError) {
-            try files.removeTree(folder.appending("\(version)"))
-            try files.syncDirectory(folder)
-        } catch { throw .file(error) }
+        guard try hasDraft(of: channel, version: version) else { return }
+        do throws(FileError) { try remove([version], from: folder.drafts(of: app, channel: channel)) } catch {
+            throw .file(error)
+        }
     }
 
     /// Removes drafts that can never be published any more.
@@ -94,16 +100,20 @@ extension AppRepository {
             guard try files.status(of: folder) != nil else { return [] }
             let stale = try files.list(folder).compactMap { Int($0) }.filter { $0 <= version }.sorted()
             guard !stale.isEmpty else { return [] }
-            // In one step each: half a draft could not be read.
-            try files.removeTree(self.folder.incoming)
-            try files.makeDirectory(self.folder.incoming)
-            for version in stale {
-                try files.rename(folder.appending("\(version)"), to: self.folder.incoming.appending("draft\(version)"))
-            }
-            try files.syncDirectory(folder)
-            try files.removeTree(self.folder.incoming)
+            try remove(stale, from: folder)
             return stale
         } catch { throw .file(error) }
+    }
+
+    /// In one step each: half a draft could not be read.
+    private func remove(_ versions: [Int], from channel: FilePath) throws(FileError) {
+        try files.removeTree(folder.incoming)
+        try files.makeDirectory(folder.incoming)
+        for version in versions {
+            try files.rename(channel.appending("\(version)"), to: folder.incoming.appending("draft\(version)"))
+        }
+        try files.syncDirectory(channel)
+        try files.removeTree(folder.incoming)
     }
 }
 

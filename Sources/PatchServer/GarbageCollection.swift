@@ -4,14 +4,16 @@ import PatchTrust
 import SystemPackage
 
 /// Removes what ``AppRepository/garbage(by:at:)`` finds, a part at a time, so that others may publish in between.
-package struct GarbageCollection {
+package struct GarbageCollection: Sendable {
     /// How many files go in one step.
     static let batch = 1_000
 
     /// What another process may have changed between two steps.
     private struct Mark: Equatable {
         let timestamp: StoredFile?
-        let drafts: [String]
+        /// By `CHANNEL/VERSION`: a draft is replaced under its name, and signatures are added to it.
+        let drafts: [String: FileIdentity?]
+        let pins: GarbagePins
     }
 
     /// What is gone, by kind.
@@ -35,6 +37,7 @@ package struct GarbageCollection {
     private let now: UTCTime
     private var plan: GarbagePlan?
     private var mark: Mark?
+    private var hasBegun = false
     package private(set) var removed = Tally()
 
     package init(_ repository: AppRepository, by rule: GarbageRule, at now: UTCTime) {
@@ -43,17 +46,25 @@ package struct GarbageCollection {
         self.now = now
     }
 
+    /// Looks at what there is to remove, unless that was done and nothing has changed since; the caller holds the lock.
+    ///
+    /// - Parameter pins: what something outside the tree counts on now.
+    package mutating func look(pinning pins: GarbagePins = .none) throws(ServerError) -> GarbagePlan {
+        let found = try currentMark(pins)
+        if let plan, mark == found { return plan }
+        let plan = try repository.garbage(by: rule, at: now, pinning: pins)
+        (self.plan, mark) = (plan, found)
+        return plan
+    }
+
     /// Removes some of what is left; the caller holds the lock, and may give it back between two steps.
     ///
     /// Afterwards: durable. When it throws, a part of the step may be done.
     /// - Returns: whether anything is left.
-    package mutating func step() throws(ServerError) -> Bool {
-        let found = try currentMark()
-        if plan == nil { try removeHalfWritten() }
-        if plan == nil || mark != found {
-            plan = try repository.garbage(by: rule, at: now)
-            mark = found
-        }
+    package mutating func step(pinning pins: GarbagePins = .none) throws(ServerError) -> Bool {
+        if !hasBegun { try removeHalfWritten() }
+        hasBegun = true
+        _ = try look(pinning: pins)
         guard let next = plan?.next(upTo: Self.batch) else { return false }
         try remember(next.items)
         try remove(next.items)
@@ -62,13 +73,12 @@ package struct GarbageCollection {
         return plan?.isEmpty == false
     }
 
-    /// The numbers of channels' roles that go now stay used.
+    /// The numbers of roles that go now stay used.
     private func remember(_ items: [GarbagePlan.Item]) throws(ServerError) {
         var record = try repository.versionRecord()
         let before = record
         for case .tree(.role(let name, let version)) in items.map(\.place) {
-            guard let channel = ChannelName(name) else { continue }
-            record.collected[channel] = max(version, record.collected[channel] ?? 0)
+            record.collect(name, version: version)
         }
         if record != before { try repository.keep(record) }
     }
@@ -88,16 +98,19 @@ package struct GarbageCollection {
         for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
     }
 
-    private func currentMark() throws(ServerError) -> Mark {
+    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Mark {
         let files = repository.files
         let timestamp = try repository.storage.status(of: .timestamp)
         let drafts = repository.folder.drafts(of: repository.app)
         do throws(FileError) {
-            var names: [String] = []
+            var found: [String: FileIdentity?] = [:]
             for channel in try files.status(of: drafts) == nil ? [] : try files.list(drafts) {
-                names += try files.list(drafts.appending(channel)).map { "\(channel)/\($0)" }
+                for version in try files.list(drafts.appending(channel)) {
+                    let role = drafts.appending(channel).appending(version).appending("role.json")
+                    found["\(channel)/\(version)"] = .some(try files.identity(of: role))
+                }
             }
-            return Mark(timestamp: timestamp, drafts: names)
+            return Mark(timestamp: timestamp, drafts: found, pins: pins)
         } catch { throw .file(error) }
     }
 }

@@ -31,14 +31,14 @@ package struct GarbagePlan: Equatable, Sendable {
     /// - Parameters:
     ///   - kept: which roles stay.
     ///   - needed: what those need.
-    ///   - pinned: objects that something outside the tree leans on, such as a draft.
+    ///   - pinned: what something outside the tree leans on, such as a draft.
     ///   - horizon: what was written after it stays, whoever needs it: a publish that was interrupted may go on.
     init(
         _ listing: TreeListing,
         of app: AppID,
         keeping kept: KeptRoles,
         and needed: RoleContents,
-        pinned: Set<SHA256Digest>,
+        pinned: GarbagePins,
         horizon: UTCTime
     ) {
         for (file, found) in listing.files where found.modified <= horizon {
@@ -54,13 +54,13 @@ package struct GarbagePlan: Equatable, Sendable {
         of file: TreePath.File,
         _ kept: KeptRoles,
         _ needed: RoleContents,
-        _ pinned: Set<SHA256Digest>
+        _ pinned: GarbagePins
     ) -> Stage? {
         switch file {
         case .timestamp, .root: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
-        case .target: needed.targets[file] == nil ? .targets : nil
-        case .object(let digest): needed.objects[digest] == nil && !pinned.contains(digest) ? .objects : nil
+        case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
+        case .object(let digest): needed.objects[digest] == nil && !pinned.objects.contains(digest) ? .objects : nil
         }
     }
 

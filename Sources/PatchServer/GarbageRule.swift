@@ -34,7 +34,8 @@ struct KeptRoles: Equatable, Sendable {
     let dials: Set<Int>
     let channels: [ChannelName: Set<Int>]
 
-    init(_ facts: Facts, by rule: GarbageRule) {
+    /// - Parameter pinned: releases that stay, however old.
+    init(_ facts: Facts, by rule: GarbageRule, pinning pinned: [ChannelName: Set<Int>] = [:]) {
         let horizon = facts.history.now.adding(.zero - rule.protect)
         let standing = facts.listing.versions(of: "snapshot")
         let kept = standing.filter { version in
@@ -56,7 +57,7 @@ struct KeptRoles: Equatable, Sendable {
             let last = facts.lastVersions[channel] ?? 0
             let isCurrent = facts.snapshots[facts.currentSnapshot]?[channel.text] != nil
             let superseded = versions.filter { isCurrent ? $0 < last : $0 <= last }
-            let needed = named[channel.text] ?? []
+            let needed = (named[channel.text] ?? []).union(pinned[channel] ?? [])
             channels[channel] = Set(versions.filter { $0 >= last && isCurrent || $0 > last })
                 .union(versions.filter(needed.contains)).union(superseded.suffix(rule.keep))
         }

@@ -11,6 +11,14 @@ package struct OwnRoles: Sendable {
     let state: PublishedState
     let versions: FreshRoles.Versions
     package let expires: UTCTime
+
+    /// What the audit log says of them.
+    package var json: JSON {
+        .fields([
+            ("timestamp", .integer(versions.timestamp)), ("snapshot", .integer(versions.snapshot)),
+            ("dial", .integer(versions.dial)), ("expires", .text(expires.description)),
+        ])
+    }
 }
 
 extension AppRepository {

@@ -16,10 +16,12 @@ package struct PublishedState: Sendable {
     }
 
     package let app: AppID
+    /// The roots that led here, the newest of them last.
+    let roots: [RootChain.Link]
     package let root: RootRole
-    package let timestamp: TimestampRole
-    /// As it was read; a writer replaces it only while it stands.
+    /// Of which ``timestamp`` is made: the one file of a tree that is replaced, and only while it is the one that was read.
     let timestampBytes: [UInt8]
+    package let timestamp: TimestampRole
     package let snapshot: SnapshotRole
     package let targets: TargetsRole
     package let dial: TargetsRole
@@ -29,7 +31,7 @@ package struct PublishedState: Sendable {
 
     /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
     package init(of repository: AppRepository) throws(ServerError) {
-        try self.init(Walk(repository, from: try RootChain(of: repository).newest, offered: nil))
+        try self.init(Walk(repository, along: try RootChain(of: repository).links[...], offered: nil))
     }
 
     /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
@@ -39,9 +41,9 @@ package struct PublishedState: Sendable {
     /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
     init(of repository: AppRepository, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
         var first: ServerError?
-        for link in chain.links.reversed() {
+        for last in chain.links.indices.reversed() {
             do throws(ServerError) {
-                try self.init(Walk(repository, from: link, offered: offered.targets))
+                try self.init(Walk(repository, along: chain.links[...last], offered: offered.targets))
                 return
             } catch { first = first ?? error }
         }
@@ -53,8 +55,9 @@ package struct PublishedState: Sendable {
         var walk = start
         let repository = walk.repository
         app = repository.app
+        roots = walk.roots
         root = walk.trusted.root
-        (timestamp, timestampBytes, snapshot) = try walk.freshness()
+        (timestampBytes, timestamp, snapshot) = try walk.freshness()
         targets = try walk.role("targets", by: "root").role
         guard let dialDelegation = targets.delegation(to: "dial") else {
             throw .tree(repository.app, .notDelegated(role: "dial"))
@@ -85,18 +88,21 @@ package struct PublishedState: Sendable {
 /// The way from the root of trust to every role that the snapshot lists.
 private struct Walk {
     let repository: AppRepository
+    let roots: [RootChain.Link]
     var trusted: TrustedMetadata
 
     /// The targets role's bytes, should the tree have lost them.
     let offered: [UInt8]?
 
-    init(_ repository: AppRepository, from root: RootChain.Link, offered: [UInt8]?) {
+    /// - Parameter roots: never empty.
+    init(_ repository: AppRepository, along roots: ArraySlice<RootChain.Link>, offered: [UInt8]?) {
         self.repository = repository
+        self.roots = Array(roots)
         self.offered = offered
-        trusted = root.trusted
+        trusted = roots[roots.endIndex - 1].trusted
     }
 
-    mutating func freshness() throws(ServerError) -> (TimestampRole, [UInt8], SnapshotRole) {
+    mutating func freshness() throws(ServerError) -> ([UInt8], TimestampRole, SnapshotRole) {
         let timestampBytes = try repository.read(.timestamp, limit: Limits.timestamp)
         try judge { trusted throws(TrustError) in _ = try trusted.updateTimestamp(timestampBytes) }
         guard let timestamp = trusted.timestamp else { preconditionFailure("the first timestamp is always taken") }
@@ -109,7 +115,7 @@ private struct Walk {
             try trusted.checkSnapshotIsCurrent()
         }
         guard let snapshot = trusted.snapshot else { preconditionFailure("a snapshot that is not taken throws") }
-        return (timestamp, timestampBytes, snapshot)
+        return (timestampBytes, timestamp, snapshot)
     }
 
     mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (

@@ -44,13 +44,18 @@ package struct ServerFolder: Hashable, Sendable {
         drafts(of: app).appending(channel.text)
     }
 
+    /// Makes the folder itself where there is none.
+    package func make(files: any FileOperations) throws(ServerError) {
+        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch {
+            throw .file(error)
+        }
+    }
+
     /// Takes the lock now or not at all.
     ///
     /// Every function of this module that changes something asks its caller to hold it.
     package func locked(files: any FileOperations) throws(ServerError) -> StoreLock {
-        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch {
-            throw .file(error)
-        }
+        try make(files: files)
         do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
     }
 

@@ -19,6 +19,13 @@ struct TreeCheck {
         listing = try repository.storage.listing()
     }
 
+    /// Whether files are gone that were there when this began: then `gc` ran beside it, and what is missed may be what
+    /// nothing needs any more.
+    func lostNames() throws(ServerError) -> Bool {
+        let now = try repository.storage.listing()
+        return listing.files.keys.contains { now.files[$0] == nil }
+    }
+
     /// The roles, what they refer to, the rest of the tree, the records beside it.
     mutating func run() {
         let labels = checkRecords()

@@ -45,7 +45,7 @@ package struct TreeListing: Sendable {
 extension TreeListing {
     /// Reads the folder `tree` of one app.
     ///
-    /// Symbolic links are not followed: each is a stranger.
+    /// Symbolic links are not followed: each is a stranger. What is removed meanwhile is left out.
     init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
         self.init()
         guard try files.status(of: tree) != nil else { return }
@@ -58,7 +58,10 @@ extension TreeListing {
         in tree: FilePath,
         _ disk: any FileOperations
     ) throws(FileError) {
-        let names = try disk.list(folder.isEmpty ? tree : tree.appending(folder))
+        let names: [String]
+        do throws(FileError) { names = try disk.list(folder.isEmpty ? tree : tree.appending(folder)) } catch .notFound {
+            return
+        }
         let paths = names.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
         for (path, identity) in zip(paths, try disk.identities(of: paths, below: tree)) {
             if let identity {
@@ -67,10 +70,13 @@ extension TreeListing {
                     continue
                 }
                 files[file] = File(size: identity.size, modified: UTCTime(nanoseconds: identity.modified))
-            } else if try disk.status(of: tree.appending(path))?.kind == .directory {
-                try add(path, of: app, in: tree, disk)
             } else {
-                strangers.append(path)
+                switch try disk.status(of: tree.appending(path))?.kind {
+                case .directory: try add(path, of: app, in: tree, disk)
+                case .file, .symbolicLink, .other: strangers.append(path)
+                // It is gone since its folder was listed.
+                case nil: break
+                }
             }
         }
     }

@@ -5,12 +5,14 @@ struct UsedVersions: Equatable, Sendable {
     /// The highest there is: larger integers do not survive every JSON reader.
     private static let highest = 1 << 53 - 1
     /// No server signs this often; a version above it was made by a thief, to leave no room for a next one.
-    private static let sane = 1 << 52
+    static let sane = 1 << 52
 
     private var snapshot: Set<Int> = []
     private var dial: Set<Int> = []
     /// Given to trees that were exported; no file of this tree has them.
     private var exported: FreshRoles.Versions?
+    /// The highest of the roles that the online key signs whose file was removed as garbage.
+    private var collectedOnline = VersionRecord.Online()
     /// The highest that a server would have reached by itself.
     private(set) var channels: [ChannelName: Int] = [:]
     /// The highest of each channel whose file was removed as garbage.
@@ -28,16 +30,18 @@ struct UsedVersions: Equatable, Sendable {
     }
 
     mutating func insert(_ record: VersionRecord) {
-        (exported, collected) = (record.exported, record.collected)
+        (exported, collected, collectedOnline) = (record.exported, record.collected, record.collectedOnline)
         for (channel, version) in collected { channels[channel] = max(version, channels[channel] ?? 0) }
     }
 
     func nextSnapshot(after version: Int, restarting: Bool) -> Int? {
-        Self.next(after: version, used: snapshot, exported: exported?.snapshot, restarting: restarting)
+        let used = snapshot.union([collectedOnline.snapshot])
+        return Self.next(after: version, used: used, exported: exported?.snapshot, restarting: restarting)
     }
 
     func nextDial(after version: Int, restarting: Bool) -> Int? {
-        Self.next(after: version, used: dial, exported: exported?.dial, restarting: restarting)
+        let used = dial.union([collectedOnline.dial])
+        return Self.next(after: version, used: used, exported: exported?.dial, restarting: restarting)
     }
 
     /// The timestamp has one file, whatever its version.

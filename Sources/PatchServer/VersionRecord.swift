@@ -15,6 +15,26 @@ struct VersionRecord: Equatable, Sendable {
     var exported: FreshRoles.Versions?
     /// The highest version of each channel whose role was removed as garbage.
     var collected: [ChannelName: Int] = [:]
+    /// The same of the roles that the online key signs; 0 where none was.
+    var collectedOnline = Online()
+
+    struct Online: Equatable, Sendable {
+        var snapshot = 0
+        var dial = 0
+    }
+
+    /// A role's file goes, and its number stays used: not one that only a thief can have given, which stands in nobody's
+    /// way once his keys are gone.
+    mutating func collect(_ role: String, version: Int) {
+        guard version <= UsedVersions.sane else { return }
+        switch role {
+        case "snapshot": collectedOnline.snapshot = max(version, collectedOnline.snapshot)
+        case "dial": collectedOnline.dial = max(version, collectedOnline.dial)
+        default:
+            guard let channel = ChannelName(role) else { return }
+            collected[channel] = max(version, collected[channel] ?? 0)
+        }
+    }
 }
 
 extension VersionRecord {
@@ -30,6 +50,11 @@ extension VersionRecord {
                 snapshot: try row.integer("snapshot", in: Self.versions),
                 timestamp: try row.integer("timestamp", in: Self.versions)
             )
+        }
+        if fields.has("collectedOnline") {
+            let row = try fields.fields("collectedOnline")
+            collectedOnline.snapshot = try row.integer("snapshot", in: 0...UsedVersions.sane)
+            collectedOnline.dial = try row.integer("dial", in: 0...UsedVersions.sane)
         }
         for (index, value) in try fields.array("collected", limit: Limits.stateFile).enumerated() {
             let row = try Fields(value, of: Self.name, at: "collected[\(index)]")
@@ -48,6 +73,14 @@ extension VersionRecord {
                         ("timestamp", .integer($0.timestamp)),
                     ])
                 }
+            ),
+            (
+                "collectedOnline",
+                collectedOnline == Online()
+                    ? nil
+                    : .fields([
+                        ("snapshot", .integer(collectedOnline.snapshot)), ("dial", .integer(collectedOnline.dial)),
+                    ])
             ),
             (
                 "collected",

@@ -3,6 +3,8 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
+import ServerRecords
 import SystemPackage
 import Terminal
 
@@ -69,14 +71,13 @@ struct CheckCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             var reports: [TreeReport] = []
             for app in try apps.apps(in: folder.folder, damaged: true) {
-                let repository = AppRepository(suspecting: app, in: folder.folder, files: DiskFiles())
                 guard repair else {
+                    let repository = AppRepository(suspecting: app, in: folder.folder, files: DiskFiles())
                     reports.append(try repository.check())
                     continue
                 }
-                let lock = try folder.folder.locked(files: DiskFiles())
-                reports.append(try repository.checkAndRepair(from: sources.map { FilePath(argument: $0) }))
-                lock.release()
+                let sources = sources.map { FilePath(argument: $0) }
+                reports.append(try await folder.desk { _ in nil }.repair(app, from: sources, by: .here))
             }
             if json {
                 Console.standardOutput.line(JSON.fields([("apps", .array(reports.map(\.json)))]).pretty())

@@ -4,6 +4,8 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseService
+import ServerRecords
 import SystemPackage
 import Terminal
 
@@ -76,7 +78,7 @@ struct ExportCommand: AsyncParsableCommand {
             let chosen = try apps.apps(in: folder.folder)
             let lock = try Self.locked(target)
             var done: [Export] = []
-            for app in chosen { done.append(try export(app, to: target)) }
+            for app in chosen { done.append(try await export(app, to: target)) }
             lock.release()
             if json {
                 Console.standardOutput.line(JSON.fields([("apps", .array(done.map(\.json)))]).pretty())
@@ -86,14 +88,12 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    private func export(_ app: AppID, to target: FilePath) throws -> Export {
+    private func export(_ app: AppID, to target: FilePath) async throws -> Export {
         let repository = try AppRepository(app, in: folder.folder)
-        let roles = try valid.map { valid in
+        var roles: OwnRoles?
+        if let valid {
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let lock = try folder.folder.locked(files: DiskFiles())
-            let roles = try repository.ownRoles(holding: valid.duration, signing: key, at: Surroundings.now())
-            lock.release()
-            return roles
+            roles = try await folder.desk { _ in key }.ownRoles(of: app, holding: valid.duration, by: .here)
         }
         var progress: ProgressReport?
         do {

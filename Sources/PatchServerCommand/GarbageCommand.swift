@@ -3,6 +3,8 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
+import ServerRecords
 import Terminal
 
 /// `patchsrv gc`: removes what nothing needs any more.
@@ -13,7 +15,7 @@ struct GarbageCommand: AsyncParsableCommand {
         discussion: """
             What is published stays, and so do the newest superseded releases of each channel, whole, for going back to them;
             whatever was current within the protected time, for a device may be in the middle of it; every root; and what a
-            draft that may still be published leans on. What refers goes before what is referred to, so a kill at any moment
+            draft, an upload or a proposal to roll back counts on. What refers goes before what is referred to, so a kill at any moment
             leaves a whole tree. The folder's lock is held for a thousand files at a time: others publish in between.
 
             When something was superseded is told by the files themselves, no later than the newest timestamp, so a clock that
@@ -55,9 +57,9 @@ struct GarbageCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             let rule = GarbageRule(keep: keep, protect: protect.duration)
             var reports: [Report] = []
+            let desk = try folder.desk(waitingUpTo: .seconds(30)) { _ in nil }
             for app in try apps.apps(in: folder.folder) {
-                let repository = try AppRepository(app, in: folder.folder)
-                reports.append(try await dryRun ? look(repository, rule) : collect(repository, rule))
+                reports.append(try await dryRun ? look(app, rule, desk) : collect(app, rule, desk))
             }
             if json {
                 let json = reports.map { $0.json(dryRun: dryRun) }
@@ -68,23 +70,16 @@ struct GarbageCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(_ repository: AppRepository, _ rule: GarbageRule) throws -> Report {
-        let plan = try repository.garbage(by: rule, at: Surroundings.now())
+    private func look(_ app: AppID, _ rule: GarbageRule, _ desk: ReleaseDesk) async throws -> Report {
+        let plan = try await desk.garbage(of: app, by: rule)
         var tally = GarbageCollection.Tally()
         let items = GarbagePlan.Stage.allCases.flatMap { plan.items[$0] ?? [] }
         for item in items { tally.add(item.kind, bytes: item.size) }
-        return Report(app: repository.app, tally: tally, items: items)
+        return Report(app: app, tally: tally, items: items)
     }
 
-    private func collect(_ repository: AppRepository, _ rule: GarbageRule) async throws -> Report {
-        var collection = GarbageCollection(repository, by: rule, at: Surroundings.now())
-        var isMore = true
-        while isMore {
-            let lock = try await folder.folder.locked(waitingUpTo: .seconds(30))
-            isMore = try collection.step()
-            lock.release()
-        }
-        return Report(app: repository.app, tally: collection.removed, items: nil)
+    private func collect(_ app: AppID, _ rule: GarbageRule, _ desk: ReleaseDesk) async throws -> Report {
+        Report(app: app, tally: try await desk.collectGarbage(of: app, by: rule, by: .here), items: nil)
     }
 
     private struct Report {

@@ -3,6 +3,8 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
+import ServerRecords
 import SystemPackage
 import Terminal
 
@@ -41,16 +43,8 @@ struct InitCommand: AsyncParsableCommand {
                 at: now
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey))
-            let lock = try folder.folder.locked(files: files)
-            _ = try AppRepository.create(
-                rootOfTrust,
-                onlineKey: key,
-                in: folder.folder,
-                files: files,
-                allowsTestingKeys: Surroundings.allowsTestingKeys,
-                at: now
-            )
-            lock.release()
+            try folder.folder.make(files: files)
+            try await folder.desk { _ in key }.create(rootOfTrust, onlineKey: key, by: .here)
             Console.standardOutput.line(
                 "serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet"
             )

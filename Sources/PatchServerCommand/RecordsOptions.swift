@@ -13,12 +13,17 @@ extension FolderOptions {
         return ServerRecords(try SQLiteRecords(folder.recordsFile), now: Surroundings.now)
     }
 
-    func desk(openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?) throws -> ReleaseDesk {
+    /// - Parameter patience: how long to wait for another process that changes the folder.
+    func desk(
+        waitingUpTo patience: Duration = .seconds(10),
+        openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?
+    ) throws -> ReleaseDesk {
         ReleaseDesk(
             folder,
             records: try records(),
             files: DiskFiles(),
             allowsTestingKeys: Surroundings.allowsTestingKeys,
+            patience: patience,
             openKey: openKey
         )
     }

@@ -99,21 +99,23 @@ struct ServeCommand: AsyncParsableCommand {
         let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
         let uploads = Uploads(desk)
         // Devices are served whatever became of these.
-        do {
-            for entry in try await desk.recover() {
-                let what = "\(entry.channel) \(entry.roleVersion)"
-                log.say(
-                    .info,
-                    "\(what) was published when the server ended; its history is written now",
-                    app: entry.app
-                )
-            }
-            try await uploads.removeStale()
-        } catch {
-            let why = Failure(of: error)?.message ?? "\(error)"
-            log.say(.error, "what a server left that ended in the middle of its work stays for now: \(printable(why))")
-        }
+        do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }
+        do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
         return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
+    }
+
+    private func recover(_ desk: ReleaseDesk, _ log: ServerLog) async throws {
+        let recovery = try await desk.recover()
+        for entry in recovery.published {
+            let what = "\(entry.channel) \(entry.roleVersion)"
+            log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
+        }
+        for (key, error) in recovery.left { Self.say(error, "what a server left that ended in its work, \(key)", log) }
+    }
+
+    private static func say(_ error: any Error, _ what: String, _ log: ServerLog) {
+        let why = Failure(of: error)?.message ?? "\(error)"
+        log.say(.error, printable("\(what): stays for now: \(why)"))
     }
 
     private func serve() async throws {

@@ -4,6 +4,8 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseFolder
+import ReleaseService
+import ServerRecords
 import SystemPackage
 import Terminal
 
@@ -85,15 +87,14 @@ struct TrustCommand: AsyncParsableCommand {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
             let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
-            let lock = try folder.folder.locked(files: files)
-            let outcome = try repository.take(
+            let outcome = try await folder.desk { _ in key }.take(
                 offered,
+                of: repository.app,
                 onlineKey: key,
                 releases: signed,
                 carryingOver: Set(carryOver),
-                at: Surroundings.now()
+                by: .here
             )
-            lock.release()
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {

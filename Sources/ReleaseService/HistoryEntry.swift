@@ -66,6 +66,25 @@ extension HistoryEntry.Patch {
 }
 
 extension HistoryEntry {
+    /// What the history will say of a release, should it be published.
+    init(_ release: SignedRelease, notes: ReleaseNotes, by actor: Actor, at now: UTCTime) {
+        let channel = release.header.channel
+        let list = release.targets[.patchList(channel)].flatMap { try? ParsedPatchList($0) }?.list
+        self.init(
+            app: release.header.app,
+            channel: channel,
+            roleVersion: release.header.roleVersion,
+            identity: release.role.identity,
+            published: now,
+            actor: actor,
+            notes: notes,
+            patches: (list?.entries ?? []).map(Patch.init),
+            proposal: release.header.proposal
+        )
+    }
+}
+
+extension HistoryEntry {
     init(_ record: Record) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(record.value, of: "history")

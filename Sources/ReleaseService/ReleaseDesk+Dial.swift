@@ -12,24 +12,13 @@ extension ReleaseDesk {
         by actor: Actor
     ) async throws(DeskError) -> DialOutcome {
         let now = records.now()
-        let (before, outcome) = try await changing(app) { (repository, key) throws(ServerError) in
-            let before = try repository.dial(of: channel)
-            return (before, try repository.turn(changes, in: channel, expecting: version, signing: key, at: now))
+        return try await change(Intent(.turnDial(channel), of: app, by: actor)) { () throws(DeskError) in
+            try signing(app) { (repository, key) throws(ServerError) in
+                try repository.turn(changes, in: channel, expecting: version, signing: key, at: now)
+            }
+        } remembering: { (outcome, intent) throws(RecordError) in
+            guard case .turned(let state, _) = outcome else { return Remembered() }
+            return Remembered(event: intent.event(after: state.json))
         }
-        guard case .turned = outcome else { return outcome }
-        try await reading { () async throws(RecordError) in
-            try await records.commit(
-                [],
-                noting: AuditEntry.Event(
-                    "dial.turn",
-                    by: actor,
-                    app: app,
-                    channel: channel,
-                    before: before.json,
-                    after: outcome.state.json
-                )
-            )
-        }
-        return outcome
     }
 }

@@ -3,7 +3,7 @@ import PatchServer
 package import ServerRecords
 
 extension ReleaseDesk {
-    /// Gives a draft up; it was never served.
+    /// Gives a draft up, also one that cannot be read; it was never served.
     ///
     /// - Returns: whether there was one.
     package func removeDraft(
@@ -12,24 +12,15 @@ extension ReleaseDesk {
         in app: AppID,
         by actor: Actor
     ) async throws(DeskError) -> Bool {
-        let removed = try await changing(app) { (repository, _) throws(ServerError) in
-            guard let draft = try repository.draft(of: channel, version: version) else { return nil as SHA256Digest? }
-            try repository.removeDraft(of: channel, version: version)
-            return draft.identity
+        let intent = Intent(.removeDraft(channel, version: version), of: app, by: actor)
+        return try await change(intent) { () throws(DeskError) in
+            try serving(app) { (repository) throws(ServerError) in
+                guard try repository.hasDraft(of: channel, version: version) else { return false }
+                try repository.removeDraft(of: channel, version: version)
+                return true
+            }
+        } remembering: { (isGone, intent) throws(RecordError) in
+            Remembered(event: isGone ? intent.event(after: .null) : nil)
         }
-        guard let removed else { return false }
-        try await reading { () async throws(RecordError) in
-            try await records.commit(
-                [],
-                noting: AuditEntry.Event(
-                    "draft.remove",
-                    by: actor,
-                    app: app,
-                    channel: channel,
-                    before: .fields([("roleVersion", .integer(version)), ("identity", .text(removed.hex))])
-                )
-            )
-        }
-        return true
     }
 }

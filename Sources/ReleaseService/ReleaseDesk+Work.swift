@@ -5,26 +5,43 @@ import PatchStore
 import ServerRecords
 
 extension ReleaseDesk {
-    /// How long one waits for another process that changes the folder.
-    private static let patience = Duration.seconds(10)
-
-    /// Changes an app's tree under the folder's lock, on a thread that may wait for the disk.
-    func changing<Value: Sendable>(
-        _ app: AppID,
-        _ work: @escaping @Sendable (AppRepository, OnlineKey) throws(ServerError) -> Value
+    /// Has the desk and the server's folder to itself, and goes on when the caller is cancelled.
+    ///
+    /// Whatever changes something and is written down goes through here, so that no other process takes an intent for one
+    /// that was left.
+    func inTurn<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(DeskError) -> Value
     ) async throws(DeskError) -> Value {
-        let lock: StoreLock
-        do throws(StoreLockError) {
-            lock = try await StoreLock(folder.lock, waitingUpTo: Self.patience, clock: .continuous)
-        } catch { throw .server(.locked(error)) }
-        let value = try await onThread { () throws(DeskError) in
-            let repository: AppRepository
-            do throws(ServerError) { repository = try self.repository(app) } catch { throw .server(error) }
-            let key = try key(of: repository)
-            do throws(ServerError) { return try work(repository, key) } catch { throw .server(error) }
+        try await uncancelled { () async throws(DeskError) in
+            try await turn.taken { () async throws(DeskError) in
+                let lock: StoreLock
+                do throws(StoreLockError) {
+                    lock = try await StoreLock(folder.lock, waitingUpTo: patience, clock: .continuous)
+                } catch { throw .server(.locked(error)) }
+                let value = try await work()
+                lock.release()
+                return value
+            }
         }
-        lock.release()
-        return value
+    }
+
+    /// Changes an app's tree; called in turn, on a thread.
+    func signing<Value>(
+        _ app: AppID,
+        _ work: (AppRepository, OnlineKey) throws(ServerError) -> Value
+    ) throws(DeskError) -> Value {
+        let repository: AppRepository
+        do throws(ServerError) { repository = try self.repository(app) } catch { throw .server(error) }
+        let key = try key(of: repository)
+        do throws(ServerError) { return try work(repository, key) } catch { throw .server(error) }
+    }
+
+    /// The same, for what is not signed here.
+    func serving<Value>(
+        _ app: AppID,
+        _ work: (AppRepository) throws(ServerError) -> Value
+    ) throws(DeskError) -> Value {
+        do throws(ServerError) { return try work(try repository(app)) } catch { throw .server(error) }
     }
 
     /// Reads an app's tree on a thread that may wait for the disk.
@@ -32,9 +49,7 @@ extension ReleaseDesk {
         _ app: AppID,
         _ work: @escaping @Sendable (AppRepository) throws(ServerError) -> Value
     ) async throws(DeskError) -> Value {
-        try await onThread { () throws(DeskError) in
-            do throws(ServerError) { return try work(try repository(app)) } catch { throw .server(error) }
-        }
+        try await onThread { () throws(DeskError) in try serving(app, work) }
     }
 
     func onThread<Value: Sendable>(

@@ -92,7 +92,7 @@ struct UploadedRelease: Sendable {
         self.wanted = wanted
     }
 
-    private func target(
+    func target(
         _ path: TargetPath,
         _ sha256: SHA256Digest,
         in repository: AppRepository,
@@ -121,7 +121,7 @@ struct UploadedRelease: Sendable {
     }
 
     /// Scripts and assets that the list and the manifests name, as far as these are here.
-    private func objects(named targets: [TargetPath: [UInt8]]) throws(UploadError) -> [UploadNeed] {
+    func objects(named targets: [TargetPath: [UInt8]]) throws(UploadError) -> [UploadNeed] {
         guard let bytes = targets[.patchList(header.channel)] else { return [] }
         var needs: [UploadNeed] = []
         do throws(FormatError) {

@@ -169,6 +169,25 @@ struct CheckTests {
         )
     }
 
+    @Test(arguments: [
+        BusyFiles.Moment.Kind.opening("metadata/1.production.json"), .listing("targets/production/web/1.0.0"),
+        .opening(URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8)))),
+    ])
+    func `finds nothing wrong when garbage is collected beside it`(_ kind: BusyFiles.Moment.Kind) throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let server = try server(on: files)
+        let before = try server.treeFiles()
+        let busy = BusyFiles(files, before: kind.moment(in: server.folder.tree(of: server.repository.app))) {
+            let rule = GarbageRule(keep: 0, protect: .zero)
+            var collection = GarbageCollection(server.repository, by: rule, at: TestingServer.start)
+            while try collection.step() {}
+        }
+        #expect(try server.on(busy).repository.check().faults == [])
+        #expect(busy.wasBusy)
+        #expect(try server.treeFiles().isStrictSubset(of: before))
+    }
+
     @Test
     func `calls half-written files no fault`() throws {
         let server = try server()

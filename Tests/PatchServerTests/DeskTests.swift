@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -128,24 +129,37 @@ struct DeskTests {
         #expect(isPublished == (commit > 1))
 
         let next = try yard.again()
-        let recovered = try await next.desk.recover()
+        let recovered = try await next.desk.recover().published
         #expect(recovered.map(\.identity) == (commit == 2 ? [release.role.identity] : []))
         #expect(try await next.history().map(\.identity) == (isPublished ? [release.role.identity] : []))
         #expect(try await next.actions() == (isPublished ? ["release.publish"] : []))
         #expect(try await next.intents() == 0)
-        #expect(try await next.desk.recover().isEmpty)
+        #expect(try await next.desk.recover().published.isEmpty)
     }
 
     @Test(arguments: [1, 2])
-    func `by a process that another takes for dead has its history once`(_ commits: Int) async throws {
+    func `is nobody else's business while its process lives, and has its history should that die then`(_ place: Int)
+        async throws
+    {
         let yard = try TestingDesk()
         let release = try yard.release()
-        // The other looks before the tree is touched, or when it was and nothing is written down yet.
-        let slow = try yard.again(before: commits) { _ = try? await yard.again().desk.recover() }
-        guard case .published = try await slow.desk.publish(release, notes: ReleaseNotes(), by: yard.actor) else {
-            Issue.record("was not published")
+        let refused = NIOLockedValueBox<[DeskError]>([])
+        // The other starts before the tree is touched, or when it was and nothing is written down yet.
+        let dying = try yard.again(before: place, failingAtCommit: 2) {
+            do { _ = try await yard.again(patience: .zero).desk.recover() } catch {
+                refused.withLockedValue { $0.append(error as? DeskError ?? .stopping) }
+            }
+        }
+        await #expect(throws: DeskError.records(StoppingRecords.death)) {
+            try await dying.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let held = refused.withLockedValue { $0 }
+        guard case .server(.locked(.held)) = held.first, held.count == 1 else {
+            Issue.record("was not held: \(held)")
             return
         }
+        #expect(try await yard.intents() == 1)
+        #expect(try await yard.again().desk.recover().published.map(\.identity) == [release.role.identity])
         #expect(try await yard.history().map(\.identity) == [release.role.identity])
         #expect(try await yard.actions() == ["release.publish"])
         #expect(try await yard.intents() == 0)
@@ -162,6 +176,32 @@ struct DeskTests {
         #expect(try await next.history().map(\.roleVersion) == [2, 1])
         let recovered = try await yard.records.auditEntries(after: 0).map { $0.json["after"]?["recovered"] }
         #expect(recovered == [.bool(true), nil])
+    }
+
+    @Test func `and superseded before anybody looked has its history too`() async throws {
+        let yard = try TestingDesk()
+        let first = try yard.release()
+        let dying = try yard.again(failingAtCommit: 2)
+        await #expect(throws: DeskError.records(StoppingRecords.death)) {
+            try await dying.desk.publish(first, notes: ReleaseNotes(), by: yard.actor)
+        }
+        try yard.server.publish(try yard.release("two", version: "2"))
+        let recovery = try await yard.again().desk.recover()
+        #expect(recovery.published.map(\.identity) == [first.role.identity] && recovery.left.isEmpty)
+    }
+
+    @Test func `has its history whatever else was left that cannot be read`() async throws {
+        let yard = try TestingDesk()
+        let dying = try yard.again(failingAtCommit: 2)
+        await #expect(throws: DeskError.records(StoppingRecords.death)) {
+            try await dying.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        }
+        let bad = [RecordKey("intent", "aaa/production"), RecordKey("intent", "zzz/production")]
+        try await yard.records.store.commit(bad.map { .insert($0, .fields([])) })
+        let recovery = try await yard.again().desk.recover()
+        #expect(recovery.left.map(\.key) == bad)
+        #expect(try await yard.history().map(\.roleVersion) == [1])
+        #expect(try await yard.intents() == 2)
     }
 }
 

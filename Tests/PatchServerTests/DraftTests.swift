@@ -123,4 +123,43 @@ struct DraftTests {
         #expect(done.removedDrafts == [1])
         #expect(try server.repository.drafts(of: production).isEmpty)
     }
+
+    @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
+    func `given up is whole or gone, wherever that is stopped`(survival: FaultyFiles.Survival) throws {
+        let files = FaultyFiles()
+        let server = try TestingServer(files: files, threshold: 2)
+        try server.publish(try server.factory.release(on: server.repository))
+        let rehearsal = files.reopened()
+        try server.on(rehearsal).repository.removeDraft(of: production, version: 1)
+        for change in 1...rehearsal.changes {
+            let disk = files.reopened(failingAtChange: change)
+            #expect(throws: ServerError.self) {
+                try server.on(disk).repository.removeDraft(of: production, version: 1)
+            }
+            for disk in [disk.crashed(survival), disk.reopened()] {
+                let after = try server.on(disk)
+                for draft in try after.repository.drafts(of: production) {
+                    #expect(draft.release.objects.count == 3, "stopped at change \(change)")
+                }
+                try after.repository.removeDraft(of: production, version: 1)
+                #expect(try after.repository.drafts(of: production).isEmpty)
+            }
+        }
+    }
+
+    @Test
+    func `that is damaged can be given up, and its number taken by another`() throws {
+        let server = try TestingServer(threshold: 2)
+        let release = try server.factory.release(on: server.repository)
+        try server.publish(release)
+        let folder = server.folder.drafts(of: release.header.app, channel: production).appending("1")
+        try server.files.remove(folder.appending("role.json"))
+        #expect(throws: ServerError.self) { try server.publish(release) }
+        try server.repository.removeDraft(of: production, version: 1)
+        #expect(try server.files.status(of: folder) == nil)
+        guard case .drafted = try server.publish(release) else {
+            Issue.record("was not drafted")
+            return
+        }
+    }
 }

@@ -42,6 +42,31 @@ struct ExportTests {
         #expect(try exported.files().isSubset(of: try server.treeFiles()))
     }
 
+    @Test(arguments: [false, true])
+    func `is the state that was looked at, whatever is published meanwhile`(_ isTrust: Bool) throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        let list = try #require(try server.treeFiles().sorted().last { $0.hasSuffix(".patchlist.json") })
+        let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
+        let next = try server.factory.release(Self.third, on: server.repository)
+        // Lists are read when every role was.
+        let busy = BusyFiles(files, before: .opening(server.treePath(list))) {
+            if isTrust {
+                _ = try server.take(offered, key: .other)
+            } else {
+                try server.publish(next)
+            }
+        }
+        let lists = try server.treeFiles().filter { $0.hasSuffix(".patchlist.json") }
+        #expect(lists.count == 2)
+        let done = try server.on(busy).repository.export(to: ExportedTree.folder)
+        #expect(busy.wasBusy && done.roles.timestamp == 3)
+        #expect(try PublishedState(of: server.repository).timestamp.header.version == 4)
+        let exported = try ExportedTree(server)
+        #expect(try exported.faults() == [])
+        #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 2)
+    }
+
     @Test
     func `made again writes nothing and touches nothing`() throws {
         let server = try server()

@@ -234,6 +234,61 @@ struct GarbageTests {
         }
     }
 
+    /// A thief's numbers leave no room for a next one; the server's own begin again above what caches may know.
+    @Test
+    func `remembers the numbers of snapshots and dials that are gone, and forgets a thief's`() throws {
+        var yard = try Yard()
+        for number in 1...3 {
+            yard.wait(hours: 1)
+            try yard.publish(number)
+        }
+        let end = 1 << 53 - 1
+        for step in [1, 0] {
+            yard.wait(hours: 1)
+            try yard.server.overwriteTree(
+                channelVersion: end - step,
+                snapshot: end - step,
+                timestamp: end - step,
+                dial: end - step,
+                contents: yard.contents(3)
+            )
+        }
+        try yard.collect(everything)
+        #expect((try yard.roles("snapshot"), try yard.roles("production")) == ([end], [end]))
+        let offered = try TrustPlan().next {
+            $0.targetsVersion = 2
+            $0.online = .other
+            $0.channels = [("production", [.second])]
+        }.offered()
+        let next = try yard.server.factory.release(yard.contents(7), base: ReleaseFactory.base(3), signedBy: [.second])
+        guard case .updated(let done) = try yard.server.take(offered, key: .other, releases: [next]) else {
+            Issue.record("was current already")
+            return
+        }
+        #expect((done.roles.snapshot, done.roles.dial) == (5, 5))
+        #expect(done.published.map(\.description) == ["production 4"])
+    }
+
+    @Test
+    func `looks again when a draft has another content between two steps`() throws {
+        var yard = try Yard(threshold: 2)
+        let both: [TestingKey] = [.production, .second]
+        for number in 1...2 {
+            yard.wait(hours: 1)
+            try yard.publish(number, signedBy: both)
+        }
+        try yard.publish(3)
+        var collection = GarbageCollection(yard.server.repository, by: everything, at: yard.now)
+        #expect(try collection.step())
+        try yard.server.repository.removeDraft(of: production, version: 3)
+        let back = try yard.server.factory.release(yard.contents(1), on: yard.server.repository)
+        try yard.server.publish(
+            SignedRelease(header: back.header, role: back.role, targets: back.targets, objects: [:])
+        )
+        while try collection.step() {}
+        #expect(try yard.server.treeFiles().contains(yard.object(1)))
+    }
+
     @Test
     func `looks again when somebody publishes between two steps`() throws {
         var yard = try Yard()

@@ -7,7 +7,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// A server on the real disk with its records, and a desk that hands releases in.
+/// A server with its records on the real disk, and a desk that hands releases in.
 struct TestingDesk {
     let box: TemporaryFolderBox
     let server: TestingServer
@@ -15,13 +15,20 @@ struct TestingDesk {
     let desk: ReleaseDesk
     let actor = Actor.token(id: "0123456789abcdef", name: "ci")
 
-    init(threshold: Int = 1) throws {
+    /// - Parameter files: where all but the records and the lock lies.
+    init(threshold: Int = 1, files: any FileOperations = DiskFiles()) throws {
         let box = try TemporaryFolderBox()
-        let server = try TestingServer(files: DiskFiles(), root: box.path, threshold: threshold)
+        try DiskFiles().makeDirectory(box.path.appending("srv"))
+        let server = try TestingServer(files: files, root: box.path, threshold: threshold)
         try self.init(box: box, server: server, store: SQLiteRecords(box.path.appending("srv/records.sqlite")))
     }
 
-    private init(box: TemporaryFolderBox, server: TestingServer, store: any RecordStore) throws {
+    private init(
+        box: TemporaryFolderBox,
+        server: TestingServer,
+        store: any RecordStore,
+        patience: Duration = .seconds(10)
+    ) throws {
         self.box = box
         self.server = server
         records = ServerRecords(store, now: { TestingServer.start })
@@ -31,19 +38,46 @@ struct TestingDesk {
             records: records,
             files: server.files,
             allowsTestingKeys: true,
+            patience: patience,
             openKey: { _ in key }
         )
     }
 
     /// The same server, as a process that starts anew, or whose records stop working at some commit.
-    func again(failingAtCommit number: Int? = nil) throws -> TestingDesk {
+    func again(failingAtCommit number: Int? = nil, patience: Duration = .seconds(10)) throws -> TestingDesk {
         let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
-        return try TestingDesk(box: box, server: server, store: StoppingRecords(store, at: number))
+        return try TestingDesk(
+            box: box,
+            server: server,
+            store: StoppingRecords(store, at: number),
+            patience: patience
+        )
+    }
+
+    /// The same server on another disk, with records of its own that say the same.
+    init(copyOf other: TestingDesk, files: any FileOperations) throws {
+        let box = try TemporaryFolderBox()
+        try DiskFiles().makeDirectory(box.path.appending("srv"))
+        let copy = box.path.appending("srv/records.sqlite")
+        try SQLiteRecords(other.box.path.appending("srv/records.sqlite")).backUp(to: copy)
+        try self.init(box: box, server: other.server.on(files), store: SQLiteRecords(copy))
+    }
+
+    /// The same server on another state of its disk.
+    func on(_ files: any FileOperations) throws -> TestingDesk {
+        let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
+        return try TestingDesk(box: box, server: server.on(files), store: store)
     }
 
     /// The same server, in whose process somebody else gets a word in after the first commit, or before the second.
-    func again(before commit: Int, _ work: @escaping @Sendable () async -> Void) throws -> TestingDesk {
-        let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
+    ///
+    /// - Parameter number: the commit at which the process dies.
+    func again(
+        before commit: Int,
+        failingAtCommit number: Int? = nil,
+        _ work: @escaping @Sendable () async -> Void
+    ) throws -> TestingDesk {
+        let store = StoppingRecords(try SQLiteRecords(box.path.appending("srv/records.sqlite")), at: number)
         return try TestingDesk(box: box, server: server, store: InterruptedRecords(store, at: commit, by: work))
     }
 

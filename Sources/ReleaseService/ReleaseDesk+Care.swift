@@ -1,0 +1,54 @@
+package import PatchFormat
+package import PatchServer
+package import ServerRecords
+package import SystemPackage
+
+extension ReleaseDesk {
+    /// Puts right what can be proved; see ``AppRepository/checkAndRepair(from:)``.
+    ///
+    /// Written down afterwards: a process that ends in between has put back only bytes that were vouched for before.
+    package func repair(
+        _ app: AppID,
+        from sources: [FilePath],
+        by actor: Actor
+    ) async throws(DeskError) -> TreeReport {
+        try await inTurn { () async throws(DeskError) in
+            let report = try await onThread { () throws(DeskError) in
+                let repository = AppRepository(suspecting: app, in: folder, files: files)
+                do throws(ServerError) { return try repository.checkAndRepair(from: sources) } catch {
+                    throw .server(error)
+                }
+            }
+            let repaired = report.repaired.filter(\.rule.isFault).map(\.path)
+            guard !repaired.isEmpty else { return report }
+            let after = JSON.fields([
+                ("files", .integer(repaired.count)), ("paths", .array(repaired.prefix(100).map { .text($0) })),
+            ])
+            let event = AuditEntry.Event("tree.repair", by: actor, app: app, after: after)
+            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            return report
+        }
+    }
+
+    /// Signs the roles of a tree that is to be exported, and writes down who did and how long they hold; see
+    /// ``AppRepository/ownRoles(holding:signing:at:)``.
+    ///
+    /// Nobody has them before that is written.
+    package func ownRoles(
+        of app: AppID,
+        holding validity: Duration,
+        by actor: Actor
+    ) async throws(DeskError) -> OwnRoles {
+        let now = records.now()
+        return try await inTurn { () async throws(DeskError) in
+            let roles = try await onThread { () throws(DeskError) in
+                try signing(app) { (repository, key) throws(ServerError) in
+                    try repository.ownRoles(holding: validity, signing: key, at: now)
+                }
+            }
+            let event = AuditEntry.Event("tree.export", by: actor, app: app, after: roles.json)
+            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            return roles
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import ServerRecords
+
+/// What is to be remembered of a change.
+struct Remembered: Sendable {
+    var changes: [RecordChange] = []
+    /// Nil where nothing was changed.
+    var event: AuditEntry.Event?
+}
+
+extension ReleaseDesk {
+    /// The one way in which an app is changed and written down.
+    ///
+    /// The intent is written, the tree is changed, the intent is exchanged for what is to be remembered, in this order and
+    /// under the folder's lock from the first look to the last commit; see ``inTurn(_:)``.
+    ///
+    /// - Parameters:
+    ///   - work: changes the tree, on a thread that may wait for the disk. What it throws but `file` says that nothing was.
+    ///   - remember: given what came of it, and what stood there before.
+    func change<Outcome: Sendable>(
+        _ intent: Intent,
+        _ work: @escaping @Sendable () throws(DeskError) -> Outcome,
+        remembering remember: @escaping @Sendable (Outcome, Intent) async throws(RecordError) -> Remembered
+    ) async throws(DeskError) -> Outcome {
+        try await inTurn { () async throws(DeskError) in
+            _ = try await settleLeft(of: intent.app)
+            let (written, left) = try await write(intent)
+            let outcome: Outcome
+            do throws(DeskError) { outcome = try await onThread(work) } catch .server(.file(let error)) {
+                // Perhaps it is done: the tree knows, and is asked when it can be read.
+                throw .server(.file(error))
+            } catch {
+                try await drop(written, for: left)
+                throw error
+            }
+            try await reading { () async throws(RecordError) in
+                let remembered = try await remember(outcome, written)
+                let changes = try await removal(of: written) + remembered.changes
+                if let event = remembered.event {
+                    try await records.commit(changes, noting: event)
+                } else {
+                    try await records.store.commit(changes)
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// - Returns: the intent with what stands there now; and one that was left and could not be settled, whose place it
+    ///   takes.
+    private func write(_ intent: Intent) async throws(DeskError) -> (Intent, left: Intent?) {
+        var written = intent
+        if let left = try await reading({ () async throws(RecordError) in try await records.store.record(intent.key) })
+        {
+            let other = try await reading { () throws(RecordError) in try Intent(left) }
+            written = intent.continuing(other)
+            // The same update of the trust, run again, is what makes the tree readable.
+            guard case .takeTrust = intent.change else {
+                _ = try await settle(left)
+                return try await write(intent)
+            }
+            let json = written.json
+            try await reading { () async throws(RecordError) in
+                try await records.store.commit([.replace(left, with: json)])
+            }
+            return (written, other)
+        }
+        written.before = try await standing(for: intent)
+        let new = written
+        try await reading { () async throws(RecordError) in
+            try await records.store.commit([.insert(new.key, new.json)])
+        }
+        return (written, nil)
+    }
+
+    /// Where it cannot be read nothing is known of it: an update of the trust may be what heals it.
+    private func standing(for intent: Intent) async throws(DeskError) -> JSON {
+        if intent.change == .create { return .null }
+        do throws(DeskError) {
+            return try await looking(intent.app) { (repository) throws(ServerError) in
+                try intent.standing(in: repository)
+            }
+        } catch {
+            guard case .takeTrust = intent.change else { throw error }
+            return .null
+        }
+    }
+
+    private func drop(_ intent: Intent, for left: Intent?) async throws(DeskError) {
+        try await reading { () async throws(RecordError) in
+            guard let record = try await records.store.record(intent.key) else { return }
+            try await records.store.commit([left.map { .replace(record, with: $0.json) } ?? .remove(record)])
+        }
+    }
+
+    private func removal(of intent: Intent) async throws(RecordError) -> [RecordChange] {
+        try await records.store.record(intent.key).map { [.remove($0)] } ?? []
+    }
+
+    /// The history of releases that were published, and the proposals that they carried out.
+    func history(of entries: [HistoryEntry]) async throws(RecordError) -> [RecordChange] {
+        var changes: [RecordChange] = []
+        for entry in entries where try await records.store.record(entry.key) == nil {
+            changes.append(.insert(entry.key, entry.json))
+            changes += try await ending(entry)
+        }
+        return changes
+    }
+}

@@ -1,0 +1,114 @@
+package import PatchFormat
+package import PatchServer
+import PatchStore
+import PatchTrust
+package import ServerRecords
+import SystemPackage
+
+extension ReleaseDesk {
+    /// What nothing needs any more, uploads and open proposals among those that need something.
+    package func garbage(of app: AppID, by rule: GarbageRule) async throws(DeskError) -> GarbagePlan {
+        let (now, wanted) = (records.now(), try await proposalPins(of: app))
+        return try await looking(app) { (repository) throws(ServerError) in
+            try repository.garbage(by: rule, at: now, pinning: wanted.with(uploadsTo: repository, files))
+        }
+    }
+
+    /// Removes it, a part at a time, so that others may publish in between.
+    ///
+    /// Who did is written down before anything goes: a process that ends in the middle leaves a whole tree, and the next
+    /// collection takes the rest.
+    package func collectGarbage(
+        of app: AppID,
+        by rule: GarbageRule,
+        by actor: Actor
+    ) async throws(DeskError) -> GarbageCollection.Tally {
+        var collection: GarbageCollection
+        do throws(ServerError) {
+            collection = GarbageCollection(try repository(app), by: rule, at: records.now())
+        } catch { throw .server(error) }
+        collection = try await begin(collection, of: app, by: rule, actor)
+        var isMore = true
+        while isMore {
+            let current = collection
+            (collection, isMore) = try await inTurn { () async throws(DeskError) in
+                let wanted = try await proposalPins(of: app)
+                return try await looking(app) { (repository) throws(ServerError) in
+                    var next = current
+                    let isMore = try next.step(pinning: wanted.with(uploadsTo: repository, files))
+                    return (next, isMore)
+                }
+            }
+        }
+        return collection.removed
+    }
+
+    private func begin(
+        _ collection: GarbageCollection,
+        of app: AppID,
+        by rule: GarbageRule,
+        _ actor: Actor
+    ) async throws(DeskError) -> GarbageCollection {
+        try await inTurn { () async throws(DeskError) in
+            // What an intent asks of the tree must be there still.
+            _ = try await settleLeft(of: app)
+            let wanted = try await proposalPins(of: app)
+            let (begun, plan) = try await looking(app) { (repository) throws(ServerError) in
+                var begun = collection
+                return (begun, try begun.look(pinning: wanted.with(uploadsTo: repository, files)))
+            }
+            guard !plan.isEmpty else { return begun }
+            let event = AuditEntry.Event("garbage.collect", by: actor, app: app, after: plan.audited(by: rule))
+            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            return begun
+        }
+    }
+
+    /// The releases that open proposals want to go back to.
+    private func proposalPins(of app: AppID) async throws(DeskError) -> GarbagePins {
+        let channels = try await looking(app) { (repository) throws(ServerError) in
+            try PublishedState(of: repository).targets.delegations.compactMap { ChannelName($0.name) }
+        }
+        var pins = GarbagePins()
+        for channel in channels {
+            for proposal in try await proposals(of: channel, in: app) where proposal.state == .open {
+                guard case .rollBack(let version) = proposal.change else { continue }
+                pins.releases[channel, default: []].insert(version)
+            }
+        }
+        return pins
+    }
+}
+
+extension GarbagePins {
+    /// And what releases on their way in were not asked for, because the tree has it.
+    ///
+    /// An upload that cannot be read counts on nothing: it is begun anew.
+    fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
+        let folder = repository.folder.uploads.appending(repository.app.text)
+        var pins = self
+        for id in (try? files.list(folder)) ?? [] {
+            guard let upload = try? UploadedRelease(at: folder.appending(id), in: repository, files: files) else {
+                continue
+            }
+            if let counted = try? upload.pins(in: repository, files: files) { pins.merge(counted) }
+        }
+        return pins
+    }
+}
+
+extension GarbagePlan {
+    /// What the audit log says of it.
+    fileprivate func audited(by rule: GarbageRule) -> JSON {
+        let stages = Stage.allCases.compactMap { stage -> (String, JSON?)? in
+            guard let items = items[stage], !items.isEmpty else { return nil }
+            return (stage.rawValue, .integer(items.count))
+        }
+        return .fields(
+            [
+                ("keep", .integer(rule.keep)), ("protectSeconds", .integer(Int(rule.protect.components.seconds))),
+                ("files", .integer(count)), ("bytes", .integer(bytes)),
+            ] + stages
+        )
+    }
+}

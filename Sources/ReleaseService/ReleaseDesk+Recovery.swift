@@ -1,0 +1,70 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+package import ServerRecords
+
+extension ReleaseDesk {
+    /// What was found of work that a process left when it ended.
+    package struct Recovery: Sendable {
+        /// Releases that were published and had no history yet.
+        package var published: [HistoryEntry] = []
+        /// What cannot be settled now, and is tried again with the next change of its app and the next start.
+        package var left: [(key: RecordKey, error: DeskError)] = []
+    }
+
+    /// Finishes or forgets what a process was about to change when it ended.
+    ///
+    /// Waits for another process that changes the folder: what that one has written down is its own.
+    package func recover() async throws(DeskError) -> Recovery {
+        let isAny = try await reading { () async throws(RecordError) in
+            try await !records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
+        }
+        guard isAny else { return Recovery() }
+        return try await inTurn { () async throws(DeskError) in try await settleLeft(prefix: "") }
+    }
+
+    func settleLeft(of app: AppID) async throws(DeskError) -> Recovery {
+        try await settleLeft(prefix: Intent.prefix(app))
+    }
+
+    /// Settles each; one that cannot be settled does not stand in the way of the others.
+    ///
+    /// The caller has the turn.
+    private func settleLeft(prefix: String) async throws(DeskError) -> Recovery {
+        let intents = try await reading { () async throws(RecordError) in
+            try await records.store.records(RecordRange(Intent.collection, prefix: prefix, limit: 100_000))
+        }
+        var recovery = Recovery()
+        for record in intents {
+            do throws(DeskError) { recovery.published += try await settle(record) } catch {
+                recovery.left.append((record.key, error))
+            }
+        }
+        return recovery
+    }
+
+    /// - Returns: what was published and had no history yet.
+    func settle(_ record: Record) async throws(DeskError) -> [HistoryEntry] {
+        let intent = try await reading { () throws(RecordError) in try Intent(record) }
+        let traces = try await traces(of: intent)
+        return try await reading { () async throws(RecordError) in
+            var new: [HistoryEntry] = []
+            for entry in traces.published where try await records.store.record(entry.key) == nil { new.append(entry) }
+            let changes = [.remove(record)] + (try await history(of: new))
+            if let event = traces.event(of: intent, new: new) {
+                try await records.commit(changes, noting: event)
+            } else {
+                try await records.store.commit(changes)
+            }
+            return new
+        }
+    }
+
+    private func traces(of intent: Intent) async throws(DeskError) -> Traces {
+        do throws(DeskError) {
+            return try await looking(intent.app) { (repository) throws(ServerError) in
+                try Traces(of: intent, in: repository)
+            }
+        } catch .server(.unknownApp) where intent.change == .create { return Traces() }
+    }
+}

@@ -1,0 +1,312 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import ReleaseFolder
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Testing
+
+/// Everything that the desk changes and writes down.
+@Suite("A change at the desk")
+struct DeskChangeTests {
+    enum Kind: String, CaseIterable {
+        case publish, dial, draft, trust
+
+        var action: String {
+            switch self {
+            case .publish: "release.publish"
+            case .dial: "dial.turn"
+            case .draft: "draft.remove"
+            case .trust: "trust.update"
+            }
+        }
+
+        /// What was done before.
+        var earlier: [String] { self == .publish ? [] : self == .draft ? ["release.draft"] : ["release.publish"] }
+    }
+
+    private static let (app, production) = (ReleaseFactory.app, ReleaseFactory.production)
+
+    /// A server on which this can be done, and the release that is published then.
+    private static func prepared(_ kind: Kind, files: any FileOperations = DiskFiles()) async throws -> (
+        TestingDesk, SignedRelease?
+    ) {
+        let yard = try TestingDesk(threshold: kind == .draft ? 2 : 1, files: files)
+        guard kind != .publish else { return (yard, try yard.release()) }
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        guard kind == .trust else { return (yard, nil) }
+        return (yard, try yard.release("two", version: "2", signedBy: [.second]))
+    }
+
+    private static func offered() throws -> OfferedTrust {
+        try TrustPlan().next { ($0.targetsVersion, $0.channels[0].keys) = (2, [.second]) }.offered()
+    }
+
+    private static func carryOut(_ kind: Kind, _ yard: TestingDesk, _ release: SignedRelease?) async throws {
+        let (desk, actor) = (yard.desk, yard.actor)
+        switch kind {
+        case .publish: _ = try await desk.publish(try #require(release), notes: ReleaseNotes(), by: actor)
+        case .dial:
+            let (id, subject) = try #require(DialChange.subject("web"))
+            let changes = [DialChange(.pause, of: id, subject, reason: nil)]
+            _ = try await desk.turn(changes, in: production, of: app, expecting: nil, by: actor)
+        case .draft: _ = try await desk.removeDraft(of: production, version: 1, in: app, by: actor)
+        case .trust:
+            _ = try await desk.take(
+                try offered(),
+                of: app,
+                onlineKey: yard.server.key,
+                releases: [try #require(release)],
+                by: actor
+            )
+        }
+    }
+
+    /// Whether the tree shows it.
+    private static func isDone(_ kind: Kind, _ yard: TestingDesk) throws -> Bool {
+        let repository = yard.server.repository
+        switch kind {
+        case .publish: return try PublishedState(of: repository).version(of: production) == 1
+        case .dial: return try repository.dial(of: production).versions.contains(where: \.isPaused)
+        case .draft: return try !repository.hasDraft(of: production, version: 1)
+        case .trust: return try PublishedState(of: repository).root.header.version == 2
+        }
+    }
+
+    private static func expectWritten(_ kind: Kind, _ yard: TestingDesk, _ release: SignedRelease?, _ place: String)
+        async throws
+    {
+        let isDone = try isDone(kind, yard)
+        #expect(try await yard.actions() == kind.earlier + (isDone ? [kind.action] : []), "\(place)")
+        #expect(try await yard.intents() == 0, "\(place)")
+        guard let release else { return }
+        let wanted = isDone ? [release.role.identity] : []
+        #expect(try await yard.history().map(\.identity).prefix(wanted.count) == wanted[...], "\(place)")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `is done and written down also when whoever asked for it goes away`(_ kind: Kind) async throws {
+        let (yard, release) = try await Self.prepared(kind)
+        let request = NIOLockedValueBox<Task<Void, any Error>?>(nil)
+        // The intent is written, and the client closes its connection.
+        let left = try yard.again(before: 1) { request.withLockedValue { $0?.cancel() } }
+        let (start, starting) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in start { break }
+            try await Self.carryOut(kind, left, release)
+        }
+        request.withLockedValue { $0 = task }
+        starting.yield()
+        _ = await task.result
+        #expect(task.isCancelled)
+        #expect(try Self.isDone(kind, yard))
+        try await Self.expectWritten(kind, yard, release, "afterwards")
+    }
+
+    @Test(arguments: Kind.allCases, 1...3)
+    func `is written down even where the process dies between tree and records`(_ kind: Kind, _ commit: Int)
+        async throws
+    {
+        let (yard, release) = try await Self.prepared(kind)
+        let dying = try yard.again(failingAtCommit: commit)
+        let outcome = await Result { try await Self.carryOut(kind, dying, release) }
+        #expect(outcome.isSuccess == (commit > 2))
+        #expect(try Self.isDone(kind, yard) == (commit > 1))
+        let next = try yard.again()
+        #expect(try await next.desk.recover().left.isEmpty)
+        try await Self.expectWritten(kind, next, release, "commit \(commit)")
+        let entry = try await next.records.lastAuditEntry()
+        #expect(entry?.json["after"]?["recovered"] == (commit == 2 ? .bool(true) : nil))
+        #expect(try await next.desk.recover().published.isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `that a dead process left is written down before the next is made`(_ kind: Kind) async throws {
+        let (yard, release) = try await Self.prepared(kind)
+        let dying = try yard.again(failingAtCommit: 2)
+        _ = await Result { try await Self.carryOut(kind, dying, release) }
+        let next = try yard.again()
+        _ = try await next.desk.removeDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: yard.actor)
+        try await Self.expectWritten(kind, next, release, "next")
+    }
+
+    /// The disk stops at a change; the records go on, as they do in a process that is killed at that moment.
+    @Test(arguments: Kind.allCases)
+    func `stopped at any change of the disk is written down exactly when it was done`(_ kind: Kind) async throws {
+        let files = FaultyFiles()
+        let (yard, release) = try await Self.prepared(kind, files: files)
+        let rehearsal = files.reopened()
+        try await Self.carryOut(kind, try TestingDesk(copyOf: yard, files: rehearsal), release)
+        for change in Sweep.points(of: rehearsal.changes, every: 16) {
+            let disk = files.reopened(failingAtChange: change)
+            let dying = try TestingDesk(copyOf: yard, files: disk)
+            _ = await Result { try await Self.carryOut(kind, dying, release) }
+            let after = try dying.on(disk.reopened())
+            #expect(try await after.desk.recover().left.isEmpty, "stopped at change \(change)")
+            if kind == .trust, try Self.hasNewRootAlone(after) {
+                // Devices follow the new root already: that is one change, and the rest is another.
+                #expect(try await after.actions() == kind.earlier + [kind.action], "stopped at change \(change)")
+                try await Self.carryOut(kind, after, release)
+                #expect(try await after.actions() == kind.earlier + [kind.action, kind.action])
+                #expect(try await after.history().first?.identity == release?.role.identity)
+            } else {
+                try await Self.expectWritten(kind, after, release, "stopped at change \(change)")
+            }
+        }
+    }
+
+    private static func hasNewRootAlone(_ yard: TestingDesk) throws -> Bool {
+        let state = try PublishedState(of: yard.server.repository)
+        return state.root.header.version == 2 && state.targets.header.version == 1
+    }
+
+    /// Between a new root with another online key and its timestamp nobody can tell: the same command is run again.
+    @Test func `of the trust that left a tree which does not verify is written down when it is made again`()
+        async throws
+    {
+        let files = FaultyFiles()
+        let yard = try TestingDesk(files: files)
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
+        let key = try yard.server.onlineKey(.other)
+        @Sendable func take(_ yard: TestingDesk) async throws {
+            _ = try await yard.desk.take(offered, of: Self.app, onlineKey: key, by: yard.actor)
+        }
+        let rehearsal = files.reopened()
+        try await take(try TestingDesk(copyOf: yard, files: rehearsal))
+        var count = 0
+        for change in rehearsal.changes - 12...rehearsal.changes {
+            let disk = files.reopened(failingAtChange: change)
+            let dying = try TestingDesk(copyOf: yard, files: disk)
+            _ = await Result { try await take(dying) }
+            let after = try dying.on(disk.reopened())
+            guard try await !after.desk.recover().left.isEmpty else { continue }
+            count += 1
+            #expect(try await after.intents() == 1)
+            #expect(try await after.actions() == ["release.publish"])
+            try await take(after)
+            #expect(try await after.intents() == 0)
+            #expect(try await after.actions() == ["release.publish", "trust.update"], "stopped at change \(change)")
+            let before = try await after.records.lastAuditEntry()?.json["before"]?["root"]
+            #expect(before == .integer(1))
+        }
+        #expect(count > 0)
+    }
+
+    @Test func `of the trust says what it published, and loses no history of a publish that died`() async throws {
+        let yard = try TestingDesk()
+        let first = try yard.release()
+        let dying = try yard.again(failingAtCommit: 2)
+        _ = await Result { try await dying.desk.publish(first, notes: ReleaseNotes(), by: yard.actor) }
+        let next = try yard.again()
+        let release = try yard.release("two", version: "2", signedBy: [.second])
+        try await Self.carryOut(.trust, next, release)
+        #expect(try await next.history().map(\.identity) == [release.role.identity, first.role.identity])
+        #expect(try await next.actions() == ["release.publish", "trust.update"])
+        let entry = try await next.records.lastAuditEntry()?.json
+        #expect(entry?["after"]?["published"] == .array([.text("production 2")]))
+        #expect((entry?["before"]?["root"], entry?["after"]?["root"]) == (.integer(1), .integer(2)))
+        // The same again is none.
+        try await Self.carryOut(.trust, next, release)
+        #expect(try await next.actions().count == 2)
+    }
+
+    @Test func `of a draft that cannot be read gives it up, and says that it was damaged`() async throws {
+        let (yard, _) = try await Self.prepared(.draft)
+        let draft = yard.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
+        try DiskFiles().remove(draft.appending("role.json"))
+        #expect(try await yard.desk.removeDraft(of: Self.production, version: 1, in: Self.app, by: yard.actor))
+        #expect(try yard.server.repository.drafts(of: Self.production).isEmpty)
+        #expect(try await yard.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
+    }
+
+    @Test func `that starts an app, repairs it or signs an export is written down`() async throws {
+        let yard = try TestingDesk()
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let script = URLLayout.object(SHA256Digest(of: Array("cart.total = 1;".utf8)))
+        let backup = yard.box.path.appending("backup")
+        _ = try yard.server.repository.export(to: backup)
+        try DiskFiles().remove(yard.server.treePath(script))
+        #expect(try await yard.desk.repair(Self.app, from: [backup], by: yard.actor).isWhole)
+        #expect(try await yard.desk.repair(Self.app, from: [backup], by: yard.actor).repaired.isEmpty)
+        let roles = try await yard.desk.ownRoles(of: Self.app, holding: .days(30), by: yard.actor)
+        #expect(try await yard.actions() == ["release.publish", "tree.repair", "tree.export"])
+        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        #expect(after?["expires"] == .text(roles.expires.description))
+    }
+
+    @Test func `that collects garbage is written down first, by its rule`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingDesk(files: files)
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        let plan = try await yard.desk.garbage(of: Self.app, by: rule)
+        let removed = try await yard.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        #expect(removed.rows.values.reduce(0) { $0 + $1.count } == plan.count && plan.count > 4)
+        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        #expect((after?["files"], after?["keep"]) == (.integer(plan.count), .integer(0)))
+        _ = try await yard.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        #expect(try await yard.actions() == ["release.publish", "release.publish", "garbage.collect"])
+    }
+
+    @Test func `that collects garbage leaves what an upload was not asked for`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingDesk(files: files)
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let back = try yard.release("// 1", version: "1")
+        let uploads = Uploads(yard.desk)
+        let begun = try await uploads.begin(back.header, back.role, for: Self.app)
+        #expect(begun.needs.map(\.name) == ["production/patchlist.json"])
+        // The list has come, and names what the tree has.
+        let list = try #require(back.targets[.patchList(Self.production)])
+        let blobs = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/blobs")
+        try files.write(list, to: blobs.appending(SHA256Digest(of: list).hex))
+
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        _ = try await yard.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let needs = try await Uploads(yard.desk).state(begun.id, of: Self.app).needs
+        #expect(needs.isEmpty, "\(needs.map(\.name))")
+        try files.removeTree(yard.server.folder.uploads)
+        _ = try await yard.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
+        #expect(try !yard.server.treeFiles().contains(object))
+    }
+
+    @Test func `that collects garbage leaves the release that a proposal goes back to`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingDesk(files: files)
+        for number in 1...3 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        _ = try await yard.desk.propose(.rollBack(to: 1), note: nil, for: Self.production, in: Self.app, by: yard.actor)
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        _ = try await yard.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let tree = try yard.server.treeFiles()
+        let objects = (1...3).filter { tree.contains(URLLayout.object(SHA256Digest(of: Array("// \($0)".utf8)))) }
+        #expect(objects == [1, 3])
+        #expect(tree.contains("metadata/1.production.json") && !tree.contains("metadata/2.production.json"))
+        #expect(try yard.server.repository.check().faults == [])
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+
+    fileprivate var isSuccess: Bool { (try? get()) != nil }
+}
