@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import HTTPFiles
 import Logging
+import NIOCore
 import PatchServer
 import PatchStore
 import ReleaseAPI
@@ -75,6 +76,14 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
     var api = APISwitch.on
 
+    @Option(
+        help: ArgumentHelp(
+            "Addresses of proxies in front, with commas: from them X-Forwarded-For says who shows a wrong token.",
+            valueName: "addresses"
+        )
+    )
+    var trustedProxy: ProxyAddresses?
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -113,7 +122,9 @@ struct ServeCommand: AsyncParsableCommand {
             let why = Failure(of: error)?.message ?? "\(error)"
             log.say(.error, "what a server left that ended in the middle of its work stays for now: \(printable(why))")
         }
-        return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
+        return ReleaseAPI(desk, uploads: uploads, trustedProxies: trustedProxy?.addresses ?? []) {
+            log.say(.error, printable($0))
+        }
     }
 
     private func serve() async throws {
@@ -166,6 +177,20 @@ private struct Serving: Service {
 
     func run() async throws {
         try await server.run()
+    }
+}
+
+/// Addresses of proxies, with commas between them.
+struct ProxyAddresses: ExpressibleByArgument {
+    static let rule = "must be IP addresses with commas between them"
+
+    let addresses: Set<String>
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let found = parts.compactMap { try? SocketAddress(ipAddress: $0, port: 0).ipAddress }
+        guard !parts.isEmpty, found.count == parts.count else { return nil }
+        addresses = Set(found)
     }
 }
 

@@ -15,9 +15,9 @@ struct TestingDesk {
     let desk: ReleaseDesk
     let actor = Actor.token(id: "0123456789abcdef", name: "ci")
 
-    init(threshold: Int = 1) throws {
+    init(threshold: Int = 1, files: any FileOperations = DiskFiles()) throws {
         let box = try TemporaryFolderBox()
-        let server = try TestingServer(files: DiskFiles(), root: box.path, threshold: threshold)
+        let server = try TestingServer(files: files, root: box.path, threshold: threshold)
         try self.init(box: box, server: server, store: SQLiteRecords(box.path.appending("srv/records.sqlite")))
     }
 
@@ -56,7 +56,7 @@ struct TestingDesk {
     }
 
     func history() async throws -> [HistoryEntry] {
-        try await desk.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100)
+        try await desk.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100).entries
     }
 
     func actions() async throws -> [String] {
