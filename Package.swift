@@ -98,8 +98,7 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseService",
                 "ServerRecords", "HTTPFiles",
-                httpTypes, hummingbird, hummingbirdCore, logging, nioConcurrency, nioCore, nioHTTP1, nioPosix,
-                systemPackage,
+                httpTypes, hummingbird, hummingbirdCore, logging, nioConcurrency, nioCore, nioHTTP1,
             ]
         ),
         .target(
@@ -205,7 +204,14 @@ let package = Package(
                 "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]
         ),
-        .testTarget(name: "ReleaseClientTests", dependencies: ["ReleaseClient", "PatchFormat"]),
+        .testTarget(
+            name: "ReleaseClientTests",
+            dependencies: [
+                "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
+                nioConcurrency,
+                nioCore, nioHTTP1,
+            ]
+        ),
         .testTarget(
             name: "ServerRecordsTests",
             dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", grdb, nioConcurrency, systemPackage]

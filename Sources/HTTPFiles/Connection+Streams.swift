@@ -15,16 +15,16 @@ extension Connection {
     mutating func answer(
         _ head: RequestHead,
         _ request: FileRequest,
-        streaming framing: BodyFraming,
-        expectsContinue: Bool
+        _ intake: BodyIntake,
+        streaming body: StreamedBody
     ) async throws(RequestFault) -> Bool {
-        var body = StreamedBody(try RequestBody(framing, limit: nil), expectsContinue: expectsContinue)
+        var body = body
         let (handoff, responder) = (Handoff(), responder)
         let request = request.with(RequestStream(length: body.decoder.remaining, handoff: handoff))
         let rest = body.rest
         let outcome = await withTaskGroup(of: Outcome.self) { group in
             group.addTask {
-                let outcome = await Self.answer(head, request, responder, rest: rest)
+                let outcome = await Self.answer(head, request, intake, responder, rest: rest)
                 handoff.close()
                 if rest.value != 0 { responder.wakeReader() }
                 return outcome
@@ -42,13 +42,18 @@ extension Connection {
     private static func answer(
         _ head: RequestHead,
         _ request: FileRequest,
+        _ intake: BodyIntake,
         _ responder: Responder,
         rest: StreamedBody.Rest
     ) async -> Outcome {
         let since = ContinuousClock.now
         let exchange = responder.exchange
         var response: Response
-        switch await responder.client.cancelling(at: .input, { await exchange.reply(to: request) }) {
+        let answering: @Sendable () async -> Exchange.Reply = { await exchange.reply(to: request) }
+        let reply =
+            intake == .keptStream
+            ? await answering() : await responder.client.cancelling(at: .input, answering)
+        switch reply {
         case .tunnel(let tunnel): return .tunnel(tunnel)
         case .response(let reply): response = reply
         }

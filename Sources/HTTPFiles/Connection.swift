@@ -125,16 +125,17 @@ struct Connection {
             case .refuse(let refusal, let keeps):
                 response = refusal
                 keepsConnection = keepsConnection && keeps
-            case .receive(let request, .stream, let framing, let expectsContinue):
-                return try await answer(head, request, streaming: framing, expectsContinue: expectsContinue)
             case .receive(let request, .whole, let framing, let expectsContinue):
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
                 guard connections.begin(channel) else { return false }
                 since = .now
-                switch await exchange.reply(to: request.with(body: body)) {
+                switch await exchange.reply(to: request.from(channel).with(body: body)) {
                 case .response(let whole): response = whole
                 case .tunnel(let tunnel): return await run(tunnel, for: head)
                 }
+            case .receive(let request, let intake, let framing, let expectsContinue):
+                let body = StreamedBody(try RequestBody(framing, limit: nil), expectsContinue: expectsContinue)
+                return try await answer(head, request.from(channel), intake, streaming: body)
             }
         } catch {
             response = Response(error)

@@ -1,3 +1,4 @@
+import NIOCore
 package import NIOHTTP1
 
 /// One request as a source sees it: parsed, bounded, and safe to look up.
@@ -16,6 +17,9 @@ package struct FileRequest: Sendable {
     package let spelledPath: String
     /// The protocol that the client would rather speak, in lower case: `websocket` (RFC 9110 §7.8).
     package let upgrade: String?
+    /// The address at the other end of the connection, without its port; nil where an answer is prepared, which is
+    /// everybody's, and where it is unknown.
+    package private(set) var remoteAddress: String?
 
     package init(
         method: HTTPMethod,
@@ -54,6 +58,12 @@ package struct FileRequest: Sendable {
     package func with(headers: HTTPHeaders) -> FileRequest {
         var request = self
         request.headers = headers
+        return request
+    }
+
+    func from(_ channel: any Channel) -> FileRequest {
+        var request = self
+        request.remoteAddress = channel.remoteAddress?.ipAddress
         return request
     }
 

@@ -29,8 +29,7 @@ package protocol FileSource: Sendable {
     /// - Parameter headers: of the request; nil when it could not be read.
     func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders
 
-    /// Cancelled when the server's drain deadline has passed; a request whose body is taken as a stream also when its
-    /// client goes away.
+    /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
 
@@ -56,8 +55,12 @@ package protocol RequestDelegate: FileSource {
 package enum BodyIntake: Equatable, Sendable {
     /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
     case whole
-    /// In ``FileRequest/stream``, while it arrives, of any size.
+    /// In ``FileRequest/stream``, while it arrives, of any size; a client that sends no more, or is gone, wants nothing
+    /// any more, and whoever answers is cancelled.
     case stream
+    /// As ``stream``, for a source that keeps what comes: all that came before the client went away is read, then the
+    /// body ends with an error if it is not whole, and nobody is cancelled.
+    case keptStream
 }
 
 /// What a source answers.

@@ -51,9 +51,7 @@ package enum ProposedChange: Hashable, Sendable {
         case .rollBack(let version): "\(channel) lists again what its release \(version) listed"
         case .withdraw(let id, let version): "\(channel) no longer lists \(id)\(version.map { " \($0)" } ?? "")"
         case .rules(let id, let version, let edit):
-            "\(channel): rules of \(id) \(version): "
-                + edit.members.map { "\($0.key.text) \(String(decoding: $0.value.fileBytes, as: UTF8.self))" }
-                .joined(separator: ", ")
+            "\(channel): rules of \(id) \(version): \(edit.words)"
         }
     }
 }

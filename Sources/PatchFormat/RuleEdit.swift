@@ -6,12 +6,14 @@
 package struct RuleEdit: Hashable, Sendable {
     private static let names = ["rollout", "appVersion", "dial", "condition", "mandatory", "runAtNextLaunch", "users"]
 
+    /// In one order, however they stood.
     package let members: [JSONObject.Member]
 
     /// - Parameter fields: whatever else stands there is not looked at.
     /// - Throws: for a rule that no device could read, and where no rule stands at all.
     package init(_ fields: Fields) throws(FormatError) {
-        members = fields.object.members.filter { Self.names.contains($0.key.text) }
+        let found = fields.object.members
+        members = Self.names.compactMap { name in found.first { $0.key.text == name } }
         guard !members.isEmpty else {
             throw fields.broken("rules", "must hold one of " + Self.names.joined(separator: ", "))
         }
@@ -21,6 +23,19 @@ package struct RuleEdit: Hashable, Sendable {
                 throw fields.broken("condition", "\(error)")
             }
         }
+    }
+
+    /// One line: `rollout 25%, no condition`.
+    package var words: String {
+        members.map(Self.words).joined(separator: ", ")
+    }
+
+    private static func words(_ member: JSONObject.Member) -> String {
+        let name = member.key.text
+        if member.value == .null { return "no \(name)" }
+        if name == "rollout", case .integer(let share) = member.value { return "\(name) \(Share(share))" }
+        if case .array(let users) = member.value { return "\(users.count) \(name)" }
+        return "\(name) \(String(decoding: member.value.fileBytes, as: UTF8.self))"
     }
 
     package func applied(to rules: PatchRules) throws(FormatError) -> PatchRules {

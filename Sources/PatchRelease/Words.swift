@@ -18,16 +18,9 @@ package enum Words {
         Self.count(count, "byte")
     }
 
-    /// `25 %` of 2,500 in 10,000.
-    package static func share(_ rollout: Int) -> String {
-        let hundredths = rollout % 100
-        let rest = hundredths == 0 ? "" : "." + (hundredths < 10 ? "0\(hundredths)" : "\(hundredths)")
-        return "\(rollout / 100)\(rest) %"
-    }
-
     package static func rules(_ rules: PatchRules) -> String {
         var words: [String] = []
-        if rules.rollout != 10_000 { words.append("\(share(rules.rollout)) of devices") }
+        if rules.rollout != 10_000 { words.append("\(Share(rules.rollout)) of devices") }
         if let range = rules.appVersion { words.append("app \(range.text)") }
         if let condition = rules.condition { words.append("if \(condition)") }
         if let users = rules.users { words.append("\(count(users.count, "user"))") }

@@ -3,12 +3,39 @@ import PatchStore
 package import PatchTrust
 import ReleaseFolder
 
+/// A release that somebody may bring: whose it is, and the signatures on it that count.
+package struct Offer: Sendable {
+    package let header: ReleaseHeader
+    package let parsed: TargetsRole
+    /// Signed by those alone who may sign for the channel, each once.
+    package private(set) var role: Envelope
+    /// Of the role's signed part.
+    package let identity: SHA256Digest
+    private let keys: RoleKeys
+
+    fileprivate init(_ header: ReleaseHeader, _ role: Envelope, _ parsed: TargetsRole, by keys: RoleKeys) {
+        self.header = header
+        self.parsed = parsed
+        self.keys = keys
+        identity = role.identity
+        self.role = Envelope(role: role.role, signing: role.signed)
+        for signature in keys.countingSignatures(on: role) { self.role.add(signature) }
+    }
+
+    /// Takes over what counts of the signatures that others made on the same content.
+    package mutating func merge(_ other: Envelope) {
+        guard other.identity == identity else { return }
+        let own = Set(role.signatures.map(\.keyID))
+        for signature in keys.countingSignatures(on: other) where !own.contains(signature.keyID) { role.add(signature) }
+    }
+}
+
 extension AppRepository {
     /// Looks at what a release says of itself before any of its contents are taken: whose it is, what it was made from,
     /// and whether somebody who may sign for its channel has signed it.
     ///
     /// Reading needs no lock; publishing looks again at all of it.
-    package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> TargetsRole {
+    package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> Offer {
         let offered = SignedRelease(header: header, role: role, targets: [:], objects: [:])
         try checkApp(of: offered)
         let parsed: TargetsRole
@@ -19,7 +46,8 @@ extension AppRepository {
         guard let delegation = state.targets.delegation(to: header.channel.text) else {
             throw .release(.trust(.notDelegated(role: header.channel.text)))
         }
-        guard delegation.keys.validSignatures(on: role) > 0 else {
+        let offer = Offer(header, role, parsed, by: delegation.keys)
+        guard !offer.role.signatures.isEmpty else {
             let needed = delegation.keys.threshold
             throw .release(.trust(.threshold(role: header.channel.text, valid: 0, needed: needed)))
         }
@@ -27,7 +55,13 @@ extension AppRepository {
         do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels) } catch {
             throw .conflict(error)
         }
-        return parsed
+        return offer
+    }
+
+    /// Whether the bytes of a target are published or drafted.
+    package func hasTarget(_ path: TargetPath, _ sha256: SHA256Digest, in draft: Draft?) throws(ServerError) -> Bool {
+        if let bytes = draft?.release.targets[path], SHA256Digest(of: bytes) == sha256 { return true }
+        return try storage.status(of: .target(path, sha256)) != nil
     }
 
     /// The bytes of a target as they are published or drafted; nil where nobody has them.

@@ -64,15 +64,13 @@ extension DialChange {
 
 /// Why an operator turned a dial, for other operators and for whoever asks a device.
 package struct DialReason: Hashable, Sendable {
-    package static let rule = "must be 1 to 500 bytes of text on one line"
+    package static let limit = 500
+    package static let rule = String.oneLineRule(upTo: limit)
 
     package let text: String
 
     package init?(_ text: String) {
-        let isPlain = text.unicodeScalars.allSatisfy {
-            ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
-        }
-        guard (1...500).contains(text.utf8.count), isPlain else { return nil }
+        guard text.isOneLine(upTo: Self.limit) else { return nil }
         self.text = text
     }
 }

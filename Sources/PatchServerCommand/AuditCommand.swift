@@ -47,7 +47,7 @@ struct AuditList: AsyncParsableCommand {
         try await reporting(json: json) {
             let records = try folder.records()
             let end = try await records.lastAuditEntry()?.number ?? 0
-            let entries = try await records.auditEntries(after: max(0, end - last), limit: last)
+            let entries = try await entries(of: records, after: max(0, end - last))
             let console = Console.standardOutput
             if json {
                 return console.line(JSON.fields([("entries", .array(entries.map(\.json)))]).pretty())
@@ -55,6 +55,17 @@ struct AuditList: AsyncParsableCommand {
             guard !entries.isEmpty else { return console.line("nothing was done yet") }
             for entry in entries { console.line(printable(entry.line)) }
         }
+    }
+
+    private func entries(of records: ServerRecords, after first: Int) async throws -> [AuditEntry] {
+        var entries: [AuditEntry] = []
+        var next: Int? = first
+        while let number = next, entries.count < last {
+            let page = try await records.auditPage(after: number, limit: last - entries.count)
+            entries += page.entries
+            next = page.next
+        }
+        return entries
     }
 }
 

@@ -58,6 +58,12 @@ extension Failure {
             )
         case .keyUnusable(let why): self.init(why, exitCode: .refused)
         case .proposal(let fault): self.init(fault.description, exitCode: .refused)
+        case .noRelease(let channel, let version):
+            self.init(
+                "the history of \(channel) has no release \(version)",
+                hint: "patchsrv history shows what there is",
+                exitCode: .refused
+            )
         }
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import HTTPFiles
 import Logging
+import NIOCore
 import PatchServer
 import PatchStore
 import ReleaseAPI
@@ -75,6 +76,14 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
     var api = APISwitch.on
 
+    @Option(
+        help: ArgumentHelp(
+            "Addresses of proxies in front, with commas: from them X-Forwarded-For says who shows a wrong token.",
+            valueName: "addresses"
+        )
+    )
+    var trustedProxy: ProxyAddresses?
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -101,7 +110,9 @@ struct ServeCommand: AsyncParsableCommand {
         // Devices are served whatever became of these.
         do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }
         do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
-        return ReleaseAPI(desk, uploads: uploads) { log.say(.error, printable($0)) }
+        return ReleaseAPI(desk, uploads: uploads, trustedProxies: trustedProxy?.addresses ?? []) {
+            log.say(.error, printable($0))
+        }
     }
 
     private func recover(_ desk: ReleaseDesk, _ log: ServerLog) async throws {
@@ -168,6 +179,20 @@ private struct Serving: Service {
 
     func run() async throws {
         try await server.run()
+    }
+}
+
+/// Addresses of proxies, with commas between them.
+struct ProxyAddresses: ExpressibleByArgument {
+    static let rule = "must be IP addresses with commas between them"
+
+    let addresses: Set<String>
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let found = parts.compactMap { try? SocketAddress(ipAddress: $0, port: 0).ipAddress }
+        guard !parts.isEmpty, found.count == parts.count else { return nil }
+        addresses = Set(found)
     }
 }
 

@@ -13,6 +13,7 @@ enum ServeSettings {
         Setting("host", standard: "127.0.0.1"),
         port("port", standard: "8080"),
         Setting("api", standard: "on", rule: "must be on or off") { APISwitch(rawValue: $0) != nil },
+        Setting("trusted-proxy", rule: ProxyAddresses.rule) { ProxyAddresses(argument: $0) != nil },
         Setting("access-log"),
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
         Setting("ready-within", standard: "30d", rule: timeRule) { DurationArgument(argument: $0) != nil },

@@ -48,7 +48,8 @@ struct TokenNew: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard AccessToken.isName(name) else { throw ValidationError("the name \(AccessToken.nameRule)") }
+        let limit = AccessToken.nameLimit
+        guard name.isOneLine(upTo: limit) else { throw ValidationError("the name \(String.oneLineRule(upTo: limit))") }
         guard !grants.isEmpty else { throw ValidationError("--grant is missing: APP=ROLE") }
         for grant in grants where AccessGrant(grant) == nil {
             throw ValidationError(

@@ -77,7 +77,7 @@ struct ServerOptions: ParsableArguments {
             )
         }
         guard let token = ServiceToken(text) else {
-            throw Failure("\(place) holds no token: it \(ServiceToken.rule)", exitCode: .malformed)
+            throw Failure("\(place) holds no token: it \(TokenText.rule)", exitCode: .malformed)
         }
         return token
     }

@@ -44,11 +44,21 @@ struct APICall: Sendable {
 
     /// A query's number; nil where it does not stand.
     func query(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+        try queryText(name).map { (text) throws(APIProblem) in try Self.number(text, named: name, in: range) }
+    }
+
+    /// A query's name; nil where it does not stand.
+    func query<Name: ParsedName>(_ name: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name? {
+        try queryText(name).map { (text) throws(APIProblem) in
+            guard let value = Name(text) else { throw .badRequest("\(name) \(Name.rule)", rule: Name.rule) }
+            return value
+        }
+    }
+
+    private func queryText(_ name: String) throws(APIProblem) -> String? {
         let values = request.uri.queryParameters.getAll(name)
         guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
-        return try values.first.map { (text) throws(APIProblem) in
-            try Self.number(String(text), named: name, in: range)
-        }
+        return values.first.map { String($0) }
     }
 
     func header(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int {

@@ -8,33 +8,40 @@ import ServerRecords
 struct APIGate: Sendable {
     /// Requests of one token; bytes of uploads are not counted.
     private static let usual = RateLimiter(1_200, per: .seconds(60))
-    /// Wrong tokens, whoever shows them: no right one is held back by these.
-    private static let wrong = RateLimiter(60, per: .seconds(60))
 
     private struct Limits: Sendable {
         var usual = APIGate.usual
-        var wrong = APIGate.wrong
+        /// No right token is held back by these.
+        var wrong = WrongTokens()
     }
 
     private let records: ServerRecords
+    private let trustedProxies: Set<String>
     private let sinceStart: @Sendable () -> Duration
     private let limits = NIOLockedValueBox(Limits())
 
-    init(records: ServerRecords, sinceStart: @escaping @Sendable () -> Duration) {
+    init(records: ServerRecords, trustedProxies: Set<String>, sinceStart: @escaping @Sendable () -> Duration) {
         self.records = records
+        self.trustedProxies = trustedProxies
         self.sinceStart = sinceStart
     }
 
+    /// - Parameter address: of the connection.
     /// - Returns: the token that was shown; nil where everybody is let in.
-    func admit(_ request: Request, _ parameters: Parameters, to endpoint: APIEndpoint) async throws -> AccessToken? {
+    func admit(
+        _ request: Request,
+        from address: String?,
+        _ parameters: Parameters,
+        to endpoint: APIEndpoint
+    ) async throws -> AccessToken? {
         if endpoint.access == .everybody { return nil }
-        let token = try await token(of: request)
+        let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
         return token
     }
 
-    private func token(of request: Request) async throws -> AccessToken {
+    private func token(of request: Request, from address: String?) async throws -> AccessToken {
         guard let field = request.headers[.authorization] else {
             throw APIProblem(
                 401,
@@ -43,6 +50,9 @@ struct APIGate: Sendable {
                 hint: "send it as Authorization: Bearer plt_…; patchsrv token new makes one"
             )
         }
+        let forwarded = HTTPField.Name("X-Forwarded-For").map { request.headers[values: $0] } ?? []
+        let asker = Asker(address, forwarded: forwarded, trusting: trustedProxies)
+        func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: asker, detail, hint) }
         let parts = field.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {
             throw refusal("the Authorization field holds no token of this server")
@@ -55,8 +65,8 @@ struct APIGate: Sendable {
         }
     }
 
-    private func refusal(_ detail: String, hint: String? = nil) -> APIProblem {
-        let wait = limits.withLockedValue { $0.wrong.take("", at: sinceStart()) }
+    private func refusal(of asker: Asker, _ detail: String, _ hint: String?) -> APIProblem {
+        let wait = limits.withLockedValue { $0.wrong.take(from: asker, at: sinceStart()) }
         if let wait {
             return APIProblem(429, "tooManyRequests", "too many wrong tokens were shown", retryAfter: wait)
         }

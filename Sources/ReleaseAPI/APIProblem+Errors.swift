@@ -28,13 +28,15 @@ extension APIProblem {
                 "the server has no passphrase for its online key, so it cannot publish",
                 hint: "start patchsrv serve with --passphrase-file"
             )
-        case .proposal(.unknown): self.init(404, "notFound", "\(ProposalFault.unknown)")
         case .proposal(let fault):
             switch fault {
+            case .unknown: self.init(404, "notFound", fault.description)
             case .done, .tooMany: self.init(409, "conflict", fault.description, rule: "proposal")
-            case .notDelegated, .nothingPublished, .sameChannel, .notListed, .noOlder, .otherContent, .unknown:
+            case .notDelegated, .nothingPublished, .sameChannel, .notListed, .noOlder, .otherContent:
                 self.init(422, "refused", fault.description, hint: "nothing was kept", rule: "proposal")
             }
+        case .noRelease(let channel, let version):
+            self.init(404, "notFound", "the history of \(channel) has no release \(version)")
         case .keyUnusable: self.init(503, "keyLocked", "the server cannot open its online key")
         }
     }

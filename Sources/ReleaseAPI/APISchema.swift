@@ -58,7 +58,7 @@ struct APISchema: Sendable {
     static func line(upTo limit: Int) -> APISchema {
         APISchema(
             json: .fields([
-                ("type", .text("string")), ("pattern", .text(#"^[^\u0000-\u001f\u007f-\u009f]+$"#)),
+                ("type", .text("string")), ("pattern", .text(#"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$"#)),
                 ("minLength", .integer(1)), ("maxLength", .integer(limit)),
             ])
         )
@@ -71,6 +71,7 @@ struct APISchema: Sendable {
     static let version = text("^[A-Za-z0-9._+-]{1,64}$")
     static let sha256 = text("^[0-9a-f]{64}$")
     static let time = text("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+    static let proposal = text("^[0-9a-f]{16}$")
     static let positive = integer(1...(1 << 53 - 1))
     static let natural = integer(0...(1 << 53 - 1))
     static let grant = text(#"^(\*|[A-Za-z0-9._-]{1,128})=(viewer|publisher|operator|admin)$"#, example: "*=viewer")

@@ -62,16 +62,44 @@ extension APIWork {
                 access: .app(.viewer),
                 query: [
                     .init(name: "below", about: "Only releases below this version.", schema: .positive),
-                    .init(name: "limit", about: "How many; 50 where nothing is said.", schema: .integer(1...500)),
+                    .init(
+                        name: "limit",
+                        about: "At most so many; 50 where nothing is said.",
+                        schema: .integer(1...500)
+                    ),
                 ],
                 answers: [
                     .init(
                         status: 200,
-                        about: "Labels, notes, author, commit, and what was listed.",
-                        schema: .object([("releases", .array(.document))])
+                        about: """
+                            Labels, notes, author, commit, and what was listed: a page of a megabyte at most; `next` is the \
+                            `below` of the one behind it.
+                            """,
+                        schema: .object([("releases", .array(.document))], optional: [("next", .positive)])
                     )
                 ],
                 handle: listHistory
+            ),
+            APIEndpoint(
+                method: .patch,
+                path: "/apps/{app}/channels/{channel}/history/{version}",
+                name: "editHistory",
+                about:
+                    "Changes the label or the notes of a release; null takes one away. Nothing that is signed changes.",
+                access: .app(.publisher),
+                body: .json(
+                    .object(
+                        [],
+                        optional: [
+                            ("label", APISchema.line(upTo: ReleaseNotes.labelLimit).orNull()),
+                            ("notes", APISchema.text(upTo: ReleaseNotes.notesLimit).orNull()),
+                        ]
+                    ),
+                    limit: 262_144
+                ),
+                answers: [.init(status: 200, about: "The release's entry as it is now.", schema: .document)],
+                problems: [409, 507],
+                handle: editHistory
             ),
         ]
     }
@@ -92,13 +120,24 @@ extension APIWork {
     @Sendable private func listHistory(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
         _ = try await desk.looking(app) { (repository) throws(ServerError) in repository.app }
-        let entries = try await desk.history(
+        let (entries, next) = try await desk.history(
             of: channel,
             in: app,
             below: try call.query("below", in: 1...(1 << 53 - 1)),
-            limit: try call.query("limit", in: 1...500) ?? 50
+            limit: try call.query("limit", in: 1...500) ?? 50,
+            bytes: ServerRecords.pageBytes
         )
-        return .json(.fields([("releases", .array(entries.map(\.json)))]))
+        return .json(.fields([("releases", .array(entries.map(\.json))), ("next", next.map { .integer($0) })]))
+    }
+
+    @Sendable private func editHistory(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        let version = try call.number("version", in: 1...(1 << 53 - 1))
+        let fields = try await call.fields()
+        let edit: NotesEdit
+        do throws(FormatError) { edit = try NotesEdit(fields) } catch { throw APIProblem.malformed(error) }
+        _ = try await desk.looking(app) { (repository) throws(ServerError) in repository.app }
+        return .json(try await desk.edit(edit, of: version, in: channel, of: app, by: call.actor).json)
     }
 }
 

@@ -13,17 +13,27 @@ extension APIWork {
                 access: .server(.admin),
                 query: [
                     .init(name: "after", about: "Only entries after this number.", schema: .natural),
-                    .init(name: "limit", about: "How many; 100 where nothing is said.", schema: .integer(1...500)),
+                    .init(
+                        name: "limit",
+                        about: "At most so many; 100 where nothing is said.",
+                        schema: .integer(1...500)
+                    ),
                 ],
                 answers: [
-                    .init(status: 200, about: "Entries.", schema: .object([("entries", .array(.document))]))
+                    .init(
+                        status: 200,
+                        about: "A page of a megabyte at most; `next` is the `after` of the one behind it.",
+                        schema: .object([("entries", .array(.document))], optional: [("next", .positive)])
+                    )
                 ],
                 handle: { call in
-                    let entries = try await records.auditEntries(
+                    let (entries, next) = try await records.auditPage(
                         after: try call.query("after", in: 0...(1 << 53 - 1)) ?? 0,
                         limit: try call.query("limit", in: 1...500) ?? 100
                     )
-                    return .json(.fields([("entries", .array(entries.map(\.json)))]))
+                    return .json(
+                        .fields([("entries", .array(entries.map(\.json))), ("next", next.map { .integer($0) })])
+                    )
                 }
             )
         ]

@@ -38,7 +38,7 @@ extension APIWork {
                 body: .json(
                     .object(
                         [("changes", .array(Self.change, upTo: 100))],
-                        optional: [("reason", .line(upTo: 500)), ("expect", .positive)]
+                        optional: [("reason", .line(upTo: DialReason.limit)), ("expect", .positive)]
                     ),
                     limit: 262_144
                 ),

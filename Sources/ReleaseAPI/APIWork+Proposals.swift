@@ -30,7 +30,7 @@ extension APIWork {
                     what patchsign pull --proposal makes of it.
                     """,
                 access: .app(.publisher),
-                body: .json(Self.change, limit: 1_000_000),
+                body: .json(Self.change, limit: Proposal.bodyLimit),
                 answers: [.init(status: 201, about: "The proposal and what it changes.", schema: .document)],
                 problems: [409, 422, 507],
                 handle: propose
@@ -41,15 +41,22 @@ extension APIWork {
                 name: "listProposals",
                 about: "The proposals of a channel, the oldest first, those that are done too.",
                 access: .app(.viewer),
-                answers: [
-                    .init(status: 200, about: "Proposals.", schema: .object([("proposals", .array(.document))]))
+                query: [
+                    .init(name: "after", about: "Only proposals after this one.", schema: .proposal),
+                    .init(
+                        name: "limit",
+                        about: "At most so many; 50 where nothing is said.",
+                        schema: .integer(1...100)
+                    ),
                 ],
-                handle: { call in
-                    let (app, channel) = (try call.app(), try call.channel())
-                    _ = try await desk.looking(app) { (repository) in repository.app }
-                    let proposals = try await desk.proposals(of: channel, in: app)
-                    return .json(.fields([("proposals", .array(proposals.map(\.json)))]))
-                }
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "A page of a megabyte at most; `next` is the `after` of the one behind it.",
+                        schema: .object([("proposals", .array(.document))], optional: [("next", .proposal)])
+                    )
+                ],
+                handle: list
             ),
             APIEndpoint(
                 method: .get,
@@ -81,6 +88,20 @@ extension APIWork {
                 }
             ),
         ]
+    }
+
+    @Sendable private func list(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        _ = try await desk.looking(app) { (repository) in repository.app }
+        let (proposals, next) = try await desk.proposals(
+            of: channel,
+            in: app,
+            after: try call.query("after"),
+            limit: try call.query("limit", in: 1...100) ?? 50
+        )
+        return .json(
+            .fields([("proposals", .array(proposals.map(\.json))), ("next", next.map { .text($0.text) })])
+        )
     }
 
     @Sendable private func propose(_ call: APICall) async throws -> APIAnswer {

@@ -31,7 +31,7 @@ extension APIWork {
                 access: .anyone,
                 body: .json(
                     .object([
-                        ("name", .line(upTo: 100)), ("grants", .array(.grant, upTo: 100)),
+                        ("name", .line(upTo: AccessToken.nameLimit)), ("grants", .array(.grant, upTo: 100)),
                         ("days", .integer(1...Self.longest)),
                     ]),
                     limit: 65_536
@@ -83,7 +83,9 @@ extension APIWork {
             }
             guard !grants.isEmpty else { throw fields.broken("grants", "must hold at least one") }
             let name = try fields.string("name")
-            guard AccessToken.isName(name) else { throw fields.broken("name", AccessToken.nameRule) }
+            guard name.isOneLine(upTo: AccessToken.nameLimit) else {
+                throw fields.broken("name", String.oneLineRule(upTo: AccessToken.nameLimit))
+            }
             return (name, grants, try fields.integer("days", in: 1...longest))
         } catch { throw .malformed(error) }
     }

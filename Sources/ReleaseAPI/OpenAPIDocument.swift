@@ -137,6 +137,6 @@ enum OpenAPIDocument {
 enum APIPath {
     static let schemas: [String: APISchema] = [
         "app": .app, "channel": .channel, "upload": .sha256, "sha256": .sha256, "version": .positive,
-        "token": .text("^[0-9a-f]{16}$"), "proposal": .text("^[0-9a-f]{16}$"),
+        "token": .text("^[0-9a-f]{16}$"), "proposal": .proposal,
     ]
 }

@@ -23,15 +23,17 @@ package struct ReleaseAPI: RequestDelegate {
     private let logger = Logger(label: "patchsrv.api", factory: { _ in SwiftLogNoOpLogHandler() })
 
     /// - Parameters:
+    ///   - trustedProxies: addresses whose word counts for who asks (`X-Forwarded-For`).
     ///   - sinceStart: a clock that only counts up.
     ///   - report: told of what went wrong inside, one line each.
     package init(
         _ desk: ReleaseDesk,
         uploads: Uploads,
+        trustedProxies: Set<String> = [],
         sinceStart: @escaping @Sendable () -> Duration = Self.sinceStart,
         report: @escaping @Sendable (String) -> Void
     ) {
-        let gate = APIGate(records: desk.records, sinceStart: sinceStart)
+        let gate = APIGate(records: desk.records, trustedProxies: trustedProxies, sinceStart: sinceStart)
         let work = APIWork(desk: desk, uploads: uploads)
         var endpoints =
             work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
@@ -67,7 +69,7 @@ package struct ReleaseAPI: RequestDelegate {
 
     package func takes(_ request: FileRequest) -> Bool { request.path.segments.first == Self.prefix }
 
-    package func intake(of request: FileRequest) -> BodyIntake { .stream }
+    package func intake(of request: FileRequest) -> BodyIntake { .keptStream }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         do {
@@ -82,7 +84,7 @@ package struct ReleaseAPI: RequestDelegate {
         do {
             let response = try await responder.respond(
                 to: Request(fileRequest: request),
-                context: APIContext(source: APIContext.Source(logger: logger))
+                context: APIContext(source: APIContext.Source(logger: logger, remoteAddress: request.remoteAddress))
             )
             // The router's own: every endpoint says what it could not find.
             let isUnrouted = response.status == .notFound && response.headers[.contentType] == nil
@@ -120,7 +122,12 @@ package struct ReleaseAPI: RequestDelegate {
         _ gate: APIGate
     ) async throws -> Response {
         do {
-            let token = try await gate.admit(request, context.parameters, to: endpoint)
+            let token = try await gate.admit(
+                request,
+                from: context.remoteAddress,
+                context.parameters,
+                to: endpoint
+            )
             let call = APICall(request: request, parameters: context.parameters, token: token, body: endpoint.body)
             return Response(try await endpoint.handle(call))
         } catch let error as DeskError {
@@ -137,11 +144,14 @@ package struct ReleaseAPI: RequestDelegate {
 struct APIContext: RequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
+        let remoteAddress: String?
     }
 
     var coreContext: CoreRequestContextStorage
+    let remoteAddress: String?
 
     init(source: Source) {
+        remoteAddress = source.remoteAddress
         coreContext = CoreRequestContextStorage(source: source)
     }
 }

@@ -66,6 +66,10 @@ package struct ReleasePush: Sendable {
                 }
                 observe(.publishing)
                 return try await publish(state.id, notes, sent)
+            } catch .problem(let problem) where problem.kind == "incomplete" && rounds < Self.rounds {
+                // Something that the server had is gone: it says what it wants now.
+                rounds += 1
+                state = try await show(state.id)
             } catch .problem(let problem) where problem.status == 404 && rounds < Self.rounds {
                 // Somebody finished it meanwhile, or gave it up: the server knows what is left to do.
                 rounds += 1

@@ -1,3 +1,4 @@
+package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
@@ -12,4 +13,6 @@ package enum DeskError: Error, Equatable, Sendable {
     /// The online key cannot be opened, in words.
     case keyUnusable(String)
     case proposal(ProposalFault)
+    /// The history has no such release.
+    case noRelease(ChannelName, version: Int)
 }

@@ -22,13 +22,19 @@ package struct HistoryEntry: Equatable, Sendable {
     package let identity: SHA256Digest
     package let published: UTCTime
     package let actor: Actor
-    package let notes: ReleaseNotes
+    package private(set) var notes: ReleaseNotes
     package let patches: [Patch]
     /// What it carried out.
     package let proposal: ProposalID?
 
     package var key: RecordKey {
         RecordKey(Self.collection, Self.prefix(app, channel) + RecordKey.digits(roleVersion) + "/" + identity.hex)
+    }
+
+    func with(_ notes: ReleaseNotes) -> HistoryEntry {
+        var entry = self
+        entry.notes = notes
+        return entry
     }
 
     static func prefix(_ app: AppID, _ channel: ChannelName) -> String { "\(app)/\(channel)/" }

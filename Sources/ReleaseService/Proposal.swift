@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchTrust
 package import ServerRecords
 
 /// A change of a channel that somebody proposed and a key holder has yet to sign.
@@ -7,6 +8,10 @@ package import ServerRecords
 package struct Proposal: Equatable, Sendable {
     package static let collection = "proposal"
     package static let noteLimit = 200
+    /// Bytes of a request that proposes: rules with some 900 users.
+    package static let bodyLimit = 65_536
+    /// Of what it would change, so many lines are kept.
+    static let differenceLimit = 200
 
     package enum State: Equatable, Sendable {
         case open
@@ -46,7 +51,8 @@ package struct Proposal: Equatable, Sendable {
         self.created = created
         self.actor = actor
         self.roleVersion = roleVersion
-        self.difference = difference
+        let rest = difference.count - Self.differenceLimit
+        self.difference = difference.prefix(Self.differenceLimit) + (rest > 0 ? ["… and \(rest) more"] : [])
         state = .open
     }
 
@@ -114,6 +120,13 @@ extension Proposal {
         )
     }
 
-    /// What the audit log says of it.
-    var audited: JSON { .fields([("proposal", .text(id.text)), ("change", .fields(change.members))]) }
+    /// What the audit log says of it: the change itself may be long, and is named by its digest.
+    var audited: JSON {
+        let words = change.words(channel: channel).unicodeScalars
+        return .fields([
+            ("proposal", .text(id.text)),
+            ("sha256", .text(SHA256Digest(of: JSON.fields(change.members).canonicalBytes).hex)),
+            ("summary", .text(String(words.prefix(Self.noteLimit)) + (words.count > Self.noteLimit ? "…" : ""))),
+        ])
+    }
 }

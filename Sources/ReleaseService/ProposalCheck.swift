@@ -32,8 +32,7 @@ struct ProposalCheck: Equatable, Sendable {
             difference = listed.map { "- \($0.patchID) \($0.version) is withdrawn; devices that run it take it back" }
         case .rules(let id, let version, let edit):
             _ = try Self.listed(id, version, current, channel)
-            let rules = edit.members.map { "\($0.key.text) \(String(decoding: $0.value.fileBytes, as: UTF8.self))" }
-            difference = ["~ \(id) \(version): " + rules.joined(separator: ", ")]
+            difference = ["~ \(id) \(version): \(edit.words)"]
         }
     }
 
@@ -60,7 +59,7 @@ struct ProposalCheck: Equatable, Sendable {
             if let same = own.first(where: { $0.version == patch.version }) {
                 guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
                 if same.rollout != patch.rollout {
-                    lines.append("~ \(label): rollout goes from \(same.rollout) to \(patch.rollout)")
+                    lines.append("~ \(label): rollout goes from \(Share(same.rollout)) to \(Share(patch.rollout))")
                 }
                 if own.first?.version != patch.version,
                     source.patches.first(where: { $0.patchID == patch.patchID }) == patch

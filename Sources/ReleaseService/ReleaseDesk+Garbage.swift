@@ -88,10 +88,8 @@ extension GarbagePins {
         let folder = repository.folder.uploads.appending(repository.app.text)
         var pins = self
         for id in (try? files.list(folder)) ?? [] {
-            guard let upload = try? UploadedRelease(at: folder.appending(id), in: repository, files: files) else {
-                continue
-            }
-            if let counted = try? upload.pins(in: repository, files: files) { pins.merge(counted) }
+            let counted = try? GarbagePins(ofUploadAt: folder.appending(id), to: repository, files: files)
+            if let counted { pins.merge(counted) }
         }
         return pins
     }

@@ -15,13 +15,14 @@ extension ReleaseDesk {
         in app: AppID,
         by actor: Actor
     ) async throws(DeskError) -> Proposal {
-        let open = try await proposals(of: channel, in: app).filter { $0.state == .open }
-        guard open.count < Self.proposalLimit else { throw .proposal(.tooMany(limit: Self.proposalLimit)) }
+        guard try await openProposals(of: channel, in: app) < Self.proposalLimit else {
+            throw .proposal(.tooMany(limit: Self.proposalLimit))
+        }
         let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
             try Self.check(change, of: channel, in: repository)
         }
         let proposal = Proposal(
-            id: Self.newID(),
+            id: Self.newID(at: records.now()),
             app: app,
             channel: channel,
             change: change,
@@ -62,14 +63,40 @@ extension ReleaseDesk {
         } catch { return (.failure(error), 0) }
     }
 
-    /// All of a channel, those that are done too, in no order that means anything.
-    package func proposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [Proposal] {
+    /// Those of a channel by their ids, the oldest first, those that are done too.
+    ///
+    /// - Parameter id: only those after this one.
+    /// - Returns: at most ``ServerRecords/pageBytes`` of them, and the id after which the next page begins.
+    package func proposals(
+        of channel: ChannelName,
+        in app: AppID,
+        after id: ProposalID?,
+        limit: Int
+    ) async throws(DeskError) -> (proposals: [Proposal], next: ProposalID?) {
         try await reading { () async throws(RecordError) in
-            let range = RecordRange(Proposal.collection, prefix: Proposal.prefix(channel, app), limit: 10_000)
+            let page = try await records.page(
+                RecordRange(
+                    Proposal.collection,
+                    prefix: Proposal.prefix(channel, app),
+                    after: id.map { Proposal.key($0, channel, app).name },
+                    limit: limit,
+                    bytes: ServerRecords.pageBytes
+                )
+            )
             var proposals: [Proposal] = []
-            for record in try await records.store.records(range) { proposals.append(try Proposal(record)) }
-            return proposals.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+            for record in page.records { proposals.append(try Proposal(record)) }
+            return (proposals, page.hasMore ? proposals.last?.id : nil)
         }
+    }
+
+    private func openProposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> Int {
+        var page = try await proposals(of: channel, in: app, after: nil, limit: Self.proposalLimit)
+        var open = page.proposals.count { $0.state == .open }
+        while let next = page.next {
+            page = try await proposals(of: channel, in: app, after: next, limit: Self.proposalLimit)
+            open += page.proposals.count { $0.state == .open }
+        }
+        return open
     }
 
     package func proposal(_ id: ProposalID, of channel: ChannelName, in app: AppID) async throws(DeskError) -> Proposal
@@ -125,8 +152,11 @@ extension ReleaseDesk {
         return found
     }
 
-    private static func newID() -> ProposalID {
-        guard let id = ProposalID(Hex.text(SecureRandom.bytes(8))) else {
+    /// Begins with the time in seconds, so that ids are in the order in which they were made.
+    private static func newID(at now: UTCTime) -> ProposalID {
+        let seconds = UInt32(truncatingIfNeeded: now.seconds)
+        let time = (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (24 - 8 * $0)) }
+        guard let id = ProposalID(Hex.text(time + SecureRandom.bytes(4))) else {
             preconditionFailure("eight bytes are 16 digits")
         }
         return id

@@ -78,28 +78,3 @@ package struct ReleaseDesk: Sendable {
         }
     }
 }
-
-extension ReleaseDesk {
-    /// Releases of a channel, newest first.
-    ///
-    /// - Parameter version: only those below it.
-    package func history(
-        of channel: ChannelName,
-        in app: AppID,
-        below version: Int?,
-        limit: Int
-    ) async throws(DeskError) -> [HistoryEntry] {
-        try await reading { () async throws(RecordError) in
-            let range = RecordRange(
-                HistoryEntry.collection,
-                prefix: HistoryEntry.prefix(app, channel),
-                after: version.map { HistoryEntry.name(app, channel, below: $0) },
-                order: .descending,
-                limit: limit
-            )
-            var entries: [HistoryEntry] = []
-            for record in try await records.store.records(range) { entries.append(try HistoryEntry(record)) }
-            return entries
-        }
-    }
-}

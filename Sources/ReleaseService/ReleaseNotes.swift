@@ -38,9 +38,7 @@ package struct ReleaseNotes: Equatable, Sendable {
     /// One line of text; nil where it does not stand.
     static func line(_ fields: Fields, _ key: String, limit: Int) throws(FormatError) -> String? {
         guard let text = try fields.optionalString(key) else { return nil }
-        guard (1...limit).contains(text.utf8.count), !text.unicodeScalars.contains(where: \.properties.isControl) else {
-            throw fields.broken(key, "must be one line of 1 to \(limit) bytes")
-        }
+        guard text.isOneLine(upTo: limit) else { throw fields.broken(key, String.oneLineRule(upTo: limit)) }
         return text
     }
 

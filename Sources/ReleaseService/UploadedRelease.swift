@@ -1,173 +1,162 @@
-package import PatchFormat
+import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A part of a release that the server does not have yet.
-package struct UploadNeed: Equatable, Sendable {
-    /// For people: a target's path, or the entry that an object belongs to.
-    package let name: String
-    package let sha256: SHA256Digest
-    /// In bytes.
-    package let size: Int
-    /// Whether it is a list, a manifest or a column: what is there may name more.
-    let isTarget: Bool
-}
-
-/// A release on its way in: a folder of its own, out of everybody's sight.
+/// A release on its way in: what it names, and what of that is still to come.
 ///
 /// ```
-/// uploads/APP/<role identity>/release.json, role.json
-/// uploads/APP/<role identity>/blobs/<sha256>          a part, whole and digested
-/// uploads/APP/<role identity>/blobs/<sha256>.part     a part of which more is to come
+/// role ──▶ targets: list, manifests, columns
+/// list ──▶ scripts, and which manifests count ──▶ assets
 /// ```
+///
+/// Each list and manifest is read once, when it and what names it are here: ``nextToRead()``, ``contents(of:)``,
+/// ``take(_:limit:)``.
 struct UploadedRelease: Sendable {
-    /// All contents of one release together.
+    /// All contents of one release together, whoever has them.
     static let totalLimit = 64_000_000_000
 
-    let header: ReleaseHeader
-    let role: Envelope
-    let parsed: TargetsRole
-    let folder: FilePath
-    let draft: Draft?
+    private(set) var offer: Offer
+    let shelf: UploadShelf
     /// What is left to be sent, by digest.
     private(set) var wanted: [SHA256Digest: UploadNeed] = [:]
 
-    var blobs: FilePath { folder.appending("blobs") }
-    func blob(_ sha256: SHA256Digest) -> FilePath { blobs.appending(sha256.hex) }
-    func part(_ sha256: SHA256Digest) -> FilePath { blobs.appending(sha256.hex + ".part") }
+    private let paths: [SHA256Digest: [TargetPath]]
+    private var here: Set<TargetPath> = []
+    /// Of which entry a manifest is, for those that the list names.
+    private var manifests: [TargetPath: Label] = [:]
+    private var unread: [TargetPath] = []
+    /// Objects that were counted.
+    private(set) var objects: Set<SHA256Digest> = []
+    private var total = 0
 
-    init(
-        _ header: ReleaseHeader,
-        _ role: Envelope,
-        _ parsed: TargetsRole,
-        at folder: FilePath,
-        in repository: AppRepository,
-        files: any FileOperations
-    ) throws(UploadError) {
-        self.header = header
-        self.role = role
-        self.parsed = parsed
-        self.folder = folder
-        do throws(ServerError) {
-            draft = try repository.draft(of: header.channel, version: header.roleVersion, identity: role.identity)
-        } catch { throw .desk(.server(error)) }
-        try lookAgain(in: repository, files: files)
+    var header: ReleaseHeader { offer.header }
+    var role: Envelope { offer.role }
+    var identity: SHA256Digest { offer.identity }
+
+    /// Looks at everything that is here.
+    init(_ offer: Offer, on shelf: UploadShelf, totalLimit: Int) throws(UploadError) {
+        self.offer = offer
+        self.shelf = shelf
+        let targets = try Self.targets(of: offer.parsed)
+        paths = Dictionary(grouping: targets, by: \.file.sha256).mapValues { $0.map(\.path) }
+        for (path, file) in targets {
+            total += file.size
+            if try shelf.hasTarget(path, file.sha256) { arrived(path) } else { wanted[file.sha256] = file }
+        }
+        while let path = nextToRead() { try take(try contents(of: path), limit: totalLimit) }
+        guard total <= totalLimit else { throw .tooLarge(bytes: total, limit: totalLimit) }
     }
 
-    /// A part has come; a list or a manifest names more.
-    mutating func received(_ need: UploadNeed, in repository: AppRepository, files: any FileOperations)
-        throws(UploadError)
-    {
-        wanted[need.sha256] = nil
-        if need.isTarget { try lookAgain(in: repository, files: files) }
-    }
-
-    private mutating func lookAgain(in repository: AppRepository, files: any FileOperations) throws(UploadError) {
-        var wanted: [SHA256Digest: UploadNeed] = [:]
-        var total = 0
-        var targets: [TargetPath: [UInt8]] = [:]
-        for (name, file) in parsed.targets {
+    private static func targets(of role: TargetsRole) throws(UploadError) -> [(path: TargetPath, file: UploadNeed)] {
+        var targets: [(TargetPath, UploadNeed)] = []
+        for (name, file) in role.targets {
             guard let path = TargetPath(name.text), let sha256 = file.sha256 else {
                 throw .malformed(FormatError("role.json", field: "signed.targets.\(name)", rule: TargetPath.rule))
             }
             guard file.length <= Limits.manifest else {
                 throw .tooLarge(bytes: file.length, limit: Limits.manifest)
             }
-            if let bytes = try target(path, sha256, in: repository, files: files) {
-                targets[path] = bytes
-            } else {
-                wanted[sha256] = UploadNeed(name: path.text, sha256: sha256, size: file.length, isTarget: true)
-                total += file.length
-            }
+            targets.append((path, UploadNeed(name: path.text, sha256: sha256, size: file.length)))
         }
-        for need in try objects(named: targets) where wanted[need.sha256] == nil {
-            guard try !has(need.sha256, in: repository, files: files) else { continue }
-            wanted[need.sha256] = need
-            total += need.size
-            guard total <= Self.totalLimit else { throw .tooLarge(bytes: total, limit: Self.totalLimit) }
-        }
-        self.wanted = wanted
+        return targets
     }
 
-    func target(
-        _ path: TargetPath,
-        _ sha256: SHA256Digest,
-        in repository: AppRepository,
-        files: any FileOperations
-    ) throws(UploadError) -> [UInt8]? {
-        do throws(FileError) {
-            if try files.status(of: blob(sha256)) != nil { return try files.read(blob(sha256), limit: Limits.manifest) }
-        } catch { throw .file(error) }
-        do throws(ServerError) { return try repository.publishedTarget(path, sha256, in: draft) } catch {
-            throw .desk(.server(error))
-        }
+    /// The same content with more signatures.
+    mutating func take(_ offer: Offer) {
+        self.offer = offer
     }
 
-    private func has(
-        _ sha256: SHA256Digest,
-        in repository: AppRepository,
-        files: any FileOperations
-    ) throws(UploadError) -> Bool {
-        do throws(FileError) { if try files.status(of: blob(sha256)) != nil { return true } } catch {
-            throw .file(error)
-        }
-        if draft?.release.objects[sha256] != nil { return true }
-        do throws(ServerError) { return try repository.hasObject(sha256) } catch {
-            throw .desk(.server(error))
-        }
+    // MARK: - What comes
+
+    /// A part has come.
+    mutating func arrived(_ sha256: SHA256Digest) {
+        wanted[sha256] = nil
+        for path in paths[sha256] ?? [] { arrived(path) }
     }
 
-    /// Scripts and assets that the list and the manifests name, as far as these are here.
-    func objects(named targets: [TargetPath: [UInt8]]) throws(UploadError) -> [UploadNeed] {
-        guard let bytes = targets[.patchList(header.channel)] else { return [] }
-        var needs: [UploadNeed] = []
+    private mutating func arrived(_ path: TargetPath) {
+        guard here.insert(path).inserted else { return }
+        if path == .patchList(header.channel) || manifests[path] != nil { unread.append(path) }
+    }
+
+    /// A list or a manifest that is here and has not been read; whoever gets it reads it.
+    mutating func nextToRead() -> TargetPath? { unread.popLast() }
+
+    /// What a list or a manifest names, and whether the server has it.
+    struct Contents: Sendable {
+        var needs: [(need: UploadNeed, isHere: Bool)] = []
+        var manifests: [TargetPath: Label] = [:]
+    }
+
+    /// Empty where its bytes have gone meanwhile: who publishes looks at everything again.
+    func contents(of path: TargetPath) throws(UploadError) -> Contents {
+        guard let sha256 = offer.parsed.targets[ExactString(path.text)]?.sha256,
+            let bytes = try shelf.target(path, sha256)
+        else { return Contents() }
+        var contents = Contents()
+        for need in try needs(of: path, bytes, naming: &contents.manifests) {
+            contents.needs.append((need, try shelf.hasObject(need.sha256)))
+        }
+        return contents
+    }
+
+    private func needs(
+        of path: TargetPath,
+        _ bytes: [UInt8],
+        naming manifests: inout [TargetPath: Label]
+    ) throws(UploadError) -> [UploadNeed] {
         do throws(FormatError) {
+            if let label = self.manifests[path] {
+                return try AssetManifest(bytes, named: path.text).assets.map {
+                    UploadNeed(name: "\(label) \($0.path)", $0.fingerprint)
+                }
+            }
+            var needs: [UploadNeed] = []
             for entry in try ParsedPatchList(bytes).list.entries {
                 let label = Label(patchID: entry.patchID, version: entry.version)
                 switch entry.kind {
                 case .script: needs.append(UploadNeed(name: "\(label)", entry.fingerprint))
-                case .bundle:
-                    let path = TargetPath.manifest(
-                        channel: header.channel,
-                        patchID: entry.patchID,
-                        version: entry.version
-                    )
-                    guard let manifest = targets[path] else { continue }
-                    for asset in try AssetManifest(manifest, named: path.text).assets {
-                        needs.append(UploadNeed(name: "\(label) \(asset.path)", asset.fingerprint))
-                    }
+                case .bundle: manifests[.manifest(of: label, in: header.channel)] = label
                 }
             }
+            return needs
         } catch { throw .malformed(error) }
-        return needs
     }
 
-    /// The release as it is published: what came, and for the rest what the server has.
-    func release(in repository: AppRepository, files: any FileOperations) throws(UploadError) -> SignedRelease {
-        guard wanted.isEmpty else { throw .incomplete(missing: wanted.count) }
-        var targets: [TargetPath: [UInt8]] = [:]
-        for (name, file) in parsed.targets {
-            guard let path = TargetPath(name.text), let sha256 = file.sha256,
-                let bytes = try target(path, sha256, in: repository, files: files)
-            else { throw .incomplete(missing: 1) }
-            targets[path] = bytes
+    mutating func take(_ contents: Contents, limit: Int) throws(UploadError) {
+        for (need, isHere) in contents.needs where objects.insert(need.sha256).inserted {
+            total += need.size
+            if !isHere, wanted[need.sha256] == nil { wanted[need.sha256] = need }
         }
-        var objects = draft?.release.objects ?? [:]
-        for need in try self.objects(named: targets) {
-            let blob = blob(need.sha256)
-            do throws(FileError) { if try files.status(of: blob) != nil { objects[need.sha256] = blob } } catch {
-                throw .file(error)
-            }
+        guard total <= limit else { throw .tooLarge(bytes: total, limit: limit) }
+        for (path, label) in contents.manifests where manifests.updateValue(label, forKey: path) == nil {
+            if here.contains(path) { unread.append(path) }
         }
-        return SignedRelease(header: header, role: role, targets: targets, objects: objects)
     }
 }
 
-extension UploadNeed {
-    fileprivate init(name: String, _ fingerprint: Fingerprint) {
-        self.init(name: name, sha256: fingerprint.sha256, size: fingerprint.size, isTarget: false)
+extension UploadedRelease {
+    /// The release as it is published: what came, and for the rest what the server has.
+    func release() throws(UploadError) -> SignedRelease {
+        guard wanted.isEmpty else { throw .incomplete(missing: wanted.count) }
+        var targets: [TargetPath: [UInt8]] = [:]
+        for (sha256, paths) in paths {
+            for path in paths {
+                guard let bytes = try shelf.target(path, sha256) else { throw .incomplete(missing: 1) }
+                targets[path] = bytes
+            }
+        }
+        var found = shelf.draft?.release.objects ?? [:]
+        for sha256 in objects where try shelf.hasBlob(sha256) { found[sha256] = shelf.blob(sha256) }
+        return SignedRelease(header: header, role: role, targets: targets, objects: found)
+    }
+}
+
+extension TargetPath {
+    fileprivate static func manifest(of label: Label, in channel: ChannelName) -> TargetPath {
+        .manifest(channel: channel, patchID: label.patchID, version: label.version)
     }
 }

@@ -11,7 +11,8 @@ import SystemPackage
 /// are whole.
 ///
 /// An upload has the name of its release's content, so whoever begins it again after an interruption goes on with it.
-/// Only what the server lacks is asked for. Nothing of it can be seen by a device.
+/// Only what the server lacks is asked for. Nothing of it can be seen by a device. The actor holds what is known of each;
+/// bytes are written and digested by whoever brings them.
 package actor Uploads {
     /// Of one app at a time.
     package static let limit = 20
@@ -29,54 +30,71 @@ package actor Uploads {
     }
 
     private let desk: ReleaseDesk
+    private let totalLimit: Int
     private var open: [String: UploadedRelease] = [:]
+    /// Beginning and opening an upload go one after the other.
+    private var turns: [String: Turn] = [:]
     private var receiving: Set<String> = []
 
     package init(_ desk: ReleaseDesk) {
+        self.init(desk, totalLimit: UploadedRelease.totalLimit)
+    }
+
+    /// - Parameter totalLimit: bytes of all contents of one release together.
+    package init(_ desk: ReleaseDesk, totalLimit: Int) {
         self.desk = desk
+        self.totalLimit = totalLimit
     }
 
     private var files: any FileOperations { desk.files }
-    private func folder(_ app: AppID) -> FilePath { desk.folder.uploads.appending(app.text) }
 
-    /// Begins an upload, or goes on with it.
+    private func folder(_ id: String, _ app: AppID) -> UploadFolder {
+        UploadFolder(path: desk.folder.uploads.appending(app.text).appending(id), files: files)
+    }
+
+    /// Begins an upload, or goes on with it: signatures that others have brought stay.
     package func begin(
         _ header: ReleaseHeader,
         _ role: Envelope,
         for app: AppID
     ) async throws(UploadError) -> State {
         guard header.app == app else { throw .otherApp(header.app) }
-        let parsed = try await looking(app) { (repository) throws(ServerError) in
-            try repository.checkOffer(of: header, role)
+        let offer = try await offer(header, role, for: app)
+        let id = offer.identity.hex
+        do throws(FileError) { try await removeStale() } catch { throw .file(error) }
+        try await turn(of: id) { () async throws(UploadError) in
+            try checkNumber(beside: id, of: app)
+            let folder = folder(id, app)
+            let merged = try await onThread { () throws(UploadError) in try folder.begin(offer) }
+            if open[id] != nil {
+                open[id]?.take(merged)
+            } else {
+                open[id] = try await load(merged, from: folder)
+            }
         }
-        let id = role.identity.hex
-        let folder = folder(app).appending(id)
+        return try await state(id, of: app)
+    }
+
+    private func checkNumber(beside id: String, of app: AppID) throws(UploadError) {
+        let folder = desk.folder.uploads.appending(app.text)
         let others: Int
         do throws(FileError) {
-            try files.makeDirectory(self.folder(app))
-            try removeStale()
-            others = try files.list(self.folder(app)).count { $0 != id }
+            try files.makeDirectory(folder)
+            others = try files.list(folder).count { $0 != id }
         } catch { throw .file(error) }
         guard others < Self.limit else { throw .tooMany(limit: Self.limit) }
-        do throws(FileError) {
-            try files.makeDirectory(folder.appending("blobs"))
-            try files.replace("role.json", in: folder, with: role.fileBytes)
-            try files.replace("release.json", in: folder, with: header.json.fileBytes)
-        } catch { throw .file(error) }
-        let upload = try await load(header, role, parsed, at: folder)
-        open[id] = upload
-        return state(upload)
     }
 
     package func state(_ id: String, of app: AppID) async throws(UploadError) -> State {
-        state(try await upload(id, of: app))
+        let upload = try await upload(id, of: app)
+        return try await onThread { () throws(UploadError) in State(upload) }
     }
 
     /// How many bytes of a part are here.
     package func offset(of sha256: SHA256Digest, _ id: String, of app: AppID) async throws(UploadError) -> Int {
         let upload = try await upload(id, of: app)
-        guard upload.wanted[sha256] != nil else { throw .notWanted(sha256) }
-        return try size(of: upload.part(sha256))
+        guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
+        return try upload.shelf.part(need).size
     }
 
     /// Takes bytes of a part from `offset` on.
@@ -93,198 +111,138 @@ package actor Uploads {
         guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
         guard receiving.insert(id + sha256.hex).inserted else { throw .inUse(sha256) }
         defer { receiving.remove(id + sha256.hex) }
-        let part = upload.part(sha256)
-        let there = try size(of: part)
+        let part = upload.shelf.part(need)
+        let there = try part.size
         guard there == offset else { throw .wrongOffset(sha256, next: there) }
-        let received = try await take(body, of: need, at: part, from: there)
+        let received = try await part.take(body, from: there)
         guard received == need.size else { return received }
-        try settle(part, of: need, as: upload.blob(sha256))
-        guard var current = open[id] else { throw .unknown(id: id) }
-        try current.received(need, in: try repository(app), files: files)
-        open[id] = current
+        do throws(UploadError) { try await part.settle() } catch {
+            throw open[id] == nil ? .unknown(id: id) : error
+        }
+        open[id]?.arrived(sha256)
+        try await readOn(id)
         return received
     }
 
+    /// Reads lists and manifests that have come: they name more.
+    private func readOn(_ id: String) async throws(UploadError) {
+        while let path = open[id]?.nextToRead(), let upload = open[id] {
+            let contents = try await onThread { () throws(UploadError) in try upload.contents(of: path) }
+            try open[id]?.take(contents, limit: totalLimit)
+        }
+    }
+
     /// Verifies what has come and publishes it, or keeps it as a draft.
+    ///
+    /// - Throws: `incomplete` also when something is gone that the server had: what is wanted now stands in the state.
     package func publish(
         _ id: String,
         of app: AppID,
         notes: ReleaseNotes,
         by actor: Actor
     ) async throws(UploadError) -> PublishOutcome {
-        let upload = try await upload(id, of: app)
-        let release = try upload.release(in: try repository(app), files: files)
+        let upload = try await lookAgain(try await upload(id, of: app))
+        let release = try await onThread { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
         do throws(DeskError) { outcome = try await desk.publish(release, notes: notes, by: actor) } catch {
+            // Perhaps it was collected since.
+            if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
             throw .desk(error)
         }
-        try remove(id, of: app)
+        try await remove(id, of: app)
         return outcome
+    }
+
+    /// Looks at everything once more: a collection of garbage may have taken what was counted on.
+    private func lookAgain(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
+        let id = upload.identity.hex
+        let fresh = try await look(upload.offer, at: upload.shelf.folder)
+        guard let now = open[id] else { throw .unknown(id: id) }
+        let arrived = upload.wanted.keys.filter { now.wanted[$0] == nil }
+        open[id] = fresh
+        open[id]?.take(now.offer)
+        for sha256 in arrived { open[id]?.arrived(sha256) }
+        try await readOn(id)
+        guard let current = open[id] else { throw .unknown(id: id) }
+        guard current.wanted.isEmpty else { throw .incomplete(missing: current.wanted.count) }
+        return current
     }
 
     package func cancel(_ id: String, of app: AppID) async throws(UploadError) {
         _ = try await upload(id, of: app)
-        try remove(id, of: app)
+        try await remove(id, of: app)
+    }
+
+    private func remove(_ id: String, of app: AppID) async throws(UploadError) {
+        (open[id], turns[id]) = (nil, nil)
+        do throws(FileError) { try await folder(id, app).remove() } catch { throw .file(error) }
     }
 
     /// Removes uploads to which nothing came for ``patience``; looked for whenever one begins.
-    package func removeStale() throws(FileError) {
-        let root = desk.folder.uploads
-        let now = desk.records.now()
-        guard try files.status(of: root) != nil else { return }
-        for app in try files.list(root) {
-            for id in try files.list(root.appending(app)) where !receiving.contains(where: { $0.hasPrefix(id) }) {
-                let folder = root.appending(app).appending(id)
-                let touched = try touched(folder)
-                guard UTCTime(seconds: Int(touched / 1_000_000_000)).adding(Self.patience) < now else { continue }
-                try files.removeTree(folder)
-                open[id] = nil
-            }
+    package func removeStale() async throws(FileError) {
+        let time = desk.records.now().adding(.zero - Self.patience)
+        for (id, folder) in try await UploadFolder.untouched(since: time, below: desk.folder.uploads, files: files) {
+            guard !receiving.contains(where: { $0.hasPrefix(id) }) else { continue }
+            (open[id], turns[id]) = (nil, nil)
+            try await folder.remove()
         }
     }
 
-    /// When something was last written of an upload, in nanoseconds.
-    private func touched(_ folder: FilePath) throws(FileError) -> Int64 {
-        let blobs = folder.appending("blobs")
-        var paths = [folder, blobs]
-        if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.appending($0) } }
-        var newest: Int64 = 0
-        for path in paths { newest = max(newest, try files.status(of: path)?.identity.modified ?? 0) }
-        return newest
-    }
-
-    private func repository(_ app: AppID) throws(UploadError) -> AppRepository {
-        do throws(ServerError) { return try desk.repository(app) } catch { throw .desk(.server(error)) }
-    }
-
-    private func remove(_ id: String, of app: AppID) throws(UploadError) {
-        open[id] = nil
-        do throws(FileError) { try files.removeTree(folder(app).appending(id)) } catch { throw .file(error) }
-    }
-
-    private func state(_ upload: UploadedRelease) -> State {
-        State(
-            id: upload.role.identity.hex,
-            app: upload.header.app,
-            channel: upload.header.channel,
-            roleVersion: upload.header.roleVersion,
-            needs: upload.wanted.values.sorted { ($0.name, $0.sha256) < ($1.name, $1.sha256) }
-        )
-    }
-
-    private func take<Body: AsyncSequence & Sendable>(
-        _ body: Body,
-        of need: UploadNeed,
-        at part: FilePath,
-        from offset: Int
-    ) async throws(UploadError) -> Int where Body.Element == ByteBuffer {
-        var received = offset
-        do {
-            let writer = try offset > 0 ? files.append(to: part) : newFile(part)
-            for try await piece in body {
-                guard received + piece.readableBytes <= need.size else {
-                    throw UploadError.tooLong(need.sha256, size: need.size)
-                }
-                try writer.append(Array(piece.readableBytesView))
-                received += piece.readableBytes
-            }
-            try writer.close()
-        } catch let error as UploadError {
-            throw error
-        } catch let error as FileError {
-            throw .file(error)
-        } catch { throw .interrupted }
-        return received
-    }
-
-    private func newFile(_ part: FilePath) throws(FileError) -> any FileWriter {
-        try files.removeIfPresent(part)
-        return try files.create(part, permissions: .privateFile)
-    }
-
-    private func settle(_ part: FilePath, of need: UploadNeed, as blob: FilePath) throws(UploadError) {
-        let isRight: Bool
-        do throws(FileError) {
-            isRight = try files.fingerprint(of: part, limit: need.size).sha256 == need.sha256
-            if isRight { try files.rename(part, to: blob) } else { try files.removeIfPresent(part) }
-        } catch { throw .file(error) }
-        guard isRight else { throw .wrongBytes(need.sha256) }
-    }
-
-    private func size(of part: FilePath) throws(UploadError) -> Int {
-        do throws(FileError) { return try files.status(of: part)?.identity.size ?? 0 } catch { throw .file(error) }
-    }
+    // MARK: - Opening
 
     private func upload(_ id: String, of app: AppID) async throws(UploadError) -> UploadedRelease {
         guard SHA256Digest(hex: id) != nil else { throw .unknown(id: id) }
-        if let upload = open[id] {
-            guard upload.header.app == app else { throw .unknown(id: id) }
-            return upload
-        }
-        let folder = folder(app).appending(id)
-        let header: ReleaseHeader
-        let role: Envelope
-        do {
-            guard try files.status(of: folder.appending("release.json")) != nil else {
-                throw UploadError.unknown(id: id)
+        if open[id] == nil {
+            let folder = folder(id, app)
+            let found = try await onThread { () throws(UploadError) in try folder.documents() }
+            guard let (header, role) = found else { throw .unknown(id: id) }
+            let offer = try await offer(header, role, for: app)
+            try await turn(of: id) { () async throws(UploadError) in
+                if open[id] == nil { open[id] = try await load(offer, from: folder) }
             }
-            header = try ReleaseHeader(try files.read(folder.appending("release.json"), limit: Limits.releaseHeader))
-            role = try Envelope(
-                try files.read(folder.appending("role.json"), limit: Limits.targetsRole),
-                role: header.channel.text,
-                limit: Limits.targetsRole
-            )
-        } catch let error as UploadError {
-            throw error
-        } catch let error as FormatError {
-            throw .malformed(error)
-        } catch let error as FileError {
-            throw .file(error)
-        } catch { throw .interrupted }
-        let parsed = try await looking(app) { (repository) throws(ServerError) in
-            try repository.checkOffer(of: header, role)
         }
-        let upload = try await load(header, role, parsed, at: folder)
-        open[id] = upload
+        guard let upload = open[id], upload.header.app == app else { throw .unknown(id: id) }
         return upload
     }
 
-    /// After a power cut a part may have its name and not its bytes: what is there is digested again.
-    private func load(
-        _ header: ReleaseHeader,
-        _ role: Envelope,
-        _ parsed: TargetsRole,
-        at folder: FilePath
-    ) async throws(UploadError) -> UploadedRelease {
-        let (files, desk) = (files, desk)
-        let result = try await onThread { () throws(UploadError) in
-            let blobs = folder.appending("blobs")
-            do throws(FileError) {
-                for name in try files.list(blobs) {
-                    let path = blobs.appending(name)
-                    let found = try files.fingerprint(of: path, limit: Limits.object).sha256.hex
-                    if name == "\(found).part" {
-                        // Its last byte had come, and the process ended before it had its name.
-                        try files.rename(path, to: blobs.appending(found))
-                    } else if name != found, !name.hasSuffix(".part") {
-                        try files.remove(path)
-                    }
-                }
-            } catch { throw .file(error) }
-            let repository: AppRepository
-            do throws(ServerError) { repository = try desk.repository(header.app) } catch {
-                throw .desk(.server(error))
-            }
-            return try UploadedRelease(header, role, parsed, at: folder, in: repository, files: files)
-        }
-        return result
+    private func turn(of id: String, _ work: () async throws(UploadError) -> Void) async throws(UploadError) {
+        let turn = turns[id] ?? Turn()
+        turns[id] = turn
+        defer { if open[id] == nil { turns[id] = nil } }
+        try await turn.taken(work)
     }
 
-    private func looking<Value: Sendable>(
-        _ app: AppID,
-        _ work: @escaping @Sendable (AppRepository) throws(ServerError) -> Value
-    ) async throws(UploadError) -> Value {
-        do throws(DeskError) { return try await desk.looking(app, work) } catch { throw .desk(error) }
+    /// What a process before this one left is digested again.
+    private func load(_ offer: Offer, from folder: UploadFolder) async throws(UploadError) -> UploadedRelease {
+        let upload = try await shelf(offer, at: folder.path)
+        try await upload.digestAll()
+        return try await look(offer, at: folder.path)
+    }
+
+    private func shelf(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadShelf {
+        let desk = desk
+        return try await onThread { () throws(UploadError) in
+            let repository: AppRepository
+            do throws(ServerError) { repository = try desk.repository(offer.header.app) } catch {
+                throw .desk(.server(error))
+            }
+            return try UploadShelf(offer, at: path, in: repository, files: desk.files)
+        }
+    }
+
+    private func look(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadedRelease {
+        let (shelf, limit) = (try await shelf(offer, at: path), totalLimit)
+        return try await onThread { () throws(UploadError) in
+            try UploadedRelease(offer, on: shelf, totalLimit: limit)
+        }
+    }
+
+    private func offer(_ header: ReleaseHeader, _ role: Envelope, for app: AppID) async throws(UploadError) -> Offer {
+        do throws(DeskError) {
+            return try await desk.looking(app) { (repository) throws(ServerError) in
+                try repository.checkOffer(of: header, role)
+            }
+        } catch { throw .desk(error) }
     }
 
     private func onThread<Value: Sendable>(
@@ -297,5 +255,15 @@ package actor Uploads {
             }
         } catch { throw .desk(error) }
         return try result.get()
+    }
+}
+
+extension Uploads.State {
+    fileprivate init(_ upload: UploadedRelease) {
+        id = upload.identity.hex
+        app = upload.header.app
+        channel = upload.header.channel
+        roleVersion = upload.header.roleVersion
+        needs = upload.wanted.values.sorted { ($0.name, $0.sha256) < ($1.name, $1.sha256) }
     }
 }

@@ -80,13 +80,34 @@ package struct RecordRange: Equatable, Sendable {
     package let after: String?
     package let order: Order
     package let limit: Int
+    /// Bytes of values after which no record is added; the first one always is.
+    package let bytes: Int
 
-    package init(_ collection: String, prefix: String = "", after: String? = nil, order: Order = .ascending, limit: Int)
-    {
+    package init(
+        _ collection: String,
+        prefix: String = "",
+        after: String? = nil,
+        order: Order = .ascending,
+        limit: Int,
+        bytes: Int = .max
+    ) {
         self.collection = collection
         self.prefix = prefix
         self.after = after
         self.order = order
         self.limit = limit
+        self.bytes = bytes
     }
+
+    /// What comes after a record of it.
+    func beyond(_ record: Record) -> RecordRange {
+        RecordRange(collection, prefix: prefix, after: record.key.name, order: order, limit: 1)
+    }
+}
+
+/// A part of a collection that fits into an answer.
+package struct RecordPage: Equatable, Sendable {
+    package let records: [Record]
+    /// Whether others come after the last one.
+    package let hasMore: Bool
 }

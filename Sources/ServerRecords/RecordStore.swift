@@ -4,6 +4,7 @@
 /// returns. A table in SQLite does that, one in PostgreSQL, and an object store with conditional writes can be taught to.
 package protocol RecordStore: Sendable {
     func record(_ key: RecordKey) async throws(RecordError) -> Record?
+    /// As many of a range as its limits allow: at least one where there is one.
     func records(_ range: RecordRange) async throws(RecordError) -> [Record]
     /// - Throws: `conflict` with the first key whose record is not as expected; then nothing was changed.
     func commit(_ changes: [RecordChange]) async throws(RecordError)

@@ -60,7 +60,16 @@ package struct SQLiteRecords: RecordStore {
         sql += " ORDER BY name \(order) LIMIT ?"
         arguments += [range.limit]
         let (query, values) = (sql, arguments)
-        let rows = try await access { db in try StoredRecord.fetchAll(db, sql: query, arguments: values) }
+        let rows = try await access { db in
+            var (rows, bytes): ([StoredRecord], Int) = ([], 0)
+            let cursor = try StoredRecord.fetchCursor(db, sql: query, arguments: values)
+            while let row = try cursor.next() {
+                bytes += row.value.utf8.count
+                guard rows.isEmpty || bytes <= range.bytes else { break }
+                rows.append(row)
+            }
+            return rows
+        }
         var records: [Record] = []
         for row in rows { records.append(try row.record()) }
         return records

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 extension ServerRecords {
     /// What became of a token that somebody showed.

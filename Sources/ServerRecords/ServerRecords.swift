@@ -2,7 +2,9 @@ package import PatchFormat
 
 /// What a server remembers, each change with its entry in the audit log, in one commit.
 package struct ServerRecords: Sendable {
-    package static let auditPage = 500
+    package static let auditEntriesAtATime = 500
+    /// Bytes of records that are read at a time, unless one alone has more.
+    package static let pageBytes = 1_000_000
 
     package let store: any RecordStore
     package let now: @Sendable () -> UTCTime
@@ -34,12 +36,38 @@ package struct ServerRecords: Sendable {
         return try AuditEntry(record.value, key: record.key)
     }
 
+    /// What of a range fits into an answer.
+    package func page(_ range: RecordRange) async throws(RecordError) -> RecordPage {
+        let records = try await store.records(range)
+        guard let last = records.last else { return RecordPage(records: [], hasMore: false) }
+        return RecordPage(records: records, hasMore: try await !store.records(range.beyond(last)).isEmpty)
+    }
+
+    /// At most ``pageBytes`` of them, so that there may be more although fewer than `limit` came.
+    ///
     /// - Parameter number: entries after this one; 0 for the first page.
-    package func auditEntries(after number: Int, limit: Int = auditPage) async throws(RecordError) -> [AuditEntry] {
-        let range = RecordRange(AuditEntry.collection, after: AuditEntry.key(number).name, limit: limit)
+    package func auditEntries(after number: Int, limit: Int = auditEntriesAtATime) async throws(RecordError)
+        -> [AuditEntry]
+    {
+        try await auditPage(after: number, limit: limit).entries
+    }
+
+    /// - Returns: entries, and the number after which the next page begins; nil on the last one.
+    package func auditPage(
+        after number: Int,
+        limit: Int
+    ) async throws(RecordError) -> (entries: [AuditEntry], next: Int?) {
+        let page = try await page(
+            RecordRange(
+                AuditEntry.collection,
+                after: AuditEntry.key(number).name,
+                limit: limit,
+                bytes: Self.pageBytes
+            )
+        )
         var entries: [AuditEntry] = []
-        for record in try await store.records(range) { entries.append(try AuditEntry(record.value, key: record.key)) }
-        return entries
+        for record in page.records { entries.append(try AuditEntry(record.value, key: record.key)) }
+        return (entries, page.hasMore ? entries.last?.number : nil)
     }
 
     /// Walks the whole log.

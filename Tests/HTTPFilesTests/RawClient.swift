@@ -1,3 +1,4 @@
+import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -83,6 +84,12 @@ struct RawClient {
             for _ in 0..<50 where !sent.withLockedValue(\.self) { _ = try? await server.get("/") }
             return sent.withLockedValue(\.self)
         }
+    }
+
+    /// The connection's end is a reset.
+    func resetAtEnd() async throws {
+        let socket = try #require(channel as? any SocketOptionProvider)
+        try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
     }
 
     func closeOutput() async throws {

@@ -6,9 +6,10 @@ import Testing
 /// A source that takes bodies as streams.
 struct StreamingSource: FileSource {
     let acceptsBodies = true
+    var kind = BodyIntake.stream
     let body: @Sendable (FileRequest, RequestStream) async throws -> FileAnswer
 
-    func intake(of request: FileRequest) -> BodyIntake { .stream }
+    func intake(of request: FileRequest) -> BodyIntake { kind }
 
     func answer(_ request: FileRequest) async -> FileAnswer {
         guard let stream = request.stream else { return .notFound }
@@ -170,6 +171,48 @@ struct RequestStreamTests {
                 try await client.send(request("POST", "/", ["Content-Length: 5"]) + "hell")
             }
             #expect(await ends.first { _ in true } == "broken")
+        }
+    }
+
+    enum Leaving: CaseIterable { case halfClosing, closing, resetting }
+
+    @Test(arguments: Leaving.allCases)
+    func `that is kept has all bytes that came before its client left, and then its error`(_ leaving: Leaving)
+        async throws
+    {
+        let (reads, read) = AsyncStream.makeStream(of: String.self)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let source = StreamingSource(kind: .keptStream) { request, stream in
+            guard request.method == .PATCH else { return .notFound }
+            _ = await gate.first { true }
+            var count = 0
+            do {
+                for try await piece in stream { count += piece.readableBytes }
+                read.yield("whole \(count)")
+            } catch { read.yield("\(count), then \(type(of: error)), \(Task.isCancelled ? "" : "not ")cancelled") }
+            return .notFound
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("PATCH", "/", ["Content-Length: 5000"]))
+                try await client.send(bytes: Array(repeating: 0x78, count: 3000))
+                // A moment's time, in which the server reads what came.
+                for _ in 0..<20 { _ = try await server.get("/") }
+                switch leaving {
+                case .halfClosing: try await client.closeOutput()
+                case .closing: break
+                case .resetting: try await client.resetAtEnd()
+                }
+                if leaving == .halfClosing {
+                    for _ in 0..<20 { _ = try await server.get("/") }
+                    open.yield()
+                    #expect(await reads.first { _ in true } == "3000, then RequestFault, not cancelled")
+                }
+            }
+            guard leaving != .halfClosing else { return }
+            for _ in 0..<20 { _ = try await server.get("/") }
+            open.yield()
+            #expect(await reads.first { _ in true } == "3000, then RequestFault, not cancelled")
         }
     }
 

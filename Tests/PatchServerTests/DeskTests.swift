@@ -45,12 +45,13 @@ struct DeskTests {
             in: ReleaseFactory.app,
             below: 3,
             limit: 1
-        )
+        ).entries
         #expect(page.map(\.roleVersion) == [2])
         let before = try await yard.records.lastAuditEntry()?.json["before"]?["roleVersion"]
         #expect(before == .integer(2))
         #expect(
-            try await yard.desk.history(of: ReleaseFactory.beta, in: ReleaseFactory.app, below: nil, limit: 9).isEmpty
+            try await yard.desk.history(of: ReleaseFactory.beta, in: ReleaseFactory.app, below: nil, limit: 9)
+                .entries.isEmpty
         )
     }
 

@@ -23,6 +23,8 @@ struct ReleaseFactory {
         var web: (version: String, files: [String: String])? = (
             "1.0.0", ["index.html": "<p>one</p>", "app/main.js": "console.log(1);"]
         )
+        /// More bundles of version 1, by id.
+        var bundles: [(id: String, files: [String: String])] = []
         /// Older versions of scripts, listed below the newest.
         var earlier: [(id: String, version: String, text: String)] = []
         /// By patch id; else everybody may take it.
@@ -94,6 +96,7 @@ struct ReleaseFactory {
         }
         for script in contents.earlier { try parts.addScript(script.id, script.version, script.text) }
         if let web = contents.web { try parts.addBundle("web", web.version, web.files, at: now) }
+        for bundle in contents.bundles { try parts.addBundle(bundle.id, "1", bundle.files, at: now) }
         parts.addList(serial: header.roleVersion, at: now)
         var targets = parts.targets
         alter(&targets)

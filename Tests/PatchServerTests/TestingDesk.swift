@@ -90,7 +90,7 @@ struct TestingDesk {
     }
 
     func history() async throws -> [HistoryEntry] {
-        try await desk.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100)
+        try await desk.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100).entries
     }
 
     func actions() async throws -> [String] {

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import PatchFormat
 import PatchServer
@@ -244,6 +246,112 @@ struct UploadTests {
         let left = [slow, third].map(\.role.identity.hex).sorted()
         #expect(try DiskFiles().list(folder) == left)
         await #expect(throws: UploadError.unknown(id: old.role.identity.hex)) { try await publish(old) }
+    }
+
+    @Test func `asks for what a collection took that was there when it began, and is published with it`() async throws {
+        _ = try await yard.desk.publish(try yard.release("one"), notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.desk.publish(try yard.release("two", version: "2"), notes: ReleaseNotes(), by: yard.actor)
+        var contents = ReleaseFactory.Contents()
+        contents.scripts = ["fix-cart-total": ("3", "one")]
+        let third = try yard.server.factory.release(contents, on: yard.server.repository)
+        #expect(try await sendAll(third) == ["production/patchlist.json"])
+        let object = SHA256Digest(of: Array("one".utf8))
+        let path = try #require(try yard.server.repository.publishedObject(object))
+        try DiskFiles().remove(path)
+        await #expect(throws: UploadError.incomplete(missing: 1)) { try await publish(third) }
+        #expect(try await uploads.state(third.role.identity.hex, of: app).needs.map(\.sha256) == [object])
+        #expect(try await sendAll(third) == ["fix-cart-total 3"])
+        guard case .published = try await publish(third) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+
+    @Test func `that another holder begins too keeps both signatures, and none that does not count`() async throws {
+        let yard = try TestingDesk(threshold: 2)
+        let uploads = Uploads(yard.desk)
+        let (first, second) = (try yard.release(), try yard.release(signedBy: [.second, .beta]))
+        var forged = second.role
+        forged.add(Envelope.Signature(keyID: try TestingKey.production.signer.id.hex, bytes: [1, 2, 3]))
+        try await sendAll(first, on: uploads)
+        let state = try await uploads.begin(second.header, forged, for: app)
+        let file = yard.server.folder.root.appending("uploads/\(app)/\(state.id)/role.json")
+        let kept = try Envelope(DiskFiles().read(file, limit: 1_000_000), role: "production", limit: 1_000_000)
+        let holders: [TestingKey] = [.production, .second]
+        #expect(kept.signatures.map(\.keyID) == (try holders.map { try $0.signer.id.hex }.sorted()))
+        // Also by a process that knows of it from the disk alone.
+        for uploads in [uploads, Uploads(yard.desk)] {
+            #expect(try await uploads.state(state.id, of: app).needs.isEmpty)
+        }
+        guard case .published = try await publish(first, on: uploads) else {
+            Issue.record("was not published")
+            return
+        }
+    }
+
+    @Test func `is as large as what it names, whoever has that`() async throws {
+        let release = try yard.release()
+        _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        let next = try yard.release("cart.total = 2;", version: "2")
+        let size = try parts(of: next).values.reduce(0) { $0 + $1.count }
+        let narrow = Uploads(yard.desk, totalLimit: size - 1)
+        await #expect(throws: UploadError.tooLarge(bytes: size, limit: size - 1)) {
+            try await sendAll(next, on: narrow)
+        }
+        try await sendAll(next, on: Uploads(yard.desk, totalLimit: size))
+    }
+
+    @Test func `whose bytes are digested holds up no other`() async throws {
+        let (held, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let slow = NIOLockedValueBox<String?>(nil)
+        let wasFreed = NIOLockedValueBox(false)
+        let files = WatchedFiles { path in
+            guard slow.withLockedValue({ $0.map { path.string.hasSuffix($0) } }) ?? false else { return }
+            slow.withLockedValue { $0 = nil }
+            held.signal()
+            let isFreed = gate.wait(timeout: .now() + 10) == .success
+            wasFreed.withLockedValue { $0 = isFreed }
+        }
+        let yard = try TestingDesk(files: files)
+        let uploads = Uploads(yard.desk)
+        let (first, second) = (try yard.release("first"), try yard.release("second"))
+        let state = try await begin(first, on: uploads)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(try parts(of: first)[list.sha256])
+        slow.withLockedValue { $0 = "\(list.sha256.hex).part" }
+        async let sent = send(bytes, of: list.sha256, to: state.id, on: uploads)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                held.wait()
+                continuation.resume()
+            }
+        }
+        #expect(try await sendAll(second, on: uploads).count == 6)
+        #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == bytes.count)
+        gate.signal()
+        #expect(try await sent == bytes.count)
+        #expect(wasFreed.withLockedValue { $0 })
+    }
+
+    @Test func `reads each list and manifest twice, to digest it and to look into it`() async throws {
+        let opened = NIOLockedValueBox<[String: Int]>([:])
+        let files = WatchedFiles { path in
+            guard path.string.contains("/uploads/"), let name = path.lastComponent?.stem else { return }
+            opened.withLockedValue { $0[name, default: 0] += 1 }
+        }
+        let yard = try TestingDesk(files: files)
+        let uploads = Uploads(yard.desk)
+        var contents = ReleaseFactory.Contents(scripts: [:], web: nil)
+        contents.bundles = (1...12).map { ("web\($0)", ["index.html": "<p>\($0)</p>"]) }
+        let release = try yard.server.factory.release(contents, on: yard.server.repository)
+        try await sendAll(release, on: uploads)
+        let all = opened.withLockedValue { $0 }
+        var counts: [String: Int] = [:]
+        for (path, bytes) in release.targets {
+            let kind = path.text.split(separator: "/").last.map { String($0) } ?? ""
+            counts[kind] = max(counts[kind] ?? 0, all[SHA256Digest(of: bytes).hex] ?? 0)
+        }
+        #expect(counts == ["patchlist.json": 2, "manifest.json": 2, "manifest.sigs": 1])
     }
 
     private func touch(_ path: String, at seconds: Int) throws {

@@ -51,7 +51,7 @@ struct ProposalTests {
                 let cases = [
                     (
                         ["--rules", world.path("rules.json").string],
-                        "~ web 2.0.0: rules go from everyone to 25 % of devices, if region==eu"
+                        "~ web 2.0.0: rules go from everyone to 25% of devices, if region==eu"
                     ),
                     (
                         ["--withdraw", "tip", "--note", "nobody uses it"],
@@ -108,6 +108,9 @@ struct ProposalTests {
                     let refused = try await shop.commandedProposal(options, at: url)
                     #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
                 }
+                let large = #"{"action":"promote","from":"\#(String(repeating: "x", count: 65_536))"}"#
+                let tooLarge = try await shop.ask("POST", "/channels/production/proposals", body: large, at: url)
+                #expect(tooLarge.hasSuffix("413") && tooLarge.contains("at most 65536 bytes"), "\(tooLarge)")
                 let weak = try await shop.ask(
                     "POST",
                     "/channels/production/proposals",
@@ -117,6 +120,12 @@ struct ProposalTests {
                 )
                 #expect(weak.hasSuffix("403"), "\(weak)")
                 let id = try await shop.propose(#"{"action":"promote","from":"beta"}"#, at: url)
+                let second = try await shop.propose(#"{"action":"promote","from":"beta"}"#, at: url)
+                let page = try await shop.ask("GET", "/channels/production/proposals?limit=1", at: url)
+                let ids = [id, second].sorted()
+                #expect(page.contains(#""next":"\#(ids[0])""#) && !page.contains(ids[1]), "\(page)")
+                let rest = try await shop.ask("GET", "/channels/production/proposals?after=\(ids[0])", at: url)
+                #expect(rest.contains(ids[1]) && !rest.contains(ids[0]) && !rest.contains("next"), "\(rest)")
                 let unasked = try await world.pull(
                     to: "work",
                     from: url,

@@ -71,6 +71,17 @@ struct AuditTests {
         #expect(try await records.auditEntries(after: 0).count == 1)
     }
 
+    @Test func `comes on pages of a megabyte, however long its entries are`() async throws {
+        let long = JSON.text(String(repeating: "x", count: 300_000))
+        for _ in 1...5 { try await records.commit([], noting: .init("thing.do", by: .server, after: long)) }
+        let first = try await records.auditPage(after: 0, limit: 100)
+        #expect(first.entries.map(\.number) == [1, 2, 3] && first.next == 3)
+        let rest = try await records.auditPage(after: 3, limit: 100)
+        #expect(rest.entries.map(\.number) == [4, 5] && rest.next == nil)
+        let chain = try await records.auditChain()
+        #expect(chain.fault == nil && chain.count == 5)
+    }
+
     @Test func `loses nothing of many who write at once`() async throws {
         let other = try folder.records()
         try await withThrowingTaskGroup { group in

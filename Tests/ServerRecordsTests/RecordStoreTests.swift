@@ -52,6 +52,16 @@ struct RecordStoreTests {
         )
     }
 
+    @Test func `come as many as fit into so many bytes, and one at least`() async throws {
+        for name in ["a", "b", "c"] {
+            try await store.commit([.insert(RecordKey("thing", name), .text(String(repeating: "x", count: 98)))])
+        }
+        func count(_ bytes: Int) async throws -> Int {
+            try await store.records(RecordRange("thing", limit: 9, bytes: bytes)).count
+        }
+        #expect(try await [count(0), count(100), count(199), count(200), count(300)] == [1, 1, 1, 2, 3])
+    }
+
     @Test func `are one state for every process that has them open`() async throws {
         let other = try folder.store()
         try await store.commit([.insert(key, .integer(1))])

@@ -1,0 +1,73 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// The folder of one upload: what the release says of itself, beside its parts.
+struct UploadFolder: Sendable {
+    let path: FilePath
+    let files: any FileOperations
+
+    /// What lies there; nil when nothing was begun.
+    func documents() throws(UploadError) -> (header: ReleaseHeader, role: Envelope)? {
+        let (release, role): ([UInt8], [UInt8])
+        do throws(FileError) {
+            guard try files.status(of: path.appending("release.json")) != nil else { return nil }
+            release = try files.read(path.appending("release.json"), limit: Limits.releaseHeader)
+            role = try files.read(path.appending("role.json"), limit: Limits.targetsRole)
+        } catch { throw .file(error) }
+        do throws(FormatError) {
+            let header = try ReleaseHeader(release)
+            return (header, try Envelope(role, role: header.channel.text, limit: Limits.targetsRole))
+        } catch { throw .malformed(error) }
+    }
+
+    /// Writes what an offer says, with the signatures that others have brought before.
+    ///
+    /// - Returns: the offer with all that count.
+    func begin(_ offer: Offer) throws(UploadError) -> Offer {
+        var offer = offer
+        if let before = try? documents() { offer.merge(before.role) }
+        do throws(FileError) {
+            try files.makeDirectory(path.appending("blobs"))
+            try files.replace("role.json", in: path, with: offer.role.fileBytes)
+            try files.replace("release.json", in: path, with: offer.header.json.fileBytes)
+        } catch { throw .file(error) }
+        return offer
+    }
+
+    /// When something was last written of it, in nanoseconds.
+    func touched() throws(FileError) -> Int64 {
+        let blobs = path.appending("blobs")
+        var paths = [path, blobs]
+        if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.appending($0) } }
+        var newest: Int64 = 0
+        for path in paths { newest = max(newest, try files.status(of: path)?.identity.modified ?? 0) }
+        return newest
+    }
+
+    /// Uploads below `root` to which nothing came since.
+    @concurrent
+    static func untouched(
+        since time: UTCTime,
+        below root: FilePath,
+        files: any FileOperations
+    ) async throws(FileError) -> [(id: String, folder: UploadFolder)] {
+        guard try files.status(of: root) != nil else { return [] }
+        var found: [(String, UploadFolder)] = []
+        for app in try files.list(root) {
+            for id in try files.list(root.appending(app)) {
+                let folder = UploadFolder(path: root.appending(app).appending(id), files: files)
+                let touched = UTCTime(seconds: Int(try folder.touched() / 1_000_000_000))
+                if touched < time { found.append((id, folder)) }
+            }
+        }
+        return found
+    }
+
+    @concurrent
+    func remove() async throws(FileError) {
+        try files.removeTree(path)
+    }
+}

@@ -1,0 +1,83 @@
+import NIOCore
+package import PatchFormat
+import PatchStore
+import SystemPackage
+
+/// A part of a release that the server does not have yet.
+package struct UploadNeed: Equatable, Sendable {
+    /// For people: a target's path, or the entry that an object belongs to.
+    package let name: String
+    package let sha256: SHA256Digest
+    /// In bytes.
+    package let size: Int
+
+    init(name: String, sha256: SHA256Digest, size: Int) {
+        self.name = name
+        self.sha256 = sha256
+        self.size = size
+    }
+
+    init(name: String, _ fingerprint: Fingerprint) {
+        self.init(name: name, sha256: fingerprint.sha256, size: fingerprint.size)
+    }
+}
+
+/// The file in which one part grows until it is whole and gets its name.
+///
+/// Disk and digests are work for whoever brings the bytes: nobody else waits for them.
+struct UploadPart: Sendable {
+    let need: UploadNeed
+    let path: FilePath
+    let blob: FilePath
+    let files: any FileOperations
+
+    /// How many bytes are here.
+    var size: Int {
+        get throws(UploadError) {
+            do throws(FileError) { return try files.status(of: path)?.identity.size ?? 0 } catch { throw .file(error) }
+        }
+    }
+
+    /// Takes bytes from `offset` on, which is where the file ends.
+    ///
+    /// - Returns: how many are here now. What came before an error stays.
+    @concurrent
+    func take<Body: AsyncSequence & Sendable>(
+        _ body: Body,
+        from offset: Int
+    ) async throws(UploadError) -> Int where Body.Element == ByteBuffer {
+        var received = offset
+        do {
+            let writer = try offset > 0 ? files.append(to: path) : newFile()
+            for try await piece in body {
+                guard received + piece.readableBytes <= need.size else {
+                    throw UploadError.tooLong(need.sha256, size: need.size)
+                }
+                try writer.append(Array(piece.readableBytesView))
+                received += piece.readableBytes
+            }
+            try writer.close()
+        } catch let error as UploadError {
+            throw error
+        } catch let error as FileError {
+            throw .file(error)
+        } catch { throw .interrupted }
+        return received
+    }
+
+    private func newFile() throws(FileError) -> any FileWriter {
+        try files.removeIfPresent(path)
+        return try files.create(path, permissions: .privateFile)
+    }
+
+    /// Gives a part that is whole its name; the bytes are gone where they are others.
+    @concurrent
+    func settle() async throws(UploadError) {
+        let isRight: Bool
+        do throws(FileError) {
+            isRight = try await files.digest(of: path) == need.sha256
+            if isRight { try files.rename(path, to: blob) } else { try files.removeIfPresent(path) }
+        } catch { throw .file(error) }
+        guard isRight else { throw .wrongBytes(need.sha256) }
+    }
+}
