@@ -51,7 +51,6 @@ struct ParametersShow: AsyncParsableCommand {
 struct ParametersSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-
         abstract: "Set these, beside what is there.",
         discussion: """
             A value is read as JSON where it is true, false, an integer or text in quotes; anything else is text as it
@@ -111,7 +110,6 @@ struct ParametersUnset: AsyncParsableCommand {
 struct ParametersReplace: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replace",
-
         abstract: "Set what a file says, and take all others away.",
         discussion: """
             The file is a JSON object of names and values: {"banner": "Sale", "cart.limit": 20, "checkout": true}. An

@@ -92,6 +92,7 @@ struct TargetPathTests {
         let made: [TargetPath] = [
             .patchList(production), .manifest(channel: production, patchID: web, version: one),
             .signatureColumn(channel: production, patchID: web, version: one), .dial(production),
+            .parameters(production),
         ]
         #expect(
             made.map(\.text) == [

@@ -1,0 +1,34 @@
+import NIOConcurrencyHelpers
+import Patchline
+import Testing
+
+@Suite("A look for online parameters while an app runs", .timeLimit(.minutes(10)))
+struct ParametersWatchTests {
+    /// The waits of a watch that ends at its fourth, and how often it looked.
+    private func waits(every interval: Duration, age: Duration?) async -> (waits: [Duration], looks: Int) {
+        let (waits, looks) = (NIOLockedValueBox<[Duration]>([]), NIOLockedValueBox(0))
+        let watch = ParametersWatch(
+            every: interval,
+            age: { age },
+            sleep: { duration in
+                let count = waits.withLockedValue { waits in
+                    waits.append(duration)
+                    return waits.count
+                }
+                if count == 4 { throw CancellationError() }
+            },
+            look: { looks.withLockedValue { $0 += 1 } }
+        )
+        await watch.run()
+        return (waits.withLockedValue(\.self), looks.withLockedValue(\.self))
+    }
+
+    @Test(arguments: [
+        (nil, 1_800), (0, 1_800), (600, 1_200), (1_800, 0), (86_400, 0), (-86_400, 1_800),
+    ])
+    func `comes half an hour after the last sync, and then every half hour`(age: Int?, first: Int) async {
+        let found = await waits(every: ParametersWatch.interval, age: age.map { .seconds($0) })
+        #expect(found.waits == [.seconds(first), .seconds(1_800), .seconds(1_800), .seconds(1_800)])
+        #expect(found.looks == 3)
+    }
+}
