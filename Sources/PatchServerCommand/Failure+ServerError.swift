@@ -105,7 +105,8 @@ extension ServerError {
         case .locked(.held): .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
-        case .conflict, .dial(.outdated), .parameters(.outdated), .appExists, .trust(.older), .trust(.twoReleases): .conflict
+        case .conflict, .dial(.outdated), .parameters(.outdated), .appExists, .trust(.older), .trust(.twoReleases):
+            .conflict
         case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
             .release(.trust), .dial, .parameters, .trust, .exhausted:
             .refused

@@ -1,6 +1,8 @@
 import NIOConcurrencyHelpers
-import Patchline
+import PatchSync
 import Testing
+
+@testable import Patchline
 
 @Suite("A look for online parameters while an app runs", .timeLimit(.minutes(10)))
 struct ParametersWatchTests {
@@ -30,5 +32,14 @@ struct ParametersWatchTests {
         let found = await waits(every: ParametersWatch.interval, age: age.map { .seconds($0) })
         #expect(found.waits == [.seconds(first), .seconds(1_800), .seconds(1_800), .seconds(1_800)])
         #expect(found.looks == 3)
+    }
+
+    @Test func `that fails is told once, until it is over or something else is wrong`() {
+        let faults = ParametersFaults()
+        let (one, other) = (SyncError.nothingInstalled, SyncError.nothingPending)
+        let told = [one, one, other, nil, one, nil, nil].map { faults.take($0) }
+        #expect(told == [one, nil, other, nil, one, nil, nil])
+        #expect(ParametersUpdate.kept(because: one).fault == one)
+        for update in [ParametersUpdate.unchanged, .changed, .removed] { #expect(update.fault == nil) }
     }
 }

@@ -16,6 +16,15 @@ struct OnlineParametersTests {
         )
     }
 
+    @Test(arguments: [1 << 53, -(1 << 53), .max, .min])
+    func `are no integers that some readers of JSON round`(number: Int) throws {
+        #expect(ParameterValue(.integer(number)) == nil)
+        let json = try Vectors.json("parameters/parameters.json").setting("parameters.x-offset", to: .integer(number))
+        #expect(throws: FormatError.self) { try OnlineParameters(json.fileBytes) }
+        let largest = ParameterValue.integer((1 << 53 - 1) * number.signum())
+        #expect(ParameterValue(largest.json) == largest)
+    }
+
     @Test func `are different where the bytes of a text are`() {
         #expect(ParameterValue.text("caf\u{E9}") != .text("cafe\u{301}"))
     }
@@ -32,9 +41,6 @@ struct OnlineParametersTests {
             ("parameters.checkout", .some(.null), "parameters.checkout", ParameterValue.rule),
             ("parameters.checkout", .some(.array([])), "parameters.checkout", ParameterValue.rule),
             ("parameters.checkout", .some(.fields([])), "parameters.checkout", ParameterValue.rule),
-            ("parameters.checkout", .some(.integer(1 << 53)), "parameters.checkout", ParameterValue.rule),
-            ("parameters.checkout", .some(.integer(-(1 << 53))), "parameters.checkout", ParameterValue.rule),
-            ("parameters.checkout", .some(.integer(.min)), "parameters.checkout", ParameterValue.rule),
             ("parameters.checkout", .some(.text(tooLong)), "parameters.checkout", ParameterValue.rule),
         ] as [(String, JSON?, String, String)]
     )

@@ -97,7 +97,7 @@ struct TargetPathTests {
         #expect(
             made.map(\.text) == [
                 "production/patchlist.json", "production/web/1.0/manifest.json", "production/web/1.0/manifest.sigs",
-                "dial/production.json",
+                "dial/production.json", "dial/production.parameters.json",
             ]
         )
         #expect(made.allSatisfy { TargetPath($0.text) == $0 })
