@@ -34,17 +34,6 @@ package struct OnlineParameters: Hashable, Sendable {
     }
 }
 
-/// `checkout.banner`, by which an app asks for a parameter.
-package struct ParameterName: ParsedName {
-    package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ - and not '.' or '..'"
-    package let text: String
-
-    package init?(_ text: String) {
-        guard text.utf8.count <= 64, PatchID(text) != nil else { return nil }
-        self.text = text
-    }
-}
-
 /// What a parameter is: text, an integer, or yes or no.
 package enum ParameterValue: Hashable, Sendable {
     package static let rule =

@@ -12,6 +12,7 @@ extension AppRepository {
     /// Needs no release key, and decides nothing about versions. The caller holds the lock. Written are the parameters,
     /// unless none are left, the dial's role, the snapshot and last the timestamp; stopped before that, readers see the old
     /// state.
+    /// What cannot be read may be replaced as a whole.
     /// - Parameter tag: of the parameters that the operator looked at; any other is refused.
     package func change(
         _ change: ParametersChange,
@@ -23,17 +24,21 @@ extension AppRepository {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
         try checkHolds(state, at: now)
-        let before = ParametersState(try parameters(of: channel, in: state))
-        if let tag, tag != before.tag { throw .parameters(.outdated(expected: tag, current: before.tag)) }
-        let after = OnlineParameters(
-            app: app,
-            channel: channel,
-            values: change.applied(to: before.parameters.values)
-        )
-        guard after != before.parameters else { return .unchanged(before) }
+        let before: ParametersState?
+        do throws(ServerError) {
+            before = ParametersState(try parameters(of: channel, in: state))
+        } catch .tree(_, .malformed) where change.isWhole && tag == nil {
+            before = nil
+        }
+        if let before, let tag, tag != before.tag {
+            throw .parameters(.outdated(expected: tag, current: before.tag))
+        }
+        let values = change.applied(to: before?.parameters.values ?? [:])
+        let after = OnlineParameters(app: app, channel: channel, values: values)
+        if let before, before.parameters == after { return .unchanged(before) }
         do throws(ParametersRefusal) { try after.check() } catch { throw .parameters(error) }
         let roles = try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(after, to: &dials) }
-        return .changed(ParametersState(after), roles)
+        return .changed(from: before, ParametersState(after), roles)
     }
 
     func parameters(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> OnlineParameters {

@@ -9,6 +9,11 @@ package enum ParametersChange: Equatable, Sendable {
     /// These values and no others.
     case replace([ParameterName: ParameterValue])
 
+    /// Whether it says all that is there afterwards.
+    var isWhole: Bool {
+        if case .replace = self { true } else { false }
+    }
+
     func applied(to values: [ParameterName: ParameterValue]) -> [ParameterName: ParameterValue] {
         switch self {
         case .set(let changes): values.merging(changes) { $1 }

@@ -22,13 +22,14 @@ package struct ParametersState: Equatable, Sendable {
 
 /// What became of a change of parameters.
 package enum ParametersOutcome: Equatable, Sendable {
-    case changed(ParametersState, RefreshedVersions)
+    /// - Parameter from: nil where what was there cannot be read, and was replaced.
+    case changed(from: ParametersState?, ParametersState, RefreshedVersions)
     /// They are so already; nothing was signed.
     case unchanged(ParametersState)
 
     package var state: ParametersState {
         switch self {
-        case .changed(let state, _), .unchanged(let state): state
+        case .changed(_, let state, _), .unchanged(let state): state
         }
     }
 
@@ -36,7 +37,7 @@ package enum ParametersOutcome: Equatable, Sendable {
     package var json: JSON {
         guard var members = state.json.object else { return state.json }
         switch self {
-        case .changed(_, let roles):
+        case .changed(_, _, let roles):
             members["outcome"] = .text("changed")
             members["timestamp"] = .integer(roles.timestamp)
             members["snapshot"] = .integer(roles.snapshot)

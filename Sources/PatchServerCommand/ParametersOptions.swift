@@ -64,7 +64,7 @@ struct ParametersChangeOptions: ParsableArguments {
         )
         if of.json { return Console.standardOutput.line(outcome.json.pretty()) }
         switch outcome {
-        case .changed(_, let roles):
+        case .changed(_, _, let roles):
             Console.standardOutput.line("changed: timestamp \(roles.timestamp), until \(roles.expires)")
         case .unchanged: Console.standardOutput.line("so already: nothing was changed")
         }

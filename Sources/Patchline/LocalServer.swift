@@ -90,7 +90,7 @@ package actor LocalServer {
         let tell: @Sendable (SyncError?) -> Void = { fault in
             if let news = faults.take(fault) { report(.parametersTrouble(news)) }
         }
-        watch = settings.watchInterval.map { interval in
+        watch = settings.lookInterval.map { interval in
             ParametersWatch(every: interval, age: device.timeSinceSync) {
                 do throws(SyncError) {
                     tell(try await device.reopened().lookForParameters(deadlines).fault)
@@ -310,8 +310,9 @@ private struct Heartbeat: Service {
 
 extension LocalServer.Settings {
     /// Nil where a sync comes as often, and where nobody is to be asked.
-    fileprivate var watchInterval: Duration? {
+    fileprivate var lookInterval: Duration? {
         guard updates.isAllowed, let parametersEvery else { return nil }
-        return updates.interval.map { $0 > parametersEvery } ?? true ? parametersEvery : nil
+        if let interval = updates.interval, interval <= parametersEvery { return nil }
+        return parametersEvery
     }
 }

@@ -12,11 +12,10 @@ extension ReleaseDesk {
         by actor: Actor
     ) async throws(DeskError) -> ParametersOutcome {
         let now = records.now()
-        let (before, outcome) = try await changing(app) { (repository, key) throws(ServerError) in
-            let before = try repository.parameters(of: channel)
-            return (before, try repository.change(change, in: channel, expecting: tag, signing: key, at: now))
+        let outcome = try await changing(app) { (repository, key) throws(ServerError) in
+            try repository.change(change, in: channel, expecting: tag, signing: key, at: now)
         }
-        guard case .changed = outcome else { return outcome }
+        guard case .changed(let before, let after, _) = outcome else { return outcome }
         try await reading { () async throws(RecordError) in
             try await records.commit(
                 [],
@@ -25,8 +24,8 @@ extension ReleaseDesk {
                     by: actor,
                     app: app,
                     channel: channel,
-                    before: before.json,
-                    after: outcome.state.json
+                    before: before?.json ?? .null,
+                    after: after.json
                 )
             )
         }

@@ -45,7 +45,7 @@ struct ParametersTests {
         #expect(try values(server).isEmpty)
         let before = try server.everything()
         guard
-            case .changed(let state, let roles) = try change(
+            case .changed(_, let state, let roles) = try change(
                 server,
                 .set([banner: .text("Sale"), limit: .integer(20)])
             )
@@ -176,6 +176,31 @@ struct ParametersTests {
             try change(server, .replace(long))
         }
         #expect(try server.everything() == before)
+    }
+
+    @Test func `that cannot be read stand in nobody's way: they are replaced as a whole`() throws {
+        let server = try server()
+        let broken = Array("{}".utf8)
+        let path = TargetPath.parameters(production)
+        try server.write(broken, to: URLLayout.target(path, sha256: SHA256Digest(of: broken)))
+        try server.overwriteTree(
+            channelVersion: 1,
+            snapshot: 9,
+            timestamp: 9,
+            dial: 9,
+            contents: .init(),
+            dials: [path: TargetFile(of: broken)]
+        )
+        let format = FormatError("parameters", field: "format", rule: "must be a string")
+        let unreadable = ServerError.tree(ReleaseFactory.app, .malformed(format))
+        #expect(throws: unreadable) { try server.repository.parameters(of: production) }
+        #expect(throws: unreadable) { try change(server, .set([banner: .bool(true)])) }
+        guard case .changed(from: nil, _, _) = try change(server, .replace([:])) else {
+            Issue.record("was not replaced")
+            return
+        }
+        #expect(try values(server).isEmpty)
+        #expect(try change(server, .set([banner: .bool(true)])).state.parameters.values == [banner: .bool(true)])
     }
 
     @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
