@@ -296,6 +296,7 @@ package struct PendingCall: Sendable {
         case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
         case .switchToPending: PageAPI.answer(await host.switchToPending())
         case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
+        case .parameters: await host.parameters().answer
         case .report: PageAPI.json(.ok, await host.debugReport())
         case .status:
             PageAPI.json(

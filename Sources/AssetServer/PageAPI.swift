@@ -9,7 +9,7 @@ package enum PageAPI {
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {
-        case script, status, report, events, check, switchToPending
+        case script, status, parameters, report, events, check, switchToPending
         case confirm(launch: String)
     }
 
@@ -34,7 +34,8 @@ package enum PageAPI {
     }
 
     private static let methods: [String: HTTPMethod] = [
-        "launch.js": .GET, "status": .GET, "report": .GET, "events": .GET, "confirm": .POST, "check": .POST,
+        "launch.js": .GET, "status": .GET, "parameters": .GET, "report": .GET, "events": .GET, "confirm": .POST,
+        "check": .POST,
         "switch": .POST,
     ]
 
@@ -42,6 +43,7 @@ package enum PageAPI {
         switch name {
         case "launch.js": return .call(.script)
         case "status": return .call(.status)
+        case "parameters": return .call(.parameters)
         case "report": return .call(.report)
         case "events": return .call(.events)
         case "check": return .call(.check)

@@ -8,6 +8,7 @@ package protocol PageHost: Sendable {
     /// Returns at once; what the check comes to is told as events.
     func checkForUpdates() async -> CheckStart
     func status() async -> PageStatus
+    func parameters() async -> PageParameters
     /// What a person would send to whoever can help: versions, states, faults; no token, no user, no device id.
     func debugReport() async -> JSON
 }

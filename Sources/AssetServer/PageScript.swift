@@ -40,6 +40,8 @@ enum PageScript {
             confirm() { return this.startupDidComplete(); },
             // { app, channel, running, onTrial, current, pending, starts, sync, lastSync }
             status: () => call("status", "GET"),
+            // What the operator set by name: { "cart.limit": 20, … }
+            parameters: async () => (await call("parameters", "GET")).parameters,
             // Looks for a new version; what it comes to is told as events.
             checkForUpdates: async () => (await call("check", "POST")).result,
             // Starts the version that waits, if one may start in a running app, and loads the page again.
@@ -51,7 +53,7 @@ enum PageScript {
             reload: () => location.reload(),
             // What to send to whoever can help; no secrets.
             report: () => call("report", "GET"),
-            // state, checking, progress, checked, failed, ready, switched, reload
+            // state, checking, progress, checked, failed, ready, switched, parameters, reload
             on(name, take) {
               if (!listeners[name]) {
                 listeners[name] = new Set();

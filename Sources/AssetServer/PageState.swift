@@ -21,6 +21,8 @@ package struct PageState: Equatable, Sendable {
     package private(set) var current: String?
     package private(set) var pending: String?
     package private(set) var sync = Sync.idle
+    /// The tag of the online parameters; nil without any.
+    package private(set) var parameters: String?
 
     /// Whether the event says anything new: progress only grows, and nothing is told twice.
     mutating func take(_ event: PageEvent) -> Bool {
@@ -39,6 +41,7 @@ package struct PageState: Equatable, Sendable {
             // What waited was chosen over what ran before.
             if current != version || pending == version { pending = nil }
             current = version
+        case .parameters(let tag): parameters = tag
         case .reload: return true
         }
         return self != before || event.isAlwaysTold
@@ -47,7 +50,7 @@ package struct PageState: Equatable, Sendable {
     var json: JSON {
         .fields([
             ("current", current.map { .text($0) } ?? .null), ("pending", pending.map { .text($0) } ?? .null),
-            ("sync", sync.json),
+            ("sync", sync.json), ("parameters", parameters.map { .text($0) }),
         ])
     }
 }
@@ -66,13 +69,15 @@ package enum PageEvent: Equatable, Sendable {
     case ready(version: String?)
     /// New pages get this version from now on.
     case switched(version: String?)
+    /// The online parameters are others; their tag, nil without any.
+    case parameters(tag: String?)
     /// A version that does not wait has started: every page is to load again.
     case reload
 
     var isAlwaysTold: Bool {
         switch self {
         case .checked, .failed, .reload: true
-        case .checking, .progress, .ready, .switched: false
+        case .checking, .progress, .ready, .switched, .parameters: false
         }
     }
 
@@ -84,6 +89,7 @@ package enum PageEvent: Equatable, Sendable {
         case .failed: "failed"
         case .ready: "ready"
         case .switched: "switched"
+        case .parameters: "parameters"
         case .reload: "reload"
         }
     }
@@ -96,6 +102,7 @@ package enum PageEvent: Equatable, Sendable {
         case .failed(let message): .fields([("message", .text(message))])
         case .ready(let version), .switched(let version):
             .fields([("version", version.map { .text($0) } ?? .null)])
+        case .parameters(let tag): .fields([("tag", tag.map { .text($0) } ?? .null)])
         }
     }
 }

@@ -20,6 +20,10 @@ package enum Limits {
     /// The index of 100,000 installed assets with paths and URLs of a thousand bytes.
     package static let bundleIndex = 256_000_000
     package static let dial = 1_000_000
+    /// A channel's online parameters, and each text among them.
+    package static let parameters = 65_536
+    package static let parametersInChannel = 256
+    package static let parameterText = 4_096
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
     /// One script or asset.

@@ -55,6 +55,17 @@ package struct PatchID: ParsedName {
     }
 }
 
+/// By which apps ask for an online parameter: `checkout.banner`.
+package struct ParameterName: ParsedName {
+    package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ - and not '.' or '..'"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isName(text, upTo: 64, plus: letters + "._-") else { return nil }
+        self.text = text
+    }
+}
+
 /// An immutable label: identity is (patchId, sha256).
 package struct VersionLabel: ParsedName {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ + - and not '.' or '..'"

@@ -115,6 +115,11 @@ package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertib
         TargetPath(parsed: "dial/\(channel).json")
     }
 
+    /// Of the dial's role too; a channel's name has no dot.
+    package static func parameters(_ channel: ChannelName) -> TargetPath {
+        TargetPath(parsed: "dial/\(channel).parameters.json")
+    }
+
     package var description: String { text }
 
     /// `dir/HASH.file` (TUF 5.7.3).

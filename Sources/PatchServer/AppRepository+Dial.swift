@@ -44,10 +44,20 @@ extension AppRepository {
     ) throws(ServerError) -> RefreshedVersions {
         let size = dial.json.fileBytes.count
         guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
+        return try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(dial, to: &dials) }
+    }
+
+    /// Signs the dial's role anew over what `change` makes of its targets.
+    func publishDials(
+        on state: PublishedState,
+        signing key: OnlineKey,
+        at now: UTCTime,
+        _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
+    ) throws(ServerError) -> RefreshedVersions {
         let versions = try state.nextVersions(unused: try usedVersions())
         var plan = PublicationPlan()
         var dials = try state.dials()
-        plan.write(dial, to: &dials)
+        change(&plan, &dials)
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)
             .add(to: &plan, dials: dials, files: state.otherFiles)
         _ = try carryOut(plan, over: state)

@@ -29,6 +29,13 @@ package struct TrustPublication: Equatable, Sendable {
         package var paused: Int? { rows?.count(where: \.paused) }
     }
 
+    /// Online parameters that the online key before signed, and that the one now signs as they are.
+    package struct CarriedParameters: Equatable, Sendable {
+        package let channel: ChannelName
+        /// How many; nil where they cannot be read.
+        package let count: Int?
+    }
+
     package let root: Int
     /// The newest that stood in the tree before.
     package let previousRoot: Int
@@ -40,6 +47,8 @@ package struct TrustPublication: Equatable, Sendable {
     package let carriedOver: [ChannelChange]
     /// Of the channels that were published before, those with rows; whoever had the online key may have made them.
     package let carriedDials: [CarriedDial]
+    /// Of the same channels, those that have any.
+    package let carriedParameters: [CarriedParameters]
     package let dropped: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
@@ -111,6 +120,7 @@ extension AppRepository {
         )
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
         let dials = carriedDials(update, state)
+        let parameters = carriedParameters(update, state)
         let change = try carryOut(plan, over: state)
         for release in update.published {
             _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
@@ -126,6 +136,7 @@ extension AppRepository {
                 },
                 carriedOver: TrustPublication.changes(update.carriedOver),
                 carriedDials: dials,
+                carriedParameters: parameters,
                 dropped: TrustPublication.changes(update.dropped),
                 change: change,
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
@@ -138,6 +149,16 @@ extension AppRepository {
         state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
             let rows = try? dial(of: channel, in: state).rows
             return rows?.isEmpty == true ? nil : TrustPublication.CarriedDial(channel: channel, rows: rows)
+        }
+    }
+
+    private func carriedParameters(
+        _ update: TrustUpdate,
+        _ state: PublishedState
+    ) -> [TrustPublication.CarriedParameters] {
+        state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
+            let count = try? parameters(of: channel, in: state).values.count
+            return count == 0 ? nil : TrustPublication.CarriedParameters(channel: channel, count: count)
         }
     }
 
@@ -209,7 +230,7 @@ extension PublicationPlan {
         on state: PublishedState,
         _ fresh: FreshRoles
     ) throws(ServerError) {
-        let gone = Set(update.dropped.keys.map { TargetPath.dial($0) })
+        let gone = Set(update.dropped.keys.flatMap { [TargetPath.dial($0), .parameters($0)] })
         var dials = try state.dials().filter { !gone.contains($0.key) }
         var files = update.files
         for release in update.published { add(role: release, to: &files, dials: &dials) }

@@ -45,6 +45,7 @@ package enum ServerError: Error, Equatable, Sendable {
     case release(ReleaseError)
     case conflict(PublishConflict)
     case dial(DialRefusal)
+    case parameters(ParametersRefusal)
 
     /// A newer root of trust breaks a rule.
     case trust(TrustRefusal)
@@ -90,6 +91,7 @@ extension ServerError: CustomStringConvertible {
         case .release(let error): error.description
         case .conflict(let conflict): conflict.description
         case .dial(let refusal): refusal.description
+        case .parameters(let refusal): refusal.description
         case .trust(let refusal): refusal.description
         case .exhausted(_, let role): "\(role) has the highest version there is, so none can follow it"
         }

@@ -79,7 +79,7 @@ extension TreePath {
     private static func targetPath(_ segments: [String]) -> TargetPath? {
         switch (segments.count, segments.last) {
         case (2, let name?) where segments[0] == "dial":
-            return name.hasSuffix(".json") ? ChannelName(String(name.dropLast(5))).map { .dial($0) } : nil
+            return dialTarget(name)
         case (2, "patchlist.json"):
             return ChannelName(segments[0]).map { .patchList($0) }
         case (4, let name):
@@ -92,6 +92,17 @@ extension TreePath {
             default: return nil
             }
         default: return nil
+        }
+    }
+
+    /// `production.json`, `production.parameters.json`.
+    private static func dialTarget(_ name: String) -> TargetPath? {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let channel = ChannelName(String(parts[0])) else { return nil }
+        return switch parts.dropFirst().first {
+        case "json": .dial(channel)
+        case "parameters.json": .parameters(channel)
+        default: nil
         }
     }
 

@@ -111,9 +111,10 @@ extension ServerError {
         case .locked(.held), .movedOn: .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
-        case .conflict, .dial(.outdated), .appExists, .trust(.older), .trust(.twoReleases): .conflict
+        case .conflict, .dial(.outdated), .parameters(.outdated), .appExists, .trust(.older), .trust(.twoReleases):
+            .conflict
         case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
-            .release(.trust), .dial, .trust, .exhausted:
+            .release(.trust), .dial, .parameters, .trust, .exhausted:
             .refused
         }
     }
@@ -148,6 +149,7 @@ extension ServerError {
         case .exhausted:
             "rotate the online key: a new root with other keys for snapshot and timestamp, then patchsrv trust"
         case .dial(let refusal): refusal.hint
+        case .parameters(let refusal): refusal.hint
         case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
             "publish the draft with its missing signatures, or remove drafts/APP/\(channel)/\(version) to give it up"
@@ -163,6 +165,16 @@ extension DialRefusal {
             "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
         case .outdated: "look at it again with patchsrv dial; a refresh and a publish raise its version too"
         case .tooLarge: "give shorter reasons, or publish a release that lists fewer versions"
+        }
+    }
+}
+
+extension ParametersRefusal {
+    fileprivate var hint: String? {
+        switch self {
+        case .unpublished: "publish a release to it first; patchsrv list shows what is published"
+        case .outdated: "look at them again with patchsrv parameters show; nothing was changed"
+        case .tooMany, .tooLarge: "put what is long into a patch; nothing was changed"
         }
     }
 }

@@ -17,6 +17,7 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
               patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
+              patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm"
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
@@ -31,12 +32,13 @@ struct PatchServerCommand: AsyncParsableCommand {
               4   a file that was read is malformed
               6   a file could not be read or written
               7   another process holds the data folder or the port
-              8   conflict: somebody else published, drafted or turned the dial first
+              8   conflict: somebody else published, drafted, turned the dial or changed parameters first
               10  something has expired, or must be signed soon (status, doctor)
               64  the command line was not understood
             """,
         subcommands: [
-            InitCommand.self, PublishCommand.self, DialCommand.self, TrustCommand.self, RefreshCommand.self,
+            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, TrustCommand.self,
+            RefreshCommand.self,
             ServeCommand.self,
             StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
             BackupCommand.self,

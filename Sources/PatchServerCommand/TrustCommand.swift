@@ -126,6 +126,7 @@ extension TrustOutcome {
                 + done.published.map { "  published \($0.channel) \($0.version)" }
                 + done.carriedOver.map { "  carried over \($0.channel) \($0.version)" }
                 + done.carriedDials.map { "  carried over the dial of \($0.channel)\($0.summary)" }
+                + done.carriedParameters.map { "  carried over the parameters of \($0.channel)\($0.summary)" }
                 + done.dropped.map { "  dropped \($0.channel), which was at \($0.version)" }
                 + (done.restartsVersions
                     ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
@@ -148,7 +149,9 @@ extension TrustOutcome {
                 ("restartsVersions", .bool(done.restartsVersions)),
                 ("published", .array(done.published.map(\.json))),
                 ("carriedOver", .array(done.carriedOver.map(\.json))),
-                ("carriedDials", .array(done.carriedDials.map(\.json))), ("dropped", .array(done.dropped.map(\.json))),
+                ("carriedDials", .array(done.carriedDials.map(\.json))),
+                ("carriedParameters", .array(done.carriedParameters.map(\.json))),
+                ("dropped", .array(done.dropped.map(\.json))),
                 ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
                 ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
                 ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),
@@ -179,5 +182,16 @@ extension TrustPublication.CarriedDial {
             ("channel", .text(channel.text)), ("rows", (rows?.count).map { .integer($0) }),
             ("paused", paused.map { .integer($0) }),
         ])
+    }
+}
+
+extension TrustPublication.CarriedParameters {
+    fileprivate var summary: String {
+        guard let count else { return ", which cannot be read" }
+        return ": \(count == 1 ? "1 value" : "\(count) values"); look at them with patchsrv parameters show"
+    }
+
+    fileprivate var json: JSON {
+        .fields([("channel", .text(channel.text)), ("count", count.map { .integer($0) })])
     }
 }

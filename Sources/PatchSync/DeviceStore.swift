@@ -11,7 +11,7 @@ package import SystemPackage
 ///   device.json                device id
 ///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
-///   channels/CHANNEL/          state.json; patchlist.json and dial.json as last verified
+///   channels/CHANNEL/          state.json; patchlist.json, dial.json and parameters.json as last verified
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
 ///   indexes/<manifest sha256>  what a start needs of a bundle; made again where it is missing
@@ -96,6 +96,25 @@ package struct DeviceStore: Sendable {
 
     func saveDial(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
         try save(bytes, as: "dial.json", of: channel)
+    }
+
+    package func parametersFile(_ channel: ChannelName) -> FilePath {
+        directory(of: channel).appending("parameters.json")
+    }
+
+    func parameters(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
+        try optional(parametersFile(channel), limit: Limits.parameters)
+    }
+
+    func saveParameters(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
+        try save(bytes, as: "parameters.json", of: channel)
+    }
+
+    func removeParameters(of channel: ChannelName) throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            try files.removeIfPresent(parametersFile(channel))
+            try files.syncDirectory(directory(of: channel))
+        }
     }
 
     func savePatchList(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {

@@ -11,6 +11,7 @@ extension SyncEngine {
         /// By which expiry was judged.
         let time: UTCTime
         let staleMirror: StaleMirror?
+        let parameters: ParametersUpdate
     }
 
     /// What the newest of the servers offers: the next one is asked only where one fails or is behind.
@@ -80,7 +81,8 @@ extension SyncEngine {
             role: role,
             dial: await refresh.dial(app: configuration.app, in: store, of: channel, &trusted),
             time: trusted.time.value,
-            staleMirror: refreshed.staleMirror
+            staleMirror: refreshed.staleMirror,
+            parameters: await refresh.parameters(app: configuration.app, in: store, of: channel, &trusted)
         )
     }
 

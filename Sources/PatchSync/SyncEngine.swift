@@ -105,7 +105,8 @@ package struct SyncEngine: Sendable {
             activates: plan.activates,
             staleMirror: offer.staleMirror,
             keptEmbedded: plan.keptEmbedded,
-            mirrors: sources.takeFaults()
+            mirrors: sources.takeFaults(),
+            parameters: offer.parameters
         )
     }
 

@@ -54,6 +54,7 @@ package struct SyncReport: Equatable, Sendable {
     package let keptEmbedded: Int?
     /// Servers that were asked in vain, were behind, or lied.
     package let mirrors: [MirrorFault]
+    package var parameters = ParametersUpdate.unchanged
 
     /// Labels that are listed with other bytes than the installed ones: refused.
     package var republished: [Label] {

@@ -45,6 +45,7 @@ struct LaunchEvents: Sendable {
                 trouble("\(failure.patchID) \(failure.version): \(failure.error.description)")
             }
         case .synced(.failure(let error)): trouble("sync: \(error.description)")
+        case .parametersTrouble(let error): trouble("the last good parameters stay: \(error.description)")
         }
     }
 
@@ -87,6 +88,12 @@ struct LaunchEvents: Sendable {
                 "rolledBack",
                 "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
                 [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))]
+            )
+        case .parametersChanged(let parameters):
+            say(
+                "parameters",
+                "parameters: \(parameters.values.count) of \(parameters.channel)",
+                [("channel", .text(parameters.channel.text)), ("parameters", parameters.values.json)]
             )
         case .trouble(let error):
             trouble(error.description)

@@ -21,7 +21,7 @@ struct Patchsync: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self,
-            Verify.self,
+            Parameters.self, Verify.self,
             TestScript.self, TUF.self,
         ]
     )

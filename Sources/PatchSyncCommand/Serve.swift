@@ -80,6 +80,15 @@ struct Serve: AsyncParsableCommand {
     )
     var syncEvery: Int?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Look for online parameters so often, where syncs come less often; 0: only with a sync.",
+            valueName: "seconds"
+        )
+    )
+    var parametersEvery = 1_800
+
     @Flag(name: .long, help: "Never ask a server, not even for a first version.")
     var noSync = false
 
@@ -91,6 +100,9 @@ struct Serve: AsyncParsableCommand {
         if let bundle, PatchID(bundle) == nil { throw ValidationError("--bundle \(PatchID.rule)") }
         if let syncEvery, !(1...31_536_000).contains(syncEvery) {
             throw ValidationError("--sync-every must be from 1 to 31536000 seconds")
+        }
+        guard (0...31_536_000).contains(parametersEvery) else {
+            throw ValidationError("--parameters-every must be from 0 to 31536000 seconds")
         }
         if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
     }
@@ -154,6 +166,7 @@ struct Serve: AsyncParsableCommand {
         settings.app.bundle = bundle.flatMap { PatchID($0) }
         settings.updates.interval = syncEvery.map { .seconds($0) }
         settings.updates.isAllowed = !noSync
+        settings.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
         return settings
     }
 }

@@ -47,6 +47,8 @@ extension SyncReport {
             ("decisions", .array(decisions.map(\.json))),
             ("keptEmbedded", keptEmbedded.map { .integer($0) }),
             ("mirrors", mirrors.isEmpty ? nil : .array(mirrors.map(\.json))),
+            ("parameters", parameters.word.map { .text($0) }),
+            ("parametersError", parametersError.map { .text($0.description) }),
             (
                 "staleMirror",
                 staleMirror.map {
@@ -88,10 +90,33 @@ extension SyncReport {
             Console.standardError.line("warning: \(staleMirror)")
             Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
         }
+        if let parametersError {
+            Console.standardError.line(
+                "warning: the last good parameters stay: \(printable(parametersError.description))"
+            )
+        }
         for fault in mirrors where !fault.isQuiet {
             Console.standardError.line("warning: \(printable(fault.description))")
         }
         out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence(activates))")
+    }
+}
+
+extension SyncReport {
+    fileprivate var parametersError: SyncError? {
+        if case .kept(let error) = parameters { error } else { nil }
+    }
+}
+
+extension ParametersUpdate {
+    /// Nil where there is nothing to say.
+    fileprivate var word: String? {
+        switch self {
+        case .unchanged: nil
+        case .changed: "changed"
+        case .removed: "removed"
+        case .kept: "kept"
+        }
     }
 }
 

@@ -15,6 +15,8 @@ extension LocalServer {
         package var serving = AssetServer.Settings(access: Access(token: nil))
         package var app = RunningApp.Settings()
         package var updates = Updates.Settings()
+        /// How often online parameters are looked for beside the syncs; nil: only with a sync.
+        package var parametersEvery: Duration? = ParametersWatch.interval
         /// Of each sync.
         package var deadlines = Deadlines()
 
@@ -25,6 +27,8 @@ extension LocalServer {
     package enum Event: Sendable {
         case app(RunningApp.Event)
         case synced(Result<SyncReport, SyncError>)
+        /// Why the last good online parameters still hold, once.
+        case parametersTrouble(SyncError)
         case portTaken(Int, next: Int)
         /// A file is not what it should be, in one escaped line.
         case fileTrouble(String)

@@ -3,6 +3,7 @@ package import HTTPFiles
 import Logging
 import NIOCore
 import PatchFormat
+import PatchStore
 package import PatchSync
 import ServiceLifecycle
 
@@ -49,6 +50,7 @@ package actor LocalServer {
     private let assets: AssetServer
     private let app: RunningApp
     private let updates: Updates
+    private let watch: ParametersWatch?
     private let token: AccessToken?
     private let report: @Sendable (Event) -> Void
     private var state = State.stopped
@@ -84,11 +86,29 @@ package actor LocalServer {
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
             return try await device.reopened().sync(deadlines, report: report)
         }
+        let faults = ParametersFaults()
+        let tell: @Sendable (SyncError?) -> Void = { fault in
+            if let news = faults.take(fault) { report(.parametersTrouble(news)) }
+        }
+        watch = settings.lookInterval.map { interval in
+            ParametersWatch(every: interval, age: device.timeSinceSync) {
+                do throws(SyncError) {
+                    tell(try await device.reopened().lookForParameters(deadlines).fault)
+                } catch .lock(.held) {
+                    // Another process syncs, which looks as well.
+                } catch {
+                    if !Task.isCancelled { tell(error) }
+                }
+            }
+        }
         updates = Updates(
             settings.updates,
             events: assets.events,
             isInstalled: { assets.isServing },
-            report: { report(.synced($0)) },
+            report: { result in
+                if case .success(let done) = result { tell(done.parameters.fault) }
+                report(.synced(result))
+            },
             sync: sync ?? own
         )
         app = RunningApp(device: device, server: assets, updates: updates, settings: settings.app) { report(.app($0)) }
@@ -213,7 +233,7 @@ package actor LocalServer {
                 whenBound.finish()
             }
         )
-        let launch = Launch(bound: bound, updates: updates) { [self] port async throws in
+        let launch = Launch(bound: bound, updates: updates, watch: watch) { [self] port async throws in
             let app = try await launched(on: port)
             whenReady.yield(port)
             return app
@@ -261,6 +281,7 @@ package actor LocalServer {
 private struct Launch: Service {
     let bound: AsyncStream<Int>
     let updates: Updates
+    let watch: ParametersWatch?
     let launch: @Sendable (Int) async throws -> RunningApp
 
     func run() async throws {
@@ -269,6 +290,8 @@ private struct Launch: Service {
             return await withDiscardingTaskGroup { group in
                 group.addTask { await app.run() }
                 group.addTask { await updates.run() }
+                guard let watch else { return }
+                group.addTask { await cancelWhenGracefulShutdown { await watch.run() } }
             }
         }
     }
@@ -282,5 +305,14 @@ private struct Heartbeat: Service {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: .seconds(15))) != nil { events.beat() }
         }
+    }
+}
+
+extension LocalServer.Settings {
+    /// Nil where a sync comes as often, and where nobody is to be asked.
+    fileprivate var lookInterval: Duration? {
+        guard updates.isAllowed, let parametersEvery else { return nil }
+        if let interval = updates.interval, interval <= parametersEvery { return nil }
+        return parametersEvery
     }
 }

@@ -125,6 +125,15 @@ public actor PatchlineApp {
         do throws(SyncError) { try await app.startPending() } catch { throw PatchlineError(error) }
     }
 
+    /// The online parameters of the channel, as last fetched and verified; no network.
+    public var parameters: Parameters {
+        get throws(PatchlineError) {
+            do throws(SyncError) { return Parameters(try device.reopened().parameters()) } catch {
+                throw PatchlineError(error)
+            }
+        }
+    }
+
     /// The bundle versions that run and wait.
     public func status() async -> Status {
         let status = await app.status()
@@ -140,6 +149,8 @@ extension PatchlineApp {
         public var syncInterval: Int?
         /// Whether it syncs at all.
         public var syncs = true
+        /// Seconds between looks for online parameters, where syncs come less often; 0: only with a sync.
+        public var parametersEvery = 1_800
         /// Milliseconds that a new version has to confirm.
         public var startupTimeout = 20_000
         /// The build of this app, where it ships a bundle.
@@ -158,6 +169,7 @@ extension PatchlineApp {
             own.app.startupTimeout = .milliseconds(startupTimeout)
             own.updates.interval = syncInterval.map { .seconds($0) }
             own.updates.isAllowed = syncs
+            own.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
             return own
         }
 
@@ -206,6 +218,8 @@ extension PatchlineApp {
         /// A sync is over; whether something new waits.
         case synced(isNew: Bool)
         case syncFailed(String)
+        /// The operator told apps something else: ``PatchlineApp/parameters``.
+        case parametersChanged(Parameters)
         /// In words; what is served stays.
         case trouble(String)
     }
@@ -246,6 +260,8 @@ extension PatchlineApp.Event {
         case .synced(.success(let report)):
             self = report.failures.first.map { .syncFailed($0.error.description) } ?? .synced(isNew: report.isNew)
         case .synced(.failure(let error)): self = .syncFailed(error.description)
+        case .app(.parametersChanged(let parameters)): self = .parametersChanged(PatchlineApp.Parameters(parameters))
+        case .parametersTrouble(let error): self = .trouble(error.description)
         case .fileTrouble(let line): self = .trouble(line)
         case .app, .portTaken: return nil
         }

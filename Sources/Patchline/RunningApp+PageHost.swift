@@ -39,6 +39,10 @@ extension RunningApp: PageHost {
         return status
     }
 
+    package func parameters() -> PageParameters {
+        known.map(page) ?? PageParameters(channel: device.configuration.channel.text, values: [:])
+    }
+
     package func debugReport() -> JSON {
         let configuration = device.configuration
         let state = try? device.state()

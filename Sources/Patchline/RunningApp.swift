@@ -23,6 +23,8 @@ package actor RunningApp: Service {
         case damaged([String])
         case confirmed(Selection)
         case rolledBack(to: Selection?, from: Selection)
+        /// The operator told apps of this channel something else.
+        case parametersChanged(OnlineParameters)
         /// State could not be read or written; what is served stays.
         case trouble(SyncError)
     }
@@ -51,6 +53,8 @@ package actor RunningApp: Service {
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
+    /// As they were read last; nil before the launch.
+    private(set) var known: OnlineParameters?
     /// Its manifest, when a sync has to heal it before anything is served.
     private(set) var damaged: String?
     private var trial: (token: LaunchToken, timer: StartupTimer)?
@@ -82,6 +86,7 @@ package actor RunningApp: Service {
     /// Call once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
         try show(try await device.launch(limit: settings.launchLimit))
+        await attempt { [self] () throws(SyncError) in try followParameters() }
     }
 
     /// Follows state and timer until the task is cancelled or the service group stops.
@@ -93,6 +98,7 @@ package actor RunningApp: Service {
             if current != seen {
                 seen = current
                 await attempt { [self] () throws(SyncError) in try await follow() }
+                await attempt { [self] () throws(SyncError) in try followParameters() }
             }
             await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
             await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() }
@@ -173,6 +179,20 @@ package actor RunningApp: Service {
         if isOther { report(.following(current.configuration.channel)) }
     }
 
+    /// Another process may have fetched them, too.
+    private func followParameters() throws(SyncError) {
+        let parameters = try device.parameters()
+        guard parameters != known else { return }
+        let before = known
+        known = parameters
+        pages.tell(.parameters(tag: parameters.values.isEmpty ? nil : page(of: parameters).tag))
+        if let before, before.values != parameters.values { report(.parametersChanged(parameters)) }
+    }
+
+    func page(of parameters: OnlineParameters) -> PageParameters {
+        PageParameters(channel: parameters.channel.text, values: parameters.values)
+    }
+
     private func endTrialIfDue() async throws(SyncError) {
         guard let token = trial?.token, trial?.timer.hasEnded(at: time) == true else { return }
         if let activation = try await device.timerEnded(token) {
@@ -249,8 +269,8 @@ package actor RunningApp: Service {
     }
 
     private func watched() -> [FileIdentity?] {
-        let store = device.store
-        return [store.configurationFile, store.stateFile(device.configuration.channel)].map {
+        let (store, channel) = (device.store, device.configuration.channel)
+        return [store.configurationFile, store.stateFile(channel), store.parametersFile(channel)].map {
             (try? store.files.identity(of: $0)) ?? nil
         }
     }

@@ -65,6 +65,10 @@ extension APIProblem {
         case .dial(.aboveCeiling):
             self.init(422, "refused", text, hint: "a release with a higher share raises it", rule: "ceiling")
         case .dial: self.init(422, "refused", text)
+        case .parameters(.outdated):
+            self.init(409, "conflict", text, hint: "look at the parameters again", rule: "expect")
+        case .parameters(.unpublished): self.init(404, "notFound", text)
+        case .parameters: self.init(422, "refused", text)
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
         case .release(.missing): self.init(422, "refused", text, rule: "complete")
         case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")

@@ -37,7 +37,7 @@ package struct ReleaseAPI: RequestDelegate {
         let work = APIWork(desk: desk, uploads: uploads)
         var endpoints =
             work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
-            + work.aboutTokens + work.aboutAudit
+            + work.aboutParameters + work.aboutTokens + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(
             APIEndpoint(

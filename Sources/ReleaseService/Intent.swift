@@ -12,6 +12,7 @@ struct Intent: Equatable, Sendable {
         /// A release is published, or kept as a draft.
         case publish(ChannelName)
         case turnDial(ChannelName)
+        case changeParameters(ChannelName)
         case removeDraft(ChannelName, version: Int)
         /// A newer root of trust is taken in, perhaps with releases.
         case takeTrust
@@ -39,6 +40,7 @@ struct Intent: Equatable, Sendable {
         switch change {
         case .publish(let channel): RecordKey(Self.collection, "\(app)/\(channel)")
         case .turnDial(let channel): RecordKey(Self.collection, "\(app)/\(channel)/dial")
+        case .changeParameters(let channel): RecordKey(Self.collection, "\(app)/\(channel)/parameters")
         case .removeDraft(let channel, let version): RecordKey(Self.collection, "\(app)/\(channel)/drafts/\(version)")
         case .takeTrust: RecordKey(Self.collection, "\(app)//trust")
         case .create: RecordKey(Self.collection, "\(app)//create")
@@ -52,6 +54,7 @@ struct Intent: Equatable, Sendable {
         switch change {
         case .publish: "release.publish"
         case .turnDial: "dial.turn"
+        case .changeParameters: "parameters.change"
         case .removeDraft: "draft.remove"
         case .takeTrust: "trust.update"
         case .create: "app.create"
@@ -60,7 +63,8 @@ struct Intent: Equatable, Sendable {
 
     var channel: ChannelName? {
         switch change {
-        case .publish(let channel), .turnDial(let channel), .removeDraft(let channel, _): channel
+        case .publish(let channel), .turnDial(let channel), .changeParameters(let channel): channel
+        case .removeDraft(let channel, _): channel
         case .takeTrust, .create: nil
         }
     }
@@ -89,6 +93,7 @@ extension Intent {
             switch try fields.string("action") {
             case "release.publish": change = .publish(try fields.name("channel"))
             case "dial.turn": change = .turnDial(try fields.name("channel"))
+            case "parameters.change": change = .changeParameters(try fields.name("channel"))
             case "draft.remove":
                 let version = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
                 change = .removeDraft(try fields.name("channel"), version: version)
@@ -130,6 +135,11 @@ extension Intent {
                 ("roleVersion", .integer(current.role.header.version)), ("identity", .text(current.identity.hex)),
             ])
         case .turnDial(let channel): return try repository.dial(of: channel).json
+        case .changeParameters(let channel):
+            // What cannot be read may be replaced.
+            do throws(ServerError) { return try repository.parameters(of: channel).json } catch .tree(_, .malformed) {
+                return .null
+            }
         case .removeDraft(let channel, let version):
             guard try repository.hasDraft(of: channel, version: version) else { return .null }
             let identity = (try? repository.draft(of: channel, version: version))?.identity

@@ -39,7 +39,7 @@ struct Traces: Sendable {
             if let entry = new.last { return intent.event(after: entry.audited(recovered: true)) }
             guard published.isEmpty, let entry = drafted.last else { return nil }
             return intent.event("release.draft", after: entry.audited(recovered: true))
-        case .turnDial, .removeDraft, .takeTrust, .create:
+        case .turnDial, .changeParameters, .removeDraft, .takeTrust, .create:
             guard !intent.isUndone(by: standing) || !new.isEmpty else { return nil }
             let after = standing == .null ? JSON.fields([]) : standing
             return intent.event(after: after.adding([("recovered", .bool(true))]))

@@ -6,7 +6,7 @@ package enum AccessRole: String, CaseIterable, Comparable, Sendable {
     case viewer
     /// Uploads releases, publishes what its key holders have signed, and proposes changes.
     case publisher
-    /// Turns the dial, and removes drafts.
+    /// Turns the dial, changes online parameters, and removes drafts.
     case operate = "operator"
     /// Makes and revokes tokens; on everything also reads the audit log.
     case admin

@@ -130,6 +130,13 @@ struct SampleHost: PageHost {
         return status
     }
 
+    func parameters() -> PageParameters {
+        guard let limit = ParameterName("cart.limit"), let banner = ParameterName("banner") else {
+            preconditionFailure("these are names")
+        }
+        return PageParameters(channel: "production", values: [limit: .integer(20), banner: .text("Sale")])
+    }
+
     func debugReport() -> JSON { .fields([("app", .text("app"))]) }
 }
 

@@ -27,6 +27,20 @@ struct PageCallTests {
         )
     }
 
+    @Test func `gives the online parameters, under a tag that names them`() async throws {
+        let host = SampleHost()
+        let answer = try #require(try await server(host).get("/__patchline/parameters").bytes)
+        #expect(
+            String(decoding: answer.bytes, as: UTF8.self)
+                == #"{"channel":"production","parameters":{"banner":"Sale","cart.limit":20}}"#
+        )
+        #expect(answer.status == .ok && answer.contentType == "application/json" && answer.cacheControl == "no-cache")
+        #expect(answer.entityTag == host.parameters().tag)
+        #expect(host.parameters().tag != PageParameters(channel: "beta", values: host.parameters().values).tag)
+        let posted = try await server(host).get("/__patchline/parameters", method: .POST)
+        #expect(posted.summary == "405")
+    }
+
     @Test(arguments: [CheckStart.started, .alreadyRunning, .switchedOff])
     func `begins a check and does not wait for it`(start: CheckStart) async throws {
         let server = try server(SampleHost(start: start))

@@ -34,6 +34,15 @@ struct PageEventsTests {
         #expect(await next(&page) == ": \n\n")
     }
 
+    @Test func `begins with the tag of the parameters too, where there are any`() async throws {
+        events.tell(.parameters(tag: "a"))
+        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        let first = try #require(await next(&page))
+        #expect(first.contains(#"data: {"current":null,"parameters":"a","pending":null,"sync":{"phase":"idle"}}"#))
+        events.tell(.parameters(tag: nil))
+        #expect(await next(&page) == "id: s-2\nevent: parameters\ndata: {\"tag\":null}\n\n")
+    }
+
     @Test(arguments: [("s-1", ["progress", "failed"]), ("s-3", []), ("x-1", []), ("s-x", []), ("", []), ("s-99", [])])
     func `gives a page that comes back what it missed, unless the server was started since`(
         id: String,
@@ -52,7 +61,8 @@ struct PageEventsTests {
             (.progress(7), false), (.progress(99), true), (.progress(100), true), (.checked(isNew: true), true),
             (.progress(50), false), (.ready(version: "2"), true), (.ready(version: "2"), false), (.checking, true),
             (.progress(1), true), (.failed("a"), true), (.failed("a"), true), (.switched(version: "2"), true),
-            (.switched(version: "2"), false), (.reload, true), (.reload, true),
+            (.switched(version: "2"), false), (.reload, true), (.reload, true), (.parameters(tag: nil), false),
+            (.parameters(tag: "a"), true), (.parameters(tag: "a"), false), (.parameters(tag: "b"), true),
         ]
         var state = PageState()
         for (event, isNew) in told { #expect(state.take(event) == isNew, "\(event)") }

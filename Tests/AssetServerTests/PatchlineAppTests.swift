@@ -1,7 +1,9 @@
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
+import PatchFormat
 import PatchStore
+import PatchSync
 import PatchTesting
 @testable import Patchline
 import SystemPackage
@@ -43,6 +45,21 @@ struct PatchlineAppTests {
         let port = try #require(parts[0].dropFirst(7).split(separator: ":").last.flatMap { Int($0.filter(\.isNumber)) })
         let cookie = String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=")
         return try await Browser(port: port, cookie: cookie).ask(path).body
+    }
+
+    @Test func `reads online parameters by name and kind, with no network`() async throws {
+        try await withStore { store, repository in
+            let app = try await PatchlineApp(store: store, settings: settings)
+            #expect(try await app.parameters.values.isEmpty)
+            repository.setParameters(["banner": .text("Sale"), "limit": .integer(-2), "on": .bool(true)])
+            let clock = ManualClock()
+            let opened = DeviceStore(root: FilePath(store), files: DiskFiles())
+            try await SimulatedDevice(opening: opened, of: repository, clock: clock).sync()
+            let parameters = try await app.parameters
+            #expect(parameters.values == ["banner": .text("Sale"), "limit": .integer(-2), "on": .bool(true)])
+            #expect(parameters.text("banner") == "Sale" && parameters.integer("limit") == -2)
+            #expect(parameters.bool("on") == true && parameters.bool("limit") == nil && parameters.text("x") == nil)
+        }
     }
 
     @Test func `starts, serves, confirms, stops and starts again`() async throws {

@@ -80,6 +80,7 @@ extension RunningApp.Event {
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
         case .confirmed(let selection): "confirmed \(labels(selection))"
         case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
+        case .parametersChanged(let parameters): "parameters \(parameters.values.count)"
         case .trouble(let error): "trouble \(error)"
         }
     }
@@ -138,6 +139,48 @@ struct RunningAppTests {
         }
         #expect(trial.patches.map(\.version.text) == ["2"])
         #expect(launch.launches == 0, "that launch does not count")
+    }
+
+    @Test func `tells pages and the app of parameters that another process fetched, once`() async throws {
+        let world = try Launched()
+        world.repository.setParameters(["banner": .text("Sale")])
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        _ = await world.nextEvents(1)
+        let first = await app.parameters()
+        #expect(first.values.values.map(\.words) == ["Sale"])
+        #expect(world.server.events.recent.last == .parameters(tag: first.tag))
+        try await world.expect(["parameters 2"], from: app) {
+            world.repository.setParameters(["banner": .text("Sale"), "limit": .integer(2)])
+            try await world.device.sync()
+        }
+        let second = await app.parameters()
+        #expect(second.values.count == 2)
+        #expect(world.server.events.recent.last == .parameters(tag: second.tag))
+        try await world.expect(["parameters 0"], from: app) {
+            world.repository.setParameters(nil)
+            try await world.device.sync()
+        }
+        #expect(world.server.events.recent.last == .parameters(tag: nil))
+    }
+
+    @Test func `goes on with the last good parameters when the file of the new ones is none`() async throws {
+        let world = try Launched()
+        world.repository.setParameters(["banner": .text("Sale")])
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        _ = await world.nextEvents(1)
+        let path = world.device.store.parametersFile(SimulatedRepository.production)
+        try world.disk.replace("parameters.json", in: path.removingLastComponent(), with: [0x7B])
+        let running = Task { await app.run() }
+        #expect(await world.nextEvents(1).first?.hasPrefix("trouble ") == true)
+        running.cancel()
+        await running.value
+        #expect(await app.parameters().values.count == 1)
     }
 
     @Test func `serves the old version until the switch, and the new one after it`() async throws {

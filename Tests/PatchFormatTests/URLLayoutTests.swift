@@ -92,11 +92,12 @@ struct TargetPathTests {
         let made: [TargetPath] = [
             .patchList(production), .manifest(channel: production, patchID: web, version: one),
             .signatureColumn(channel: production, patchID: web, version: one), .dial(production),
+            .parameters(production),
         ]
         #expect(
             made.map(\.text) == [
                 "production/patchlist.json", "production/web/1.0/manifest.json", "production/web/1.0/manifest.sigs",
-                "dial/production.json",
+                "dial/production.json", "dial/production.parameters.json",
             ]
         )
         #expect(made.allSatisfy { TargetPath($0.text) == $0 })

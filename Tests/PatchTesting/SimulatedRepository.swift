@@ -108,6 +108,23 @@ package final class SimulatedRepository: Fetcher, Sendable {
         }
     }
 
+    /// An operator changes what apps are told by name; nil takes the document away.
+    package func setParameters(
+        _ values: [String: ParameterValue]?,
+        of channel: ChannelName = production,
+        saying other: ChannelName? = nil
+    ) {
+        edit { tree in
+            let document = values.map { values in
+                var named: [ParameterName: ParameterValue] = [:]
+                for (name, value) in values { named[simulated(name)] = value }
+                return OnlineParameters(app: tree.app, channel: other ?? channel, values: named).json.fileBytes
+            }
+            tree.publishParameters(document, of: channel)
+            tree.publishSnapshot()
+        }
+    }
+
     /// A new root, signed by the old keys and the new ones; then everything that new online keys sign.
     package func rotateRoot(to root: SimulatedKey? = nil, online: SimulatedKey? = nil) {
         edit { tree in

@@ -28,6 +28,9 @@ package struct SimulatedTree: Sendable {
     package var impostors: [String: [SimulatedKey]] = [:]
     package var entryKeys: [SimulatedKey] = [.entry]
     package private(set) var offers: [ChannelName: [SimulatedPatch]] = [:]
+    private var dials: [Dial] = []
+    /// What every later role of the dial names beside the dials.
+    package var parameters: [TargetPath: [UInt8]] = [:]
     /// Below `/APP/`.
     package var files: [String: [UInt8]] = [:]
     /// What the snapshot says of each role, without `.json`.
@@ -85,7 +88,8 @@ package struct SimulatedTree: Sendable {
     }
 
     package mutating func publishDial(_ dials: [Dial]) {
-        var targets: [TargetPath: [UInt8]] = [:]
+        self.dials = dials
+        var targets = parameters
         for dial in dials { targets[.dial(dial.channel)] = dial.json.fileBytes }
         storeTargets(targets)
         let envelope = RoleDocument.delegated(
@@ -95,6 +99,14 @@ package struct SimulatedTree: Sendable {
             targets: targets.mapValues { TargetFile(of: $0) }
         )
         store(envelope, "dial")
+    }
+
+    /// The dials stay as they are.
+    ///
+    /// - Parameter document: nil for a channel that has none.
+    package mutating func publishParameters(_ document: [UInt8]?, of channel: ChannelName) {
+        parameters[.parameters(channel)] = document
+        publishDial(dials)
     }
 
     /// A new snapshot of all that was published, and a timestamp of it.

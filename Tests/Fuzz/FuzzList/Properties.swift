@@ -1,11 +1,18 @@
 import Fuzzing
 import PatchFormat
 
-/// A list, a dial and a release header say the same after they were written.
+/// A list, a dial, online parameters and a release header say the same after they were written.
 func attempt(_ bytes: [UInt8]) {
     if let parsed = try? ParsedPatchList(bytes) { check(parsed) }
     if let dial = try? Dial(bytes) {
         require(try? Dial(dial.json.fileBytes), is: dial, "a dial says the same after it was written")
+    }
+    if let parameters = try? OnlineParameters(bytes) {
+        require(
+            try? OnlineParameters(parameters.json.fileBytes),
+            is: parameters,
+            "parameters say the same after they were written"
+        )
     }
     if let header = try? ReleaseHeader(bytes) {
         require(

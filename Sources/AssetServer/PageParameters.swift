@@ -1,0 +1,25 @@
+import HTTPFiles
+package import PatchFormat
+import PatchTrust
+
+/// The channel's online parameters, as a page reads them.
+package struct PageParameters: Equatable, Sendable {
+    package let channel: String
+    package let values: [ParameterName: ParameterValue]
+
+    package init(channel: String, values: [ParameterName: ParameterValue]) {
+        self.channel = channel
+        self.values = values
+    }
+
+    /// Names this answer, and with it these values.
+    package var tag: String { SHA256Digest(of: json.fileBytes).hex }
+
+    private var json: JSON {
+        .fields([("channel", .text(channel)), ("parameters", values.json)])
+    }
+
+    var answer: FileAnswer {
+        .bytes(ServedBytes(bytes: json.fileBytes, entityTag: tag, contentType: "application/json"))
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsrv parameters`: what apps are told by name, at once and without a release.
+struct ParametersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "parameters",
+        abstract: "Shows and changes the online parameters of a channel.",
+        discussion: """
+            Values by name that running apps read: text, integers, true and false. A change needs no release key, says nothing
+            of versions, and leaves the dial as it is. Devices see it with their next sync, or within half an hour while the
+            app runs. All of one call is done together, or nothing is.
+
+            EXAMPLES
+              patchsrv parameters show --data /srv/patchline --channel production
+              patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm" cart.limit=20
+              patchsrv parameters set --data /srv/patchline --channel production checkout=false zip='"01234"'
+              patchsrv parameters unset --data /srv/patchline --channel production banner
+              patchsrv parameters replace parameters.json --data /srv/patchline --channel production --expect 3f0a…
+
+            EXIT CODES
+              0   done, or so already
+              3   refused: the channel has no release, or there would be too many; nothing was changed
+              4   the file is malformed
+              8   the parameters have another tag than --expect says; nothing was changed
+            """,
+        subcommands: [ParametersShow.self, ParametersSet.self, ParametersUnset.self, ParametersReplace.self]
+    )
+}
+
+struct ParametersShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what holds, and the tag that names it."
+    )
+
+    @OptionGroup var options: ParametersOptions
+
+    func run() async throws {
+        try await reporting(json: options.json) {
+            options.show(try options.repository.parameters(of: options.channel))
+        }
+    }
+}
+
+struct ParametersSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Set these, beside what is there.",
+        discussion: """
+            A value is read as JSON where it is true, false, an integer or text in quotes; anything else is text as it
+            stands.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("What it is from now on.", valueName: "name=value"))
+    var values: [String]
+
+    @OptionGroup var options: ParametersChangeOptions
+
+    func validate() throws { _ = try changes() }
+
+    func run() async throws {
+        try await reporting(json: options.of.json) { try await options.carryOut(.set(try changes())) }
+    }
+
+    private func changes() throws -> [ParameterName: ParameterValue] {
+        var changes: [ParameterName: ParameterValue] = [:]
+        for text in values {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw ValidationError("'\(text)' must be NAME=VALUE") }
+            let name = try ParameterName(argument: String(parts[0]))
+            guard let value = ParameterValue(argument: String(parts[1])) else {
+                throw ValidationError("\(name) \(ParameterValue.rule)")
+            }
+            guard changes.updateValue(value, forKey: name) == nil else {
+                throw ValidationError("\(name) is given twice")
+            }
+        }
+        return changes
+    }
+}
+
+struct ParametersUnset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unset",
+        abstract: "Take these away; what is not there is no error."
+    )
+
+    @Argument(help: ArgumentHelp("What is to go.", valueName: "name"))
+    var names: [String]
+
+    @OptionGroup var options: ParametersChangeOptions
+
+    func validate() throws { for name in names { _ = try ParameterName(argument: name) } }
+
+    func run() async throws {
+        try await reporting(json: options.of.json) {
+            let names = try names.map { try ParameterName(argument: $0) }
+            try await options.carryOut(.unset(Set(names)))
+        }
+    }
+}
+
+struct ParametersReplace: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replace",
+        abstract: "Set what a file says, and take all others away.",
+        discussion: """
+            The file is a JSON object of names and values: {"banner": "Sale", "cart.limit": 20, "checkout": true}. An
+            empty one takes all away.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A JSON object of names and values.", valueName: "file"))
+    var file: String
+
+    @OptionGroup var options: ParametersChangeOptions
+
+    func run() async throws {
+        try await reporting(json: options.of.json) {
+            let bytes = try DiskFiles().read(FilePath(argument: file), limit: Limits.parameters)
+            let values = try JSON.document(bytes, named: file, limit: Limits.parameters)
+            try await options.carryOut(.replace(try [ParameterName: ParameterValue](values, of: file)))
+        }
+    }
+}
+
+extension ParameterName {
+    fileprivate init(argument text: String) throws {
+        guard let name = ParameterName(text) else {
+            throw ValidationError("the name '\(text)' \(ParameterName.rule)")
+        }
+        self = name
+    }
+}
+
+extension ParameterValue {
+    /// JSON where it is a value of its own, else text as it stands; nil for text that is too long, and for what begins as
+    /// quoted text and is none.
+    fileprivate init?(argument text: String) {
+        if let json = try? JSON(parsing: Array(text.utf8)), let value = ParameterValue(json) {
+            self = value
+            return
+        }
+        guard !text.hasPrefix("\""), let value = ParameterValue(.text(text)) else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,82 @@
+import PatchFormat
+import PatchTrust
+
+/// What became of a channel's online parameters on this device.
+package enum ParametersUpdate: Equatable, Sendable {
+    /// They are what the dial's role names, or there are none.
+    case unchanged
+    case changed
+    /// The channel has none any more.
+    case removed
+    /// The last good ones hold.
+    case kept(because: SyncError)
+}
+
+extension MetadataRefresh {
+    /// Fetches the parameters that the dial's role names, unless they are here, and stores them.
+    ///
+    /// Afterwards: the new ones are durable, or what was there is untouched.
+    func parameters(
+        app: AppID,
+        in device: DeviceStore,
+        of channel: ChannelName,
+        _ trusted: inout TrustedMetadata
+    ) async -> ParametersUpdate {
+        do throws(SyncError) {
+            let stored = try device.parameters(of: channel)
+            do throws(SyncError) { try await targets("dial", by: "targets", &trusted) } catch {
+                return stored == nil ? .unchanged : .kept(because: error)
+            }
+            guard let file = try target(of: channel, in: trusted) else {
+                guard stored != nil else { return .unchanged }
+                try device.removeParameters(of: channel)
+                return .removed
+            }
+            if let stored, file.matches(stored) { return .unchanged }
+            try device.saveParameters(try await parameters(file, of: channel, app: app), of: channel)
+            return .changed
+        } catch { return .kept(because: error) }
+    }
+
+    /// What the dial's role says of them; nil where it names none.
+    private func target(of channel: ChannelName, in trusted: TrustedMetadata) throws(SyncError) -> TargetFile? {
+        do throws(TrustError) {
+            return try trusted.target(.parameters(channel), of: "dial")
+        } catch .noTarget {
+            return nil
+        } catch { throw .trust(error) }
+    }
+
+    /// The document from the server, of the digest that is signed and for this app and channel.
+    private func parameters(
+        _ file: TargetFile,
+        of channel: ChannelName,
+        app: AppID
+    ) async throws(SyncError) -> [UInt8] {
+        let path = TargetPath.parameters(channel)
+        let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
+        let bytes = try await fetch(
+            URLLayout.target(path, sha256: sha256),
+            limit: min(file.length, Limits.parameters)
+        )
+        try judged { () throws(TrustError) in
+            try file.check(bytes, name: path.text)
+            try OnlineParameters(trusting: bytes).check(app: app, channel: channel)
+        }
+        return bytes
+    }
+}
+
+extension OnlineParameters {
+    fileprivate init(trusting bytes: [UInt8]) throws(TrustError) {
+        do throws(FormatError) { try self.init(bytes) } catch { throw .malformed(error) }
+    }
+
+    fileprivate func check(app: AppID, channel: ChannelName) throws(TrustError) {
+        for (field, found, expected) in [
+            ("app", self.app.text, app.text), ("channel", self.channel.text, channel.text),
+        ] where found != expected {
+            throw .foreign(document: "parameters", field: field, found: found, expected: expected)
+        }
+    }
+}

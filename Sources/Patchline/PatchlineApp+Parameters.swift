@@ -1,0 +1,45 @@
+import PatchFormat
+
+extension PatchlineApp {
+    /// What the operator tells every app of a channel by name, without a release.
+    public struct Parameters: Equatable, Sendable {
+        public enum Value: Equatable, Sendable {
+            case text(String)
+            case integer(Int)
+            case bool(Bool)
+        }
+
+        public let values: [String: Value]
+
+        /// Nil where there is none of this name, or it is no text.
+        public func text(_ name: String) -> String? {
+            if case .text(let text) = values[name] { text } else { nil }
+        }
+
+        /// Nil where there is none of this name, or it is no integer.
+        public func integer(_ name: String) -> Int? {
+            if case .integer(let number) = values[name] { number } else { nil }
+        }
+
+        /// Nil where there is none of this name, or it is neither true nor false.
+        public func bool(_ name: String) -> Bool? {
+            if case .bool(let bool) = values[name] { bool } else { nil }
+        }
+    }
+}
+
+extension PatchlineApp.Parameters {
+    init(_ parameters: OnlineParameters) {
+        values = Dictionary(uniqueKeysWithValues: parameters.values.map { ($0.key.text, Value($0.value)) })
+    }
+}
+
+extension PatchlineApp.Parameters.Value {
+    fileprivate init(_ value: ParameterValue) {
+        switch value {
+        case .text(let text): self = .text(text.text)
+        case .integer(let number): self = .integer(number)
+        case .bool(let bool): self = .bool(bool)
+        }
+    }
+}
