@@ -20,6 +20,13 @@ package enum Limits {
     /// The index of 100,000 installed assets with paths and URLs of a thousand bytes.
     package static let bundleIndex = 256_000_000
     package static let dial = 1_000_000
+    /// What a device asks the server, and what it is answered.
+    package static let question = 65_536
+    package static let answer = 262_144
+    package static let placesInQuestion = 32
+    /// As many for one user as for everyone.
+    package static let choicesInAnswer = 2 * answersForOne
+    package static let answersForOne = 200
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
     /// One script or asset.

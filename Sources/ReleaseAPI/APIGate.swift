@@ -11,9 +11,13 @@ struct APIGate: Sendable {
     /// Wrong tokens, whoever shows them: no right one is held back by these.
     private static let wrong = RateLimiter(60, per: .seconds(60))
 
+    /// Devices, all together: each asks once in a while.
+    private static let devices = RateLimiter(6_000, per: .seconds(60))
+
     private struct Limits: Sendable {
         var usual = APIGate.usual
         var wrong = APIGate.wrong
+        var devices = APIGate.devices
     }
 
     private let records: ServerRecords
@@ -28,6 +32,11 @@ struct APIGate: Sendable {
     /// - Returns: the token that was shown; nil where everybody is let in.
     func admit(_ request: Request, _ parameters: Parameters, to endpoint: APIEndpoint) async throws -> AccessToken? {
         if endpoint.access == .everybody { return nil }
+        if endpoint.access == .devices {
+            let wait = limits.withLockedValue { $0.devices.take("", at: sinceStart()) }
+            if let wait { throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait) }
+            return nil
+        }
         let token = try await token(of: request)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
@@ -71,7 +80,7 @@ struct APIGate: Sendable {
     private func check(_ token: AccessToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
         let (has, needs, place): (AccessRole?, AccessRole, String)
         switch endpoint.access {
-        case .everybody, .anyone: return
+        case .everybody, .devices, .anyone: return
         case .server(let role): (has, needs, place) = (token.grants.roleOnEverything, role, "every app")
         case .app(let role):
             guard let app = parameters.get("app").flatMap({ AppID($0) }) else {

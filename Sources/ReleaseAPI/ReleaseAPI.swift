@@ -32,9 +32,10 @@ package struct ReleaseAPI: RequestDelegate {
         report: @escaping @Sendable (String) -> Void
     ) {
         let gate = APIGate(records: desk.records, sinceStart: sinceStart)
-        let work = APIWork(desk: desk, uploads: uploads)
+        let work = APIWork(desk: desk, uploads: uploads, devices: DeviceDesk(desk))
         var endpoints =
             work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
+            + work.aboutAnswers
             + work.aboutTokens + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(

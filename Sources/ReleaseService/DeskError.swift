@@ -12,4 +12,6 @@ package enum DeskError: Error, Equatable, Sendable {
     /// The online key cannot be opened, in words.
     case keyUnusable(String)
     case proposal(ProposalFault)
+    /// So much is chosen for this user, or for everyone, that no device would read it.
+    case tooManyAnswers(limit: Int)
 }

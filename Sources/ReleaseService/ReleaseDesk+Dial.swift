@@ -16,7 +16,8 @@ extension ReleaseDesk {
             let before = try repository.dial(of: channel)
             return (before, try repository.turn(changes, in: channel, expecting: version, signing: key, at: now))
         }
-        guard case .turned = outcome else { return outcome }
+        let counted = outcome.with(try await counting(outcome.state))
+        guard case .turned = outcome else { return counted }
         try await reading { () async throws(RecordError) in
             try await records.commit(
                 [],
@@ -30,6 +31,6 @@ extension ReleaseDesk {
                 )
             )
         }
-        return outcome
+        return counted
     }
 }
