@@ -121,6 +121,7 @@ extension APIWork {
 }
 
 extension APISchema {
+    /// Devices that are newer than the server may say more.
     fileprivate static let question = object(
         [],
         optional: [
@@ -128,11 +129,12 @@ extension APISchema {
             (
                 "places",
                 array(
-                    object([("patchId", patchID), ("sha256", sha256), ("device", sha256)]),
+                    object([("patchId", patchID), ("sha256", sha256), ("device", sha256)], more: true),
                     upTo: Limits.placesInQuestion
                 )
             ),
-        ]
+        ],
+        more: true
     )
 
     fileprivate static let deviceAnswer = object([

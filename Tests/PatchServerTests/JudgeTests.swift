@@ -30,7 +30,7 @@ struct JudgeTests {
         )
 
         let counted = DialChange(.headcount(2), of: named("fix-cart-total"))
-        try server.repository.turn(
+        _ = try server.repository.turn(
             [counted],
             in: ReleaseFactory.production,
             signing: server.key,
