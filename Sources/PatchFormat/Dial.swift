@@ -1,8 +1,10 @@
-/// What the server may turn by itself: each version's share, up to the signed ceiling, and whether it pauses.
+/// What the server may turn by itself: each version's share, up to the signed ceiling, how many devices may take it, and
+/// whether it pauses.
 ///
 /// A dial never adds, removes or takes back a version.
 package struct Dial: Hashable, Sendable {
     package static let format = "patchline-dial-v1"
+    package static let headcounts = 0...(1 << 31)
 
     package struct Row: Hashable, Sendable {
         package let patchID: PatchID
@@ -11,13 +13,23 @@ package struct Dial: Hashable, Sendable {
         package let rollout: Int
         package let paused: Bool
         package let reason: String?
+        /// How many devices may take it, each with a place that the server gave it; nil for no such quota (J6).
+        package let headcount: Int?
 
-        package init(patchID: PatchID, sha256: SHA256Digest, rollout: Int, paused: Bool, reason: String?) {
+        package init(
+            patchID: PatchID,
+            sha256: SHA256Digest,
+            rollout: Int,
+            paused: Bool,
+            reason: String?,
+            headcount: Int? = nil
+        ) {
             self.patchID = patchID
             self.sha256 = sha256
             self.rollout = rollout
             self.paused = paused
             self.reason = reason
+            self.headcount = headcount
         }
     }
 
@@ -45,7 +57,8 @@ package struct Dial: Hashable, Sendable {
                     sha256: try row.digest("sha256"),
                     rollout: try row.integer("rollout", in: 0...10_000),
                     paused: try row.bool("paused", default: false),
-                    reason: try row.optionalString("reason")
+                    reason: try row.optionalString("reason"),
+                    headcount: row.has("headcount") ? try row.integer("headcount", in: Self.headcounts) : nil
                 )
             )
         }
@@ -66,6 +79,7 @@ package struct Dial: Hashable, Sendable {
                             ("patchId", .text(row.patchID.text)), ("sha256", .text(row.sha256.hex)),
                             ("rollout", .integer(row.rollout)), ("paused", .bool(row.paused)),
                             ("reason", row.reason.map { .text($0) }),
+                            ("headcount", row.headcount.map { .integer($0) }),
                         ])
                     }
                 )

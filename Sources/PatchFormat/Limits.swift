@@ -24,6 +24,13 @@ package enum Limits {
     package static let parameters = 65_536
     package static let parametersInChannel = 256
     package static let parameterText = 4_096
+    /// What a device asks the server, and what it is answered.
+    package static let question = 65_536
+    package static let answer = 262_144
+    package static let placesInQuestion = 32
+    /// As many for one user as for everyone.
+    package static let choicesInAnswer = 2 * answersForOne
+    package static let answersForOne = 200
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
     /// One script or asset.

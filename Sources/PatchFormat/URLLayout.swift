@@ -57,6 +57,12 @@ package enum URLLayout {
         return "targets/\(path[..<slash])\(prefix).\(path[slash...])"
     }
 
+    /// Where a device asks its one question: below the server itself, not below `/APP/`, and the only thing that is not
+    /// static.
+    package static func answer(_ app: AppID, _ channel: ChannelName) -> String {
+        "api/v1/apps/\(app)/channels/\(channel)/answer"
+    }
+
     /// The `url` of a list entry.
     package static func entry(
         kind: PatchKind,

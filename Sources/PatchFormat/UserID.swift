@@ -1,4 +1,4 @@
-/// Who uses a device, in the app's own words; never sent, and named in a list by its hash alone.
+/// Who uses a device, in the app's own words; never sent as it is, and named by its hash alone.
 package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be 1 to 256 bytes without control characters"
     package let text: String

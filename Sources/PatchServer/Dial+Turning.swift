@@ -39,11 +39,11 @@ extension Dial.Row {
         )
     }
 
-    fileprivate var saysNothing: Bool { rollout == 10_000 && !paused && reason == nil }
+    fileprivate var saysNothing: Bool { rollout == 10_000 && !paused && reason == nil && headcount == nil }
 
     /// The reason is the last change's; one that changes nothing and gives none leaves the one before.
     fileprivate func turned(by change: DialChange, of entry: PatchEntry) throws(DialRefusal) -> Dial.Row {
-        var (rollout, paused) = (rollout, paused)
+        var (rollout, paused, headcount) = (rollout, paused, headcount)
         switch change.action {
         case .pause: paused = true
         case .resume: paused = false
@@ -53,14 +53,21 @@ extension Dial.Row {
                 throw .aboveCeiling(entry.patchID, entry.version, asked: share, ceiling: ceiling)
             }
             rollout = share
+        case .headcount(let count):
+            // Who has a place keeps it: a lower number would be a promise that nobody can keep.
+            if let headcount, count < headcount {
+                throw .headcountLowered(entry.patchID, entry.version, asked: count, current: headcount)
+            }
+            headcount = count
         }
-        let isSame = rollout == self.rollout && paused == self.paused
+        let isSame = rollout == self.rollout && paused == self.paused && headcount == self.headcount
         return Dial.Row(
             patchID: patchID,
             sha256: sha256,
             rollout: rollout,
             paused: paused,
-            reason: change.reason?.text ?? (isSame ? reason : nil)
+            reason: change.reason?.text ?? (isSame ? reason : nil),
+            headcount: headcount
         )
     }
 }

@@ -13,6 +13,8 @@ package struct DialChange: Hashable, Sendable {
         case resume
         /// In devices of 10,000, at most the signed ceiling.
         case rollout(Int)
+        /// How many devices may take it; never fewer than before.
+        case headcount(Int)
     }
 
     package let patchID: PatchID
@@ -83,6 +85,8 @@ package enum DialRefusal: Error, Equatable, Sendable {
     case notListed(ChannelName, String)
     /// Shares in devices of 10,000.
     case aboveCeiling(PatchID, VersionLabel, asked: Int, ceiling: Int)
+    /// A head-count is only raised.
+    case headcountLowered(PatchID, VersionLabel, asked: Int, current: Int)
     /// The dial role has another version than the one that the operator looked at.
     case outdated(expected: Int, current: Int)
     /// No device would read it.
@@ -96,6 +100,8 @@ extension DialRefusal: CustomStringConvertible {
         case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
         case .aboveCeiling(let id, let version, let asked, let ceiling):
             "\(id) \(version) is signed for \(Share(ceiling)) of devices, and \(Share(asked)) is more"
+        case .headcountLowered(let id, let version, let asked, let current):
+            "\(id) \(version) is open to \(current) devices, and a head-count is never lowered: \(asked) is less"
         case .outdated(let expected, let current):
             "the dial was changed meanwhile: it has version \(current), not \(expected)"
         case .tooLarge(let size, let limit): "the dial would have \(size) bytes, and may have \(limit)"

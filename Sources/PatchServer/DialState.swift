@@ -11,6 +11,8 @@ package struct DialState: Equatable, Sendable {
         package let ceiling: Int
         /// What the dial says; nil where it says nothing.
         package let row: Dial.Row?
+        /// How many devices have a place, where somebody counted; the tree does not know.
+        package var placesTaken: Int?
 
         package var isPaused: Bool { row?.paused == true }
         /// In devices of 10,000; a device takes nothing of what pauses, whatever this is.
@@ -22,7 +24,18 @@ package struct DialState: Equatable, Sendable {
     /// Of the dial role, which every change and every refresh raises.
     package let version: Int
     /// In list order.
-    package let versions: [Version]
+    package private(set) var versions: [Version]
+
+    package var hasHeadcounts: Bool { versions.contains { $0.row?.headcount != nil } }
+
+    /// With the number of places that are taken of each version that has a head-count.
+    package func counting(_ taken: (PatchID, SHA256Digest) -> Int) -> DialState {
+        var state = self
+        for (index, version) in versions.enumerated() where version.row?.headcount != nil {
+            state.versions[index].placesTaken = taken(version.patchID, version.sha256)
+        }
+        return state
+    }
 
     init(_ dial: Dial, version: Int, of entries: [PatchEntry]) {
         app = dial.app
@@ -55,6 +68,7 @@ extension DialState.Version {
             ("sha256", .text(sha256.hex)), ("ceiling", .integer(ceiling)),
             ("rollout", (row?.rollout).map { .integer($0) }), ("effective", .integer(effective)),
             ("paused", .bool(isPaused)), ("reason", row?.reason.map { .text($0) }),
+            ("headcount", (row?.headcount).map { .integer($0) }), ("places", placesTaken.map { .integer($0) }),
         ])
     }
 }
@@ -68,6 +82,13 @@ package enum DialOutcome: Equatable, Sendable {
     package var state: DialState {
         switch self {
         case .turned(let state, _), .unchanged(let state): state
+        }
+    }
+
+    package func with(_ state: DialState) -> DialOutcome {
+        switch self {
+        case .turned(_, let roles): .turned(state, roles)
+        case .unchanged: .unchanged(state)
         }
     }
 }

@@ -11,23 +11,27 @@ import Terminal
 struct DialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
-        abstract: "Pauses and resumes versions and sets their share of devices, up to the signed ceiling.",
+        abstract: "Pauses and resumes versions and sets how many devices take them, up to the signed ceiling.",
         discussion: """
             Takes effect at once and needs no release key. A dial never adds, removes or takes back a version: a device that
             runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what holds.
             A version is named PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means every version that is listed. All
             actions of one call are done together, or none is. What a new release lists no more loses its row.
 
+            A head-count opens a version to so many devices: each asks `patchsrv serve` for a place before it takes the version,
+            and who has one keeps it. So it is only raised, never lowered or removed.
+
             EXAMPLES
               patchsrv dial --data /srv/patchline --channel production
               patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
               patchsrv dial --data /srv/patchline --channel production --resume web@1.4.2 --rollout web@1.4.2=25%
               patchsrv dial --data /srv/patchline --channel production --rollout web=50% --expect 42 --json
+              patchsrv dial --data /srv/patchline --channel production --headcount web@1.4.2=500
 
             EXIT CODES
               0   done, or so already
               3   refused: above the signed ceiling, or not listed; nothing was changed
-              8   the dial has another version than --expect says; nothing was changed
+              8   the dial has another version than --expect says, or a head-count would be lowered; nothing was changed
             """
     )
 
@@ -61,6 +65,14 @@ struct DialCommand: AsyncParsableCommand {
     )
     var rollout: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "So many devices may take it, and no more; only raised; repeatable.",
+            valueName: "patch[@version]=count"
+        )
+    )
+    var headcount: [String] = []
+
     @Option(help: ArgumentHelp("Why, in one line; devices that wait for it say so.", valueName: "text"))
     var reason: String?
 
@@ -74,7 +86,7 @@ struct DialCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard try !changes().isEmpty || (reason == nil && expect == nil) else {
-            throw ValidationError("--reason and --expect go with --pause, --resume or --rollout")
+            throw ValidationError("--reason and --expect go with --pause, --resume, --rollout or --headcount")
         }
     }
 
@@ -82,7 +94,10 @@ struct DialCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             let repository = try AppRepository(try folder.app(named: app), in: folder.folder)
             let changes = try changes()
-            guard !changes.isEmpty else { return show(try repository.dial(of: channel)) }
+            guard !changes.isEmpty else {
+                let state = try repository.dial(of: channel)
+                return show(state.hasHeadcounts ? try await folder.desk { _ in nil }.counting(state) : state)
+            }
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let desk = try folder.desk { _ in key }
             show(try await desk.turn(changes, in: channel, of: repository.app, expecting: expect, by: .here))
@@ -102,6 +117,16 @@ struct DialCommand: AsyncParsableCommand {
                     throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE; the share \(Share.rule)")
                 }
                 return try Self.change(.rollout(share.tenThousandths), of: String(parts[0]), "--rollout", reason)
+            }
+            + headcount.map { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let count = Int(parts[1]), Dial.headcounts.contains(count) else {
+                    throw ValidationError(
+                        "--headcount must be PATCH[@VERSION]=COUNT; the count must be from 0 to "
+                            + "\(Dial.headcounts.upperBound)"
+                    )
+                }
+                return try Self.change(.headcount(count), of: String(parts[0]), "--headcount", reason)
             }
     }
 
@@ -135,19 +160,30 @@ struct DialCommand: AsyncParsableCommand {
 extension DialState {
     fileprivate func write(to console: Console) {
         console.line("\(app) \(channel), dial \(version)")
-        var table = Table([
-            "patch", "version", Table.Column("ceiling", .right), Table.Column("dial", .right),
-            Table.Column("holds", .right), "reason",
-        ])
+        let places: [Table.Column] = hasHeadcounts ? [Table.Column("places", .right)] : []
+        var table = Table(
+            [
+                "patch", "version", Table.Column("ceiling", .right), Table.Column("dial", .right),
+                Table.Column("holds", .right),
+            ] + places + ["reason"]
+        )
         for version in versions {
-            table.add([
+            let cells: [Table.Cell] = [
                 "\(version.patchID)", "\(version.version)", "\(Share(version.ceiling))",
                 version.row.map { "\(Share($0.rollout))" } ?? "-",
                 version.isPaused ? Table.Cell("paused", .yellow) : "\(Share(version.effective))",
-                Table.Cell(version.row?.reason ?? ""),
-            ])
+            ]
+            let places: [Table.Cell] = hasHeadcounts ? [Table.Cell(version.places)] : []
+            table.add(cells + places + [Table.Cell(version.row?.reason ?? "")])
         }
         table.write(to: console)
+    }
+}
+
+extension DialState.Version {
+    /// `2 of 500`.
+    fileprivate var places: String {
+        row?.headcount.map { "\(placesTaken ?? 0) of \($0)" } ?? "-"
     }
 }
 

@@ -57,6 +57,8 @@ extension Failure {
                 exitCode: .refused
             )
         case .keyUnusable(let why): self.init(why, exitCode: .refused)
+        case .tooManyAnswers(let limit):
+            self.init("\(limit) patches are answered for them already", hint: "remove one first", exitCode: .conflict)
         case .proposal(let fault): self.init(fault.description, exitCode: .refused)
         case .noRelease(let channel, let version):
             self.init(
@@ -111,7 +113,8 @@ extension ServerError {
         case .locked(.held), .movedOn: .busy
         case .malformed, .record, .key(_, .unreadable), .release(.format), .release(.missing): .malformed
         case .release(.trust(.malformed)): .malformed
-        case .conflict, .dial(.outdated), .parameters(.outdated), .appExists, .trust(.older), .trust(.twoReleases):
+        case .conflict, .dial(.outdated), .dial(.headcountLowered), .parameters(.outdated), .appExists, .trust(.older),
+            .trust(.twoReleases):
             .conflict
         case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
             .release(.trust), .dial, .parameters, .trust, .exhausted:
@@ -163,6 +166,8 @@ extension DialRefusal {
         case .unpublished, .notListed: "patchsrv list shows what is published; nothing was changed"
         case .aboveCeiling:
             "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
+        case .headcountLowered:
+            "who has it keeps it, so a head-count is only raised; --pause holds the version back from all others"
         case .outdated: "look at it again with patchsrv dial; a refresh and a publish raise its version too"
         case .tooLarge: "give shorter reasons, or publish a release that lists fewer versions"
         }

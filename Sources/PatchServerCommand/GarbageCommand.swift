@@ -59,7 +59,9 @@ struct GarbageCommand: AsyncParsableCommand {
             var reports: [Report] = []
             let desk = try folder.desk(waitingUpTo: .seconds(30)) { _ in nil }
             for app in try apps.apps(in: folder.folder) {
-                reports.append(try await dryRun ? look(app, rule, desk) : collect(app, rule, desk))
+                var report = try await dryRun ? look(app, rule, desk) : collect(app, rule, desk)
+                report.places = try await desk.removeUnlistedPlaces(of: app, dryRun: dryRun)
+                reports.append(report)
             }
             if json {
                 let json = reports.map { $0.json(dryRun: dryRun) }
@@ -87,13 +89,16 @@ struct GarbageCommand: AsyncParsableCommand {
         let tally: GarbageCollection.Tally
         /// By name, where nothing was removed.
         let items: [GarbagePlan.Item]?
+        /// In versions that are not listed any more: a row of the records each, no file.
+        var places = 0
 
         private var rows: [(kind: String, count: Int, bytes: Int)] {
             tally.rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.bytes) }
         }
 
         func write(to console: Console, dryRun: Bool) {
-            guard !rows.isEmpty else { return console.line("\(app): nothing to remove") }
+            if places > 0 { console.line("\(app): \(places) places of head-counts") }
+            guard !rows.isEmpty else { return places > 0 ? () : console.line("\(app): nothing to remove") }
             console.line("\(app): \(dryRun ? "would remove" : "removed")")
             var table = Table(["what", Table.Column("files", .right), Table.Column("bytes", .right)])
             for row in rows { table.add(["\(row.kind)", "\(row.count)", "\(ByteText(row.bytes))"]) }
@@ -104,7 +109,7 @@ struct GarbageCommand: AsyncParsableCommand {
 
         func json(dryRun: Bool) -> JSON {
             .fields([
-                ("app", .text(app.text)), ("dryRun", .bool(dryRun)),
+                ("app", .text(app.text)), ("dryRun", .bool(dryRun)), ("places", .integer(places)),
                 (
                     "removed",
                     .array(

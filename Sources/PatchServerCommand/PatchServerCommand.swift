@@ -37,9 +37,8 @@ struct PatchServerCommand: AsyncParsableCommand {
               64  the command line was not understood
             """,
         subcommands: [
-            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, TrustCommand.self,
-            RefreshCommand.self,
-            ServeCommand.self,
+            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
+            TrustCommand.self, RefreshCommand.self, ServeCommand.self,
             StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
             BackupCommand.self,
             ExportCommand.self, GarbageCommand.self, CheckCommand.self,

@@ -11,11 +11,13 @@ package enum ActivationTime: String, Sendable, CaseIterable {
     /// A version is new in it that must not start inside a running app (J4): neither reload nor switch activates it.
     case atNextLaunch
 
-    /// - Parameter taken: the entries that are new in the selection.
-    init(taken: [PatchEntry]) {
+    /// - Parameters:
+    ///   - taken: the entries that are new in the selection.
+    ///   - isForced: the server chose one of them and wants it at once, as if it were mandatory.
+    init(taken: [PatchEntry], isForced: Bool = false) {
         if taken.contains(where: \.rules.runAtNextLaunch) {
             self = .atNextLaunch
-        } else if taken.contains(where: \.rules.mandatory) {
+        } else if isForced || taken.contains(where: \.rules.mandatory) {
             self = .atOnce
         } else {
             let onlyScripts = !taken.isEmpty && taken.allSatisfy { $0.kind == .script }

@@ -14,7 +14,7 @@ package struct Candidates: Sendable {
     /// Where the current version stands; nil when it is not listed for this device.
     private(set) var place: Int?
     /// Of the versions above ``place``, or of all: what speaks against it.
-    private var verdicts: [NotEligible?]
+    private(set) var verdicts: [NotEligible?]
 
     /// - Parameter versions: of this id, in list order.
     package init(
@@ -88,7 +88,12 @@ package struct Candidates: Sendable {
         self.place = nil
     }
 
-    private var pickedIndex: Int? {
+    /// Every version that could be taken is passed over for this reason, all but one of them.
+    mutating func passOverAll(but kept: Int?, because why: NotEligible) {
+        for index in verdicts.indices where index != kept && verdicts[index] == nil { verdicts[index] = why }
+    }
+
+    var pickedIndex: Int? {
         verdicts[..<stop].firstIndex { $0 == nil }
     }
 

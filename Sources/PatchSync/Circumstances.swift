@@ -14,6 +14,8 @@ package struct Circumstances: Sendable {
     package var unfit: UnfitVersions
     /// What did not come in this very sync.
     package var notReceived: Set<PatchContent> = []
+    /// What the server answered.
+    package var answers = ServerAnswers()
 
     /// - Parameter dial: nil without a valid one.
     package init(
@@ -87,7 +89,16 @@ package struct Circumstances: Sendable {
         if let row, row.paused { return .paused(reason: row.reason) }
         let effective = min(entry.rules.rollout, row?.rollout ?? 10_000)
         let cohort = Cohort(salt: entry.salt, deviceID: device.deviceID).number
-        return effective > cohort ? nil : .rollout(cohort: cohort, effective: effective)
+        guard effective > cohort else { return .rollout(cohort: cohort, effective: effective) }
+        guard let headcount = row?.headcount, !answers.mayHave(entry.placeName(of: device.deviceID)) else { return nil }
+        return .noPlace(headcount: headcount)
+    }
+
+    /// The name of the place that this entry needs and this device does not have.
+    func lackedPlace(in entry: PatchEntry) -> SHA256Digest? {
+        guard dialRows[entry.content]?.headcount != nil else { return nil }
+        let place = entry.placeName(of: device.deviceID)
+        return answers.places.contains(place) ? nil : place
     }
 }
 

@@ -26,6 +26,21 @@ package struct Decision: Equatable, Sendable {
     package let patchID: PatchID
     package let choice: Choice
     package let passedOver: [PassedOver]
+    /// What the server had to do with it: nil where the list and its rules alone decided.
+    package var server: ServerPart?
+
+    package enum ServerPart: Equatable, Sendable {
+        /// It chose this one among the versions that the device may have.
+        case chose
+        /// The same, and a running app switches at once.
+        case forced
+    }
+
+    /// The version that is newly taken.
+    var taken: PatchEntry? {
+        guard case .take(let entry, over: _) = choice else { return nil }
+        return entry
+    }
 
     package struct PassedOver: Equatable, Sendable {
         package let version: VersionLabel

@@ -19,6 +19,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var platform: Platform?
     /// How many selections that were confirmed before the present one stay on disk.
     package var keep = SelectionMachine.defaultKeep
+    /// Whether the server is asked what was chosen for this user; who uses the device is then told by its hash.
+    package var answers = false
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -92,6 +94,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             else { throw fields.broken("platform", Platform.rule) }
             self.platform = platform
         }
+        answers = try fields.bool("answers", default: false)
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -105,6 +108,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
+            ("answers", answers ? .bool(true) : nil),
         ]
         let shipped: [(String, JSON?)] = [
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),

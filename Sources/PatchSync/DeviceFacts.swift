@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What this device says of itself when versions are chosen; nothing of it is ever sent.
+/// What this device says of itself when versions are chosen; none of it is sent as it is (see ``DeviceQuestion``).
 package struct DeviceFacts: Sendable {
     /// Always set, as on the devices that conditions were first written for; elsewhere they say "no such system".
     package static let builtIn: [ConditionKey: ConditionValue] = Dictionary(

@@ -11,6 +11,8 @@ package struct DeviceState: Equatable, Sendable {
     package var transfers = TransferFailures()
     /// What does not fit this device's native part.
     package var unfit = UnfitVersions()
+    /// The names under which this device has places in versions with a head-count.
+    package var places: Set<SHA256Digest> = []
 
     /// What the last complete refresh saw.
     package struct LastSync: Equatable, Sendable {
@@ -36,6 +38,7 @@ package struct DeviceState: Equatable, Sendable {
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(\.json)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
             ("embedded", machine.embedded?.json),
+            ("places", places.isEmpty ? nil : .array(places.sorted().map { .text($0.hex) })),
         ])
     }
 
@@ -61,6 +64,14 @@ package struct DeviceState: Equatable, Sendable {
         }
         if fields.has("unfit") {
             unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: document)
+        }
+        if fields.has("places") {
+            for text in try fields.strings("places", limit: Limits.patchesInList) {
+                guard let place = SHA256Digest(hex: text) else {
+                    throw fields.broken("places", "must hold 64 lowercase hex digits each")
+                }
+                places.insert(place)
+            }
         }
     }
 

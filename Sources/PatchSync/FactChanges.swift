@@ -22,6 +22,8 @@ package struct FactChanges: Sendable {
     package var data: [ConditionKey: Change<ConditionValue>] = [:]
     /// How many selections confirmed before the present one stay on disk.
     package var keep = Change<Int>.keep
+    /// Whether the server is asked what was chosen for this user.
+    package var answers = Change<Bool>.keep
 
     package init() {}
 
@@ -33,5 +35,8 @@ package struct FactChanges: Sendable {
         var kept: Int? = configuration.keep
         keep.apply(to: &kept)
         configuration.keep = kept ?? SelectionMachine.defaultKeep
+        var asks: Bool? = configuration.answers
+        answers.apply(to: &asks)
+        configuration.answers = asks ?? false
     }
 }

@@ -37,6 +37,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var resume: Resume?
     /// What the whole file must be, where that is known.
     package var expected: ExpectedFile?
+    /// A document that is posted instead: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
+    package var question: [UInt8]?
 
     package init(
         _ path: String,
@@ -87,6 +89,22 @@ extension Fetcher {
         try await fetch(FetchRequest(path, limit: limit, deadline: deadline)) { part throws(FetchError) in
             if case .bytes(let chunk) = part { try await receive(chunk) }
         }
+    }
+
+    /// The answer to a question.
+    package func answer(
+        to question: [UInt8],
+        at path: String,
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        var request = FetchRequest(path, limit: limit, deadline: deadline)
+        request.question = question
+        var bytes: [UInt8] = []
+        try await fetch(request) { part throws(FetchError) in
+            if case .bytes(let chunk) = part { bytes += chunk }
+        }
+        return bytes
     }
 
     package func bytes(_ path: String, limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {

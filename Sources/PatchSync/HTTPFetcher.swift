@@ -24,23 +24,32 @@ package struct HTTPFetcher: Fetcher {
 
     /// Where the parts of the URL layout stand.
     package struct Places: Sendable {
+        /// Nil where nothing but files is asked for.
+        let server: ServerURL?
         let rest: ServerURL
         let metadata: ServerURL?
         let targets: ServerURL?
 
         /// A Patchline server: everything below `/APP/`.
         package init(_ server: ServerURL, app: AppID) {
+            self.server = server
             rest = server.appending(app)
             (metadata, targets) = (nil, nil)
         }
 
         /// Any TUF repository: metadata and targets each have a place of their own.
         package init(metadata: ServerURL, targets: ServerURL) {
+            server = nil
             rest = metadata
             (self.metadata, self.targets) = (metadata, targets)
         }
 
-        func url(_ path: String) -> String {
+        func url(_ request: FetchRequest) -> String {
+            guard request.question != nil, let server else { return url(request.path) }
+            return "\(server)/\(request.path)"
+        }
+
+        private func url(_ path: String) -> String {
             if let metadata, path.hasPrefix("metadata/") { return "\(metadata)/\(path.dropFirst("metadata/".count))" }
             if let targets, path.hasPrefix("targets/") { return "\(targets)/\(path.dropFirst("targets/".count))" }
             return "\(rest)/\(path)"
@@ -73,7 +82,7 @@ package struct HTTPFetcher: Fetcher {
         unless tag: String?,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) -> Bool {
-        let place = ServerURL(places.url(request.path))
+        let place = ServerURL(places.url(request))
         do {
             if settings.trust.needsTLS, place?.isSecure != true {
                 throw FetchError.tls(.notEncrypted(host: place?.host ?? ""))
@@ -96,7 +105,7 @@ package struct HTTPFetcher: Fetcher {
     ) async throws -> Bool {
         let end = settings.clock() + request.deadline
         let response = try await client.execute(
-            HTTPClientRequest(request, at: places.url(request.path), unless: tag),
+            HTTPClientRequest(request, at: places.url(request), unless: tag),
             deadline: .now() + TimeAmount(request.deadline)
         )
         let status = Int(response.status.code)
@@ -136,6 +145,11 @@ extension HTTPClientRequest {
         if let resume = request.resume {
             headers.add(name: "range", value: "bytes=\(resume.offset)-")
             headers.add(name: "if-range", value: resume.validator)
+        }
+        if let question = request.question {
+            method = .POST
+            headers.add(name: "content-type", value: "application/json")
+            body = .bytes(ByteBuffer(bytes: question))
         }
     }
 }

@@ -27,6 +27,12 @@ package indirect enum NotEligible: Equatable, Sendable {
     case unmet(requires: PatchID, because: NotEligible?)
     /// An installed patch, still listed, needs what it would replace.
     case breaks(Label)
+    /// It is open to so many devices, and this one has no place among them (J6).
+    case noPlace(headcount: Int)
+    /// The server holds this device's user where it is (E8).
+    case held
+    /// The server chose this other version for this device's user (E8).
+    case notChosen(VersionLabel)
 }
 
 extension NotEligible {
@@ -36,7 +42,7 @@ extension NotEligible {
         case .waiting, .blocked, .transferWaiting, .notReceived, .incompatible, .republished: true
         case .unmet(_, let because): because?.keepsTheOld ?? false
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
-            .breaks:
+            .breaks, .noPlace, .held, .notChosen:
             false
         }
     }
@@ -46,7 +52,7 @@ extension NotEligible {
     /// Whether it may pass by itself, so that what came of the version is worth keeping.
     var isPostponed: Bool {
         switch self {
-        case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing: true
+        case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing, .noPlace, .held, .notChosen: true
         case .unmet(_, let because): because?.isPostponed ?? false
         case .blocked, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule, .incompatible,
             .republished, .breaks:
@@ -80,6 +86,9 @@ extension NotEligible: CustomStringConvertible {
         case .unmet(let id, let because):
             "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")
         case .breaks(let label): "would take from \(label) what that requires"
+        case .noPlace(let headcount): "waits for a place: open to \(headcount) devices"
+        case .held: "held by the server"
+        case .notChosen(let version): "the server chose \(version)"
         }
     }
 }

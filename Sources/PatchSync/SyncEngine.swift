@@ -78,12 +78,17 @@ package struct SyncEngine: Sendable {
             return state
         }
         let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
-        let circumstances = Circumstances(
+        var circumstances = Circumstances(
             device: device,
             dial: offer.dial,
             blocks: before.machine.blocks,
             transfers: before.transfers,
             unfit: before.unfit
+        )
+        circumstances.answers = ServerAnswers(
+            places: before.places,
+            questions: Self.questions,
+            wantsChoices: configuration.answers
         )
         let (plan, outcome) = try await carriedOut(
             offer,
@@ -106,6 +111,8 @@ package struct SyncEngine: Sendable {
             staleMirror: offer.staleMirror,
             keptEmbedded: plan.keptEmbedded,
             mirrors: sources.takeFaults(),
+            unanswered: plan.circumstances.answers.trouble,
+            ignoredAnswers: plan.ignoredAnswers,
             parameters: offer.parameters
         )
     }
@@ -143,6 +150,10 @@ package struct SyncEngine: Sendable {
         var outcome = Download.Outcome()
         while true {
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: circumstances)
+            if let answers = try await answers(wantedBy: plan) {
+                circumstances.answers = answers
+                continue
+            }
             if outcome.isComplete(for: plan) {
                 traffic.add(outcome)
                 return (plan, outcome)
@@ -190,6 +201,10 @@ package struct SyncEngine: Sendable {
             state.transfers.keep(only: listed)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
+            if !state.places.isEmpty {
+                let deviceID = plan.circumstances.device.deviceID
+                state.places.formIntersection(list.entries.map { $0.placeName(of: deviceID) })
+            }
             // Something was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another: the next
             // sync chooses again.
             let now = try store.configuration()

@@ -20,6 +20,8 @@ package struct SyncPlan: Sendable {
     let pending: Selection?
     let circumstances: Circumstances
     package let decisions: [Decision]
+    /// What the server answered and is not followed.
+    package let ignoredAnswers: [IgnoredAnswer]
     package let wanted: [Wanted]
     /// From when on the selection to be may run.
     package let activates: ActivationTime
@@ -36,10 +38,13 @@ package struct SyncPlan: Sendable {
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
         self.circumstances = circumstances
         keptEmbedded = machine.embeddedThatStays(beside: list)
-        decisions =
-            keptEmbedded == nil
-            ? Self.decisions(list, base: base, under: circumstances)
-            : (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
+        if keptEmbedded == nil {
+            let choice = Self.choice(list, base: base, under: circumstances)
+            (decisions, ignoredAnswers) = (choice.decisions, choice.ignored)
+        } else {
+            decisions = (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
+            ignoredAnswers = []
+        }
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
@@ -68,7 +73,8 @@ package struct SyncPlan: Sendable {
             }
         }
         activates = ActivationTime(
-            taken: decisions.compactMap { if case .take(let entry, over: _) = $0.choice { entry } else { nil } }
+            taken: decisions.compactMap(\.taken),
+            isForced: decisions.contains { $0.server == .forced }
         )
     }
 
@@ -77,11 +83,32 @@ package struct SyncPlan: Sendable {
         isTrial || decisions.contains { $0.passedOver.contains(where: \.why.isPostponed) }
     }
 
-    private static func decisions(
+    /// What the server must be asked before this can be carried out: places in versions that have a head-count, and once,
+    /// where the device asks for it, what is chosen for its user.
+    ///
+    /// - Parameter user: told only together with the wish for choices.
+    func question(for user: SHA256Digest?) -> DeviceQuestion? {
+        let answers = circumstances.answers
+        guard answers.questionsLeft > 0, !isTrial else { return nil }
+        let taken = decisions.compactMap(\.taken)
+        let places = taken.compactMap { entry in
+            circumstances.lackedPlace(in: entry).map {
+                DeviceQuestion.Place(patchID: entry.patchID, sha256: entry.fingerprint.sha256, device: $0)
+            }
+        }
+        let asksForChoices = answers.wantsChoices && !taken.isEmpty
+        guard asksForChoices || !places.isEmpty else { return nil }
+        return DeviceQuestion(
+            user: asksForChoices ? user : nil,
+            places: Array(places.prefix(Limits.placesInQuestion))
+        )
+    }
+
+    private static func choice(
         _ list: VerifiedList,
         base: Selection?,
         under circumstances: Circumstances
-    ) -> [Decision] {
+    ) -> AnsweredChoice {
         var versions: [PatchID: [PatchEntry]] = [:]
         for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
         let refused = Set(list.refused.compactMap(\.patchID))
@@ -95,7 +122,7 @@ package struct SyncPlan: Sendable {
                 under: circumstances
             )
         }
-        return JointChoice(candidates, under: circumstances).decisions
+        return AnsweredChoice(candidates, under: circumstances)
     }
 }
 

@@ -54,6 +54,10 @@ package struct SyncReport: Equatable, Sendable {
     package let keptEmbedded: Int?
     /// Servers that were asked in vain, were behind, or lied.
     package let mirrors: [MirrorFault]
+    /// Why a question to the server got no answer; then nothing with a head-count was newly taken.
+    package let unanswered: SyncError?
+    /// What the server answered and was not followed.
+    package let ignoredAnswers: [IgnoredAnswer]
     package var parameters = ParametersUpdate.unchanged
 
     /// Labels that are listed with other bytes than the installed ones: refused.

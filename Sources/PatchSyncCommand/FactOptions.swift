@@ -9,7 +9,10 @@ struct FactOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Who uses this device, for rules that name users; never sent.", valueName: "id")
+        help: ArgumentHelp(
+            "Who uses this device, for rules that name users; never sent (see --answers).",
+            valueName: "id"
+        )
     )
     var user: String?
 
@@ -37,6 +40,12 @@ struct FactOptions: ParsableArguments {
     @Option(name: .long, help: "How many selections confirmed before the present one stay on disk, 0 to 10.")
     var keep: Int?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Ask the server what it chose for this user, who is then told to it by a hash. Default: no."
+    )
+    var answers: Bool?
+
     func validate() throws { _ = try changes() }
 
     /// An empty text forgets what was set.
@@ -61,6 +70,7 @@ struct FactOptions: ParsableArguments {
             }
             changes.keep = .set(keep)
         }
+        if let answers { changes.answers = .set(answers) }
         return changes
     }
 

@@ -23,6 +23,7 @@ struct SetFacts: AsyncParsableCommand {
               patchsync set --store /var/lib/app --user alice --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
+              patchsync set --store /var/lib/app --answers                          the server may choose for this user
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
 
@@ -79,7 +80,7 @@ extension DeviceConfiguration {
         .fields([
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
             ("data", dataJSON),
-            ("platform", platform?.json), ("keep", .integer(keep)),
+            ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
             ("ca", .bool(access.authorities != nil)), ("embedded", embedded.map { .text($0.string) }),
@@ -93,6 +94,7 @@ extension DeviceConfiguration {
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
+        if answers { out.line("the server is asked what it chose for this user") }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }

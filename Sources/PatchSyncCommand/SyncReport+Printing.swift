@@ -46,6 +46,17 @@ extension SyncReport {
             ),
             ("decisions", .array(decisions.map(\.json))),
             ("keptEmbedded", keptEmbedded.map { .integer($0) }),
+            ("unanswered", unanswered.map { .text($0.description) }),
+            (
+                "ignoredAnswers",
+                ignoredAnswers.isEmpty
+                    ? nil
+                    : .array(
+                        ignoredAnswers.map {
+                            .fields([("patchId", .text($0.patchID.text)), ("why", .text($0.description))])
+                        }
+                    )
+            ),
             ("mirrors", mirrors.isEmpty ? nil : .array(mirrors.map(\.json))),
             ("parameters", parameters.word.map { .text($0) }),
             ("parametersError", parametersError.map { .text($0.description) }),
@@ -79,10 +90,15 @@ extension SyncReport {
             for passed in decision.passedOver {
                 out.line("\(decision.patchID) \(passed.version): \(printable(passed.why.description))")
             }
+            if let part = decision.server, let version = decision.choice.version {
+                out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
+            }
             if case .withdraw(let patch) = decision.choice {
                 out.line("\(patch.label): withdrawn; gone at the next launch")
             }
         }
+        if let unanswered { out.line("the server gave no answer: \(printable(unanswered.description))") }
+        for ignored in ignoredAnswers { out.line(printable(ignored.description)) }
         if let keptEmbedded {
             out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
         }
@@ -162,15 +178,22 @@ extension ActivationTime {
 
 extension Decision {
     fileprivate var json: JSON {
-        let choice: (String, VersionLabel?) =
+        let word =
             switch choice {
-            case .take(let entry, _): ("take", entry.version)
-            case .keep(let patch): ("keep", patch.version)
-            case .none: ("none", nil)
-            case .withdraw(let patch): ("withdraw", patch.version)
+            case .take: "take"
+            case .keep: "keep"
+            case .none: "none"
+            case .withdraw: "withdraw"
+            }
+        let part: String? =
+            switch server {
+            case .chose: "chosen"
+            case .forced: "forced"
+            case nil: nil
             }
         return .fields([
-            ("patchId", .text(patchID.text)), ("choice", .text(choice.0)), ("version", choice.1.map { .text($0.text) }),
+            ("patchId", .text(patchID.text)), ("choice", .text(word)),
+            ("version", choice.version.map { .text($0.text) }), ("server", part.map { .text($0) }),
             (
                 "passedOver",
                 .array(
@@ -180,6 +203,16 @@ extension Decision {
                 )
             ),
         ])
+    }
+}
+
+extension Choice {
+    fileprivate var version: VersionLabel? {
+        switch self {
+        case .take(let entry, over: _): entry.version
+        case .keep(let patch), .withdraw(let patch): patch.version
+        case .none: nil
+        }
     }
 }
 

@@ -9,10 +9,14 @@ struct APIGate: Sendable {
     /// Requests of one token; bytes of uploads are not counted.
     private static let usual = RateLimiter(1_200, per: .seconds(60))
 
+    /// Devices, all together: each asks once in a while.
+    private static let devices = RateLimiter(6_000, per: .seconds(60))
+
     private struct Limits: Sendable {
         var usual = APIGate.usual
         /// No right token is held back by these.
         var wrong = WrongTokens()
+        var devices = APIGate.devices
     }
 
     private let records: ServerRecords
@@ -35,6 +39,11 @@ struct APIGate: Sendable {
         to endpoint: APIEndpoint
     ) async throws -> AccessToken? {
         if endpoint.access == .everybody { return nil }
+        if endpoint.access == .devices {
+            let wait = limits.withLockedValue { $0.devices.take("", at: sinceStart()) }
+            if let wait { throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait) }
+            return nil
+        }
         let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
@@ -81,7 +90,7 @@ struct APIGate: Sendable {
     private func check(_ token: AccessToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
         let (has, needs, place): (AccessRole?, AccessRole, String)
         switch endpoint.access {
-        case .everybody, .anyone: return
+        case .everybody, .devices, .anyone: return
         case .server(let role): (has, needs, place) = (token.grants.roleOnEverything, role, "every app")
         case .app(let role):
             guard let app = parameters.get("app").flatMap({ AppID($0) }) else {

@@ -37,6 +37,14 @@ extension APIProblem {
             }
         case .noRelease(let channel, let version):
             self.init(404, "notFound", "the history of \(channel) has no release \(version)")
+        case .tooManyAnswers(let limit):
+            self.init(
+                409,
+                "conflict",
+                "\(limit) patches are answered for them already",
+                hint: "remove one first",
+                rule: "answers"
+            )
         case .keyUnusable: self.init(503, "keyLocked", "the server cannot open its online key")
         }
     }
@@ -61,6 +69,8 @@ extension APIProblem {
             )
         case .conflict: self.init(409, "conflict", text, rule: "base")
         case .dial(.outdated): self.init(409, "conflict", text, hint: "look at the dial again", rule: "expect")
+        case .dial(.headcountLowered):
+            self.init(409, "conflict", text, hint: "a head-count is only raised; pause it instead", rule: "headcount")
         case .dial(.notListed), .dial(.unpublished): self.init(404, "notFound", text)
         case .dial(.aboveCeiling):
             self.init(422, "refused", text, hint: "a release with a higher share raises it", rule: "ceiling")

@@ -8,6 +8,7 @@ import ServerRecords
 struct APIWork: Sendable {
     let desk: ReleaseDesk
     let uploads: Uploads
+    let devices: DeviceDesk
 
     var records: ServerRecords { desk.records }
 }

@@ -6,8 +6,11 @@ import ServerRecords
 
 extension APIWork {
     private static let change = APISchema.object(
-        [("subject", .text(upTo: 256, example: "web@1.4.2")), ("action", .one(of: ["pause", "resume", "rollout"]))],
-        optional: [("rollout", .integer(0...10_000))]
+        [
+            ("subject", .text(upTo: 256, example: "web@1.4.2")),
+            ("action", .one(of: ["pause", "resume", "rollout", "headcount"])),
+        ],
+        optional: [("rollout", .integer(0...10_000)), ("headcount", .integer(Dial.headcounts))]
     )
 
     var aboutDial: [APIEndpoint] {
@@ -22,18 +25,18 @@ extension APIWork {
                 problems: [422],
                 handle: { call in
                     let (app, channel) = (try call.app(), try call.channel())
-                    return .json(
-                        try await desk.looking(app) { (repository) throws(ServerError) in
-                            try repository.dial(of: channel).json
-                        }
-                    )
+                    let state = try await desk.looking(app) { (repository) throws(ServerError) in
+                        try repository.dial(of: channel)
+                    }
+                    return .json(try await desk.counting(state).json)
                 }
             ),
             APIEndpoint(
                 method: .post,
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "turnDial",
-                about: "Pauses, resumes, or sets a share up to the signed ceiling; devices see it at once.",
+                about:
+                    "Pauses, resumes, sets a share up to the ceiling, or raises a head-count; devices see it at once.",
                 access: .app(.operate),
                 body: .json(
                     .object(
@@ -82,7 +85,8 @@ extension APIWork {
         case "pause": action = .pause
         case "resume": action = .resume
         case "rollout": action = .rollout(try fields.integer("rollout", in: 0...10_000))
-        default: throw fields.broken("action", "must be pause, resume or rollout")
+        case "headcount": action = .headcount(try fields.integer("headcount", in: Dial.headcounts))
+        default: throw fields.broken("action", "must be pause, resume, rollout or headcount")
         }
         return DialChange(action, of: id, subject, reason: reason)
     }

@@ -57,7 +57,7 @@ enum OpenAPIDocument {
             ("operationId", .text(endpoint.name)), ("summary", .text(endpoint.about)),
             ("description", role(endpoint.access).map { .text($0) }),
             ("parameters", .array(path + query + headers)), ("requestBody", body(endpoint.body)),
-            ("security", endpoint.access == .everybody ? nil : .array([.fields([("token", .array([]))])])),
+            ("security", endpoint.needsNoToken ? nil : .array([.fields([("token", .array([]))])])),
             ("responses", responses(endpoint)),
         ])
     }
@@ -65,6 +65,7 @@ enum OpenAPIDocument {
     private static func role(_ access: APIEndpoint.Access) -> String? {
         switch access {
         case .everybody, .anyone: nil
+        case .devices: "Devices ask it, and have no token."
         case .app(let role): "Needs the role \(role.rawValue) on the app."
         case .server(let role): "Needs the role \(role.rawValue) on every app (`*`)."
         }
@@ -106,7 +107,7 @@ enum OpenAPIDocument {
             }
             return ("\(answer.status)", .fields([("description", .text(answer.about)), ("content", content)]))
         }
-        let usual = endpoint.access == .everybody ? [400, 404, 413, 415, 429] : [400, 401, 403, 404, 413, 415, 429]
+        let usual = endpoint.needsNoToken ? [400, 404, 413, 415, 429] : [400, 401, 403, 404, 413, 415, 429]
         let statuses = Set(usual + endpoint.problems + [503]).sorted()
         let problem = JSON.fields([
             ("description", .text("Why not.")),
@@ -133,10 +134,15 @@ enum OpenAPIDocument {
     }
 }
 
+extension APIEndpoint {
+    fileprivate var needsNoToken: Bool { access == .everybody || access == .devices }
+}
+
 /// What stands in braces in paths.
 enum APIPath {
     static let schemas: [String: APISchema] = [
         "app": .app, "channel": .channel, "upload": .sha256, "sha256": .sha256, "version": .positive,
         "token": .text("^[0-9a-f]{16}$"), "proposal": .proposal,
+        "target": .text("^(everyone|[0-9a-f]{64})$"), "patch": .patchID,
     ]
 }

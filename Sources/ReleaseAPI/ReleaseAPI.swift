@@ -34,10 +34,10 @@ package struct ReleaseAPI: RequestDelegate {
         report: @escaping @Sendable (String) -> Void
     ) {
         let gate = APIGate(records: desk.records, trustedProxies: trustedProxies, sinceStart: sinceStart)
-        let work = APIWork(desk: desk, uploads: uploads)
+        let work = APIWork(desk: desk, uploads: uploads, devices: DeviceDesk(desk))
         var endpoints =
             work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
-            + work.aboutParameters + work.aboutTokens + work.aboutAudit
+            + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(
             APIEndpoint(

@@ -15,4 +15,6 @@ package enum DeskError: Error, Equatable, Sendable {
     case proposal(ProposalFault)
     /// The history has no such release.
     case noRelease(ChannelName, version: Int)
+    /// So much is chosen for this user, or for everyone, that no device would read it.
+    case tooManyAnswers(limit: Int)
 }

@@ -12,7 +12,7 @@ extension ReleaseDesk {
         by actor: Actor
     ) async throws(DeskError) -> DialOutcome {
         let now = records.now()
-        return try await change(Intent(.turnDial(channel), of: app, by: actor)) { () throws(DeskError) in
+        let outcome = try await change(Intent(.turnDial(channel), of: app, by: actor)) { () throws(DeskError) in
             try signing(app) { (repository, key) throws(ServerError) in
                 try repository.turn(changes, in: channel, expecting: version, signing: key, at: now)
             }
@@ -20,5 +20,6 @@ extension ReleaseDesk {
             guard case .turned(let state, _) = outcome else { return Remembered() }
             return Remembered(event: intent.event(after: state.json))
         }
+        return outcome.with(try await counting(outcome.state))
     }
 }

@@ -13,6 +13,16 @@ struct DialTests {
         #expect(try Dial(empty).json.fileBytes == empty)
     }
 
+    @Test func `keeps a head-count, and an older reader's dial has none`() throws {
+        let json = try Vectors.json("dial/dial.json")
+        #expect(try Dial(json.fileBytes).rows.map(\.headcount) == [nil, nil])
+        for count in [0, 1 << 31] {
+            let counted = try Dial(json.setting("rows.1.headcount", to: .integer(count)).fileBytes)
+            #expect(counted.rows.map(\.headcount) == [nil, count])
+            #expect(try Dial(counted.json.fileBytes) == counted)
+        }
+    }
+
     @Test func `has a row for one content alone`() throws {
         let dial = try Dial(try Vectors.bytes("dial/dial.json"))
         let row = try #require(dial.rows.first)
@@ -47,6 +57,9 @@ struct DialTests {
             ("rows.0.rollout", nil, "must be an integer from 0 to 10000"),
             ("rows.0.paused", .some(.integer(0)), "must be true or false"),
             ("rows.0.reason", .some(.null), "must be a string"),
+            ("rows.0.headcount", .some(.integer(-1)), "must be an integer from 0 to 2147483648"),
+            ("rows.0.headcount", .some(.integer((1 << 31) + 1)), "must be an integer from 0 to 2147483648"),
+            ("rows.0.headcount", .some(.null), "must be an integer from 0 to 2147483648"),
         ] as [(String, JSON?, String)]
     )
     func `is refused by field and rule`(_ field: String, value: JSON?, rule: String) throws {

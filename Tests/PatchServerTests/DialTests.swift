@@ -123,6 +123,37 @@ struct DialTests {
     }
 
     @Test
+    func `opens a version to so many devices, to more of them, and never to fewer`() throws {
+        let server = try server()
+        func counts(_ state: DialState) -> [Int?] { state.versions.map { $0.row?.headcount } }
+        let first = try turn(
+            server,
+            DialChange(.headcount(2), of: fix, .version(named("2")), reason: DialReason("few"))
+        )
+        #expect(counts(first.state) == [2, nil, nil] && first.state.hasHeadcounts)
+        #expect(counts(try turn(server, DialChange(.headcount(4), of: fix)).state) == [4, 4, nil])
+        let before = try server.everything()
+        let refusal = DialRefusal.headcountLowered(fix, named("2"), asked: 3, current: 4)
+        #expect(throws: ServerError.dial(refusal)) { try turn(server, DialChange(.headcount(3), of: fix)) }
+        #expect(
+            refusal.description
+                == "fix-cart-total 2 is open to 4 devices, and a head-count is never lowered: 3 is less"
+        )
+        guard case .unchanged = try turn(server, DialChange(.headcount(4), of: fix)) else {
+            Issue.record("signed the same again")
+            return
+        }
+        #expect(try server.everything() == before)
+        // What else is turned leaves it.
+        let paused = try turn(server, DialChange(.pause, of: fix), DialChange(.rollout(100), of: fix))
+        #expect(counts(paused.state) == [4, 4, nil])
+        try server.publish(try server.factory.release(contents(ceiling: 9_000), on: server.repository))
+        #expect(counts(try server.repository.dial(of: production)) == [4, 4, nil], "a release keeps it")
+        let counted = paused.state.counting { _, _ in 3 }
+        #expect(counted.versions.map(\.placesTaken) == [3, 3, nil])
+    }
+
+    @Test
     func `signs nothing when it says so already`() throws {
         let server = try server()
         try turn(server, DialChange(.pause, of: web, reason: DialReason("why")))

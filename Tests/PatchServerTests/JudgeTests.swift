@@ -29,6 +29,16 @@ struct JudgeTests {
             "\(good.text)"
         )
 
+        let counted = DialChange(.headcount(2), of: named("fix-cart-total"))
+        _ = try server.repository.turn(
+            [counted],
+            in: ReleaseFactory.production,
+            signing: server.key,
+            at: server.factory.now
+        )
+        let dial = try await checkTree(server)
+        #expect(dial.ok && dial.text.contains("; 0 findings"), "\(dial.text)")
+
         let digest = SHA256Digest(of: Array("cart.total = 1;".utf8))
         let object = server.folder.tree(of: server.repository.app).appending(URLLayout.object(digest))
         try server.files.remove(object)

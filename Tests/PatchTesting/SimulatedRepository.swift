@@ -36,6 +36,7 @@ package final class SimulatedRepository: Fetcher, Sendable {
         var bytes = 0
         var onRequest: (@Sendable (String) async -> Void)?
         var validator: @Sendable ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
+        var onQuestion: (@Sendable (DeviceQuestion) -> [UInt8]?)?
     }
 
     private let state: NIOLockedValueBox<State>
@@ -168,6 +169,11 @@ package final class SimulatedRepository: Fetcher, Sendable {
         state.withLockedValue { $0.onRequest = body }
     }
 
+    /// What is answered to devices' questions from now on; nil is 404, as of a host of files alone.
+    package func onQuestion(_ body: (@Sendable (DeviceQuestion) -> [UInt8]?)?) {
+        state.withLockedValue { $0.onQuestion = body }
+    }
+
     /// How the server calls its files from now on: by nil for no strong name, else verbatim as If-Range says it.
     package func name(by validator: @escaping @Sendable ([UInt8]) -> String?) {
         state.withLockedValue { $0.validator = validator }
@@ -195,7 +201,9 @@ package final class SimulatedRepository: Fetcher, Sendable {
             state.requests.append(request.resume.map { "\(path) from \($0.offset)" } ?? path)
             let answer = SimulatedAnswer(
                 request: request,
-                found: state.tree.files[path],
+                found: request.question.map { question in
+                    (try? DeviceQuestion(question)).flatMap { state.onQuestion?($0) }
+                } ?? state.tree.files[path],
                 fault: state.faults[path],
                 validator: state.validator
             )

@@ -1,0 +1,95 @@
+import PatchFormat
+
+/// The choice over all patches that follows the server's answers, as far as the list and its rules allow.
+///
+/// Pure. Each answer narrows its patch to one version or to none that is new; then ``JointChoice`` decides. An answer that
+/// comes to nothing so is left out, and all is decided again without it.
+package struct AnsweredChoice: Sendable {
+    package let decisions: [Decision]
+    package let ignored: [IgnoredAnswer]
+
+    package init(_ candidates: [Candidates], under circumstances: Circumstances) {
+        let choices = circumstances.answers.choices
+        let ids = Set(candidates.map(\.patchID))
+        var ignored: [PatchID: IgnoredAnswer.Why] = [:]
+        for id in choices.keys where !ids.contains(id) { ignored[id] = .notListed }
+        while true {
+            var narrowed = candidates
+            for (index, candidate) in candidates.enumerated() {
+                guard ignored[candidate.patchID] == nil, let choice = choices[candidate.patchID] else { continue }
+                ignored[candidate.patchID] = narrowed[index].follow(choice)
+            }
+            let decided = JointChoice(narrowed, under: circumstances).decisions
+            let followed = choices.filter { ignored[$0.key] == nil }
+            let lost = decided.filter { decision in
+                followed[decision.patchID].map { !decision.follows($0) } ?? false
+            }
+            if lost.isEmpty {
+                decisions = decided.map { $0.chosen(by: followed[$0.patchID]) }
+                self.ignored = ignored.sorted { $0.key < $1.key }.map { IgnoredAnswer(patchID: $0.key, why: $0.value) }
+                return
+            }
+            for decision in lost {
+                guard let choice = followed[decision.patchID] else { continue }
+                ignored[decision.patchID] = decision.obstacle(to: choice, among: candidates)
+            }
+        }
+    }
+}
+
+extension Candidates {
+    /// Narrows this patch to what the server chose.
+    ///
+    /// - Returns: why that cannot be; then nothing has changed.
+    mutating func follow(_ choice: DeviceAnswer.Choice) -> IgnoredAnswer.Why? {
+        switch choice {
+        case .hold:
+            passOverAll(but: nil, because: .held)
+            return nil
+        case .version(let sha256, isForced: _):
+            guard let index = versions.firstIndex(where: { $0.fingerprint.sha256 == sha256 }) else { return .notListed }
+            if index == place {
+                passOverAll(but: nil, because: .notChosen(versions[index].version))
+                return nil
+            }
+            return follow(index)
+        }
+    }
+
+    private mutating func follow(_ index: Int) -> IgnoredAnswer.Why? {
+        guard index < verdicts.count else { return .notAbove }
+        // One that did not come is still the one: no other is taken in its place.
+        if let why = verdicts[index], why != .notReceived { return .notEligible(why) }
+        // What the device has is not listed, so only the version that it would take anyhow is surely not below it.
+        if current != nil, place == nil, verdicts[index] == nil, index != pickedIndex { return .notAbove }
+        passOverAll(but: index, because: .notChosen(versions[index].version))
+        return nil
+    }
+}
+
+extension Decision {
+    fileprivate func follows(_ choice: DeviceAnswer.Choice) -> Bool {
+        switch (choice, self.choice) {
+        case (.hold, .keep), (.hold, .none): true
+        case (.hold, .take), (.hold, .withdraw): false
+        case (.version(let sha256, isForced: _), _):
+            self.choice.content?.sha256 == sha256 || passedOver.contains { $0.why == .notReceived }
+        }
+    }
+
+    /// Why the answer came to nothing.
+    fileprivate func obstacle(to choice: DeviceAnswer.Choice, among candidates: [Candidates]) -> IgnoredAnswer.Why {
+        guard case .version(let sha256, isForced: _) = choice else { return .takesAway }
+        let version = candidates.first { $0.patchID == patchID }?.versions
+            .first { $0.fingerprint.sha256 == sha256 }?.version
+        let why = passedOver.first { $0.version == version }?.why
+        return why.map { .notEligible($0) } ?? .notAbove
+    }
+
+    fileprivate func chosen(by choice: DeviceAnswer.Choice?) -> Decision {
+        guard case .version(_, let isForced) = choice, case .take = self.choice else { return self }
+        var decision = self
+        decision.server = isForced ? .forced : .chose
+        return decision
+    }
+}

@@ -1,0 +1,92 @@
+package import PatchFormat
+import PatchTrust
+
+/// What the server has answered this device, and whether it can still be asked.
+///
+/// It chooses among what the list offers and what its rules let this device have, and it can only hold back.
+package struct ServerAnswers: Equatable, Sendable {
+    /// By patch; empty where nothing was asked or answered.
+    package var choices: [PatchID: DeviceAnswer.Choice]
+    /// The names under which this device has a place.
+    package var places: Set<SHA256Digest>
+    /// Those that were asked for in vain.
+    package var denied: Set<SHA256Digest> = []
+    /// How often it may be asked; while it may, a place that was not denied counts as one that will be given.
+    package var questionsLeft: Int
+    /// Whether choices are still to be asked for, before the first version is taken.
+    package var wantsChoices: Bool
+    /// Why there is no answer.
+    package var trouble: SyncError?
+
+    package init(
+        choices: [PatchID: DeviceAnswer.Choice] = [:],
+        places: Set<SHA256Digest> = [],
+        questions: Int = 0,
+        wantsChoices: Bool = false
+    ) {
+        self.choices = choices
+        self.places = places
+        questionsLeft = questions
+        self.wantsChoices = wantsChoices
+    }
+
+    /// Whether this place is given, or may still be.
+    func mayHave(_ place: SHA256Digest) -> Bool {
+        places.contains(place) || (questionsLeft > 0 && !denied.contains(place))
+    }
+
+    /// Takes the answer to a question; what was not asked for is not looked at.
+    mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
+        questionsLeft -= 1
+        if wantsChoices { choices = answer.choices }
+        wantsChoices = false
+        for asked in question.places {
+            let isGiven = answer.places.contains {
+                $0.patchID == asked.patchID && $0.sha256 == asked.sha256 && $0.isGiven
+            }
+            if isGiven { places.insert(asked.device) } else { denied.insert(asked.device) }
+        }
+    }
+
+    /// No answer came: nothing is asked again in this sync.
+    mutating func giveUp(because error: SyncError) {
+        questionsLeft = 0
+        wantsChoices = false
+        trouble = error
+    }
+}
+
+/// What a server answered and the device does not follow; it goes on as if that had not been said.
+package struct IgnoredAnswer: Equatable, Sendable {
+    package enum Why: Equatable, Sendable {
+        /// The verified list has no such version.
+        case notListed
+        /// It stands below what the device has, or nothing says where that stands.
+        case notAbove
+        /// A rule of the list, the dial or this device speaks against it.
+        case notEligible(NotEligible)
+        /// To hold would take away what the device has, for that is not listed any more.
+        case takesAway
+    }
+
+    package let patchID: PatchID
+    package let why: Why
+
+    package init(patchID: PatchID, why: Why) {
+        self.patchID = patchID
+        self.why = why
+    }
+}
+
+extension IgnoredAnswer: CustomStringConvertible {
+    package var description: String {
+        let reason =
+            switch why {
+            case .notListed: "it names a version that is not listed"
+            case .notAbove: "it names a version that does not stand above what is installed"
+            case .notEligible(let why): "it names a version that is not for this device: \(why)"
+            case .takesAway: "what is installed is not listed any more"
+            }
+        return "\(patchID): the server's answer is not followed: \(reason)"
+    }
+}

@@ -1,0 +1,153 @@
+import HTTPTypes
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseService
+import ServerRecords
+
+/// What operators choose for users, and the one question that devices ask.
+extension APIWork {
+    private static let base = "/apps/{app}/channels/{channel}"
+
+    var aboutAnswers: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .post,
+                path: "\(Self.base)/answer",
+                name: "askForDevice",
+                about: "What a device asks: places in versions with a head-count, and what is chosen for its user.",
+                access: .devices,
+                body: .json(.question, limit: Limits.question),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "It only holds back, or chooses among what the channel lists.",
+                        schema: .deviceAnswer
+                    )
+                ],
+                handle: answerDevice
+            ),
+            APIEndpoint(
+                method: .get,
+                path: "\(Self.base)/answers",
+                name: "listAnswers",
+                about: "What is chosen in a channel for single users and for everyone.",
+                access: .app(.operate),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "Users by the hash of their ids.",
+                        schema: .object([("answers", .array(.document))])
+                    )
+                ],
+                handle: listAnswers
+            ),
+            APIEndpoint(
+                method: .post,
+                path: "\(Self.base)/answers",
+                name: "setAnswer",
+                about: "Chooses a listed version, or nothing new, for a user or for everyone (no user).",
+                access: .app(.operate),
+                body: .json(.answerWish, limit: 16_384),
+                answers: [.init(status: 200, about: "What is chosen now.", schema: .document)],
+                problems: [409, 507],
+                handle: setAnswer
+            ),
+            APIEndpoint(
+                method: .delete,
+                path: "\(Self.base)/answers/{target}/{patch}",
+                name: "removeAnswer",
+                about: "Chooses no more for everyone, or for the user with this hash.",
+                access: .app(.operate),
+                answers: [.init(status: 204, about: "The list and its rules alone decide again.", schema: nil)],
+                problems: [409, 507],
+                handle: removeAnswer
+            ),
+        ]
+    }
+
+    @Sendable private func answerDevice(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        let fields = try await call.fields()
+        let question: DeviceQuestion
+        do throws(FormatError) { question = try DeviceQuestion(fields) } catch { throw APIProblem.malformed(error) }
+        return .json(try await devices.answer(question, in: channel, of: app).json)
+    }
+
+    @Sendable private func listAnswers(_ call: APICall) async throws -> APIAnswer {
+        let answers = try await desk.answers(of: try call.channel(), in: try call.app())
+        return .json(.fields([("answers", .array(answers.map(\.json)))]))
+    }
+
+    @Sendable private func setAnswer(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        let fields = try await call.fields()
+        let (target, patchID, wish) = try Self.wish(fields, in: app)
+        return .json(
+            try await desk.answer(target, with: wish, of: patchID, in: channel, of: app, by: call.actor).json
+        )
+    }
+
+    private static func wish(
+        _ fields: Fields,
+        in app: AppID
+    ) throws(APIProblem) -> (ServerAnswer.Target, PatchID, ReleaseDesk.Wish) {
+        do throws(FormatError) {
+            var target = ServerAnswer.Target.everyone
+            if let text = try fields.optionalString("user") {
+                guard let user = UserID(text) else { throw fields.broken("user", UserID.rule) }
+                target = .user(user.answerHash(in: app))
+            }
+            let patchID: PatchID = try fields.name("patchId")
+            if try fields.bool("hold", default: false) {
+                guard !fields.has("version") else { throw fields.broken("hold", "must not stand with version") }
+                return (target, patchID, .hold)
+            }
+            let isForced = try fields.bool("force", default: false)
+            return (target, patchID, .version(try fields.name("version"), isForced: isForced))
+        } catch { throw .malformed(error) }
+    }
+
+    @Sendable private func removeAnswer(_ call: APICall) async throws -> APIAnswer {
+        let (app, channel) = (try call.app(), try call.channel())
+        guard let target = ServerAnswer.Target(try call.text("target")) else {
+            throw APIProblem.badRequest("target must be everyone or 64 lowercase hex digits")
+        }
+        let patchID: PatchID = try call.name("patch")
+        let removed = try await desk.removeAnswer(for: target, of: patchID, in: channel, of: app, by: call.actor)
+        guard removed != nil else { throw APIProblem.notFound("nothing is chosen there") }
+        return .nothing
+    }
+}
+
+extension APISchema {
+    /// Devices that are newer than the server may say more.
+    fileprivate static let question = object(
+        [],
+        optional: [
+            ("user", sha256),
+            (
+                "places",
+                array(
+                    object([("patchId", patchID), ("sha256", sha256), ("device", sha256)], more: true),
+                    upTo: Limits.placesInQuestion
+                )
+            ),
+        ],
+        more: true
+    )
+
+    fileprivate static let deviceAnswer = object([
+        ("format", one(of: [DeviceAnswer.format])),
+        ("places", array(object([("patchId", patchID), ("sha256", sha256), ("place", bool)]))),
+        (
+            "choices",
+            array(object([("patchId", patchID)], optional: [("sha256", sha256), ("forced", bool), ("hold", bool)]))
+        ),
+    ])
+
+    fileprivate static let answerWish = object(
+        [("patchId", patchID)],
+        optional: [("user", line(upTo: 256)), ("version", version), ("force", bool), ("hold", bool)]
+    )
+}

@@ -1,0 +1,116 @@
+package import PatchFormat
+import PatchServer
+package import ServerRecords
+
+/// What operators choose for single users or for everyone (E8); devices only ever follow it to what is listed and signed.
+extension ReleaseDesk {
+    package enum Wish: Equatable, Sendable {
+        case version(VersionLabel, isForced: Bool)
+        case hold
+    }
+
+    /// Everything that is chosen in a channel: for everyone last, users by their hashes.
+    package func answers(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [ServerAnswer] {
+        _ = try await looking(app) { (repository) throws(ServerError) in repository.app }
+        return try await answers(under: ServerAnswer.prefix(app, channel), limit: 100_000)
+    }
+
+    /// What is chosen for one user, or for everyone.
+    func answers(
+        for target: ServerAnswer.Target,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(DeskError) -> [ServerAnswer] {
+        try await answers(under: ServerAnswer.prefix(app, channel, target), limit: Limits.answersForOne)
+    }
+
+    private func answers(under prefix: String, limit: Int) async throws(DeskError) -> [ServerAnswer] {
+        try await reading { () async throws(RecordError) in
+            var answers: [ServerAnswer] = []
+            let range = RecordRange(ServerAnswer.collection, prefix: prefix, limit: limit)
+            for record in try await records.store.records(range) { answers.append(try ServerAnswer(record)) }
+            return answers
+        }
+    }
+
+    /// Chooses, in place of what was chosen for them before.
+    ///
+    /// - Throws: `dial(.notListed)` for what the channel does not list now.
+    package func answer(
+        _ target: ServerAnswer.Target,
+        with wish: Wish,
+        of patchID: PatchID,
+        in channel: ChannelName,
+        of app: AppID,
+        by actor: Actor
+    ) async throws(DeskError) -> ServerAnswer {
+        let state = try await looking(app) { (repository) throws(ServerError) in try repository.dial(of: channel) }
+        let answer = ServerAnswer(
+            app: app,
+            channel: channel,
+            target: target,
+            patchID: patchID,
+            choice: try Self.choice(wish, of: patchID, in: state),
+            actor: actor,
+            since: records.now()
+        )
+        let before = try await reading { () async throws(RecordError) in try await records.store.record(answer.key) }
+        if before == nil, try await answers(for: target, of: channel, in: app).count >= Limits.answersForOne {
+            throw .tooManyAnswers(limit: Limits.answersForOne)
+        }
+        try await reading { () async throws(RecordError) in
+            try await records.commit(
+                [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
+                noting: AuditEntry.Event(
+                    "answer.set",
+                    by: actor,
+                    app: app,
+                    channel: channel,
+                    before: before?.value ?? .null,
+                    after: answer.json
+                )
+            )
+        }
+        return answer
+    }
+
+    private static func choice(
+        _ wish: Wish,
+        of patchID: PatchID,
+        in state: DialState
+    ) throws(DeskError) -> ServerAnswer.Choice {
+        let versions = state.versions.filter { $0.patchID == patchID }
+        guard !versions.isEmpty else { throw .server(.dial(.notListed(state.channel, patchID.text))) }
+        switch wish {
+        case .hold: return .hold
+        case .version(let label, let isForced):
+            guard let version = versions.first(where: { $0.version == label }) else {
+                throw .server(.dial(.notListed(state.channel, "\(patchID)@\(label)")))
+            }
+            return .version(label, version.sha256, isForced: isForced)
+        }
+    }
+
+    /// From now on the list and its rules alone decide for them.
+    ///
+    /// - Returns: what was chosen; nil when nothing was.
+    package func removeAnswer(
+        for target: ServerAnswer.Target,
+        of patchID: PatchID,
+        in channel: ChannelName,
+        of app: AppID,
+        by actor: Actor
+    ) async throws(DeskError) -> ServerAnswer? {
+        _ = try await looking(app) { (repository) throws(ServerError) in repository.app }
+        return try await reading { () async throws(RecordError) in
+            let key = ServerAnswer.key(app, channel, target, patchID)
+            guard let record = try await records.store.record(key) else { return nil }
+            let answer = try ServerAnswer(record)
+            try await records.commit(
+                [.remove(record)],
+                noting: AuditEntry.Event("answer.remove", by: actor, app: app, channel: channel, before: record.value)
+            )
+            return answer
+        }
+    }
+}

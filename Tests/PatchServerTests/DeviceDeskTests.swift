@@ -1,0 +1,249 @@
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseService
+import ServerRecords
+import Testing
+
+/// Rows J6 and E8 on the server: a fix of two versions and a bundle, and devices that ask for them.
+private struct AskedDesk {
+    static let app = ReleaseFactory.app
+    static let production = ReleaseFactory.production
+    let yard: TestingDesk
+    let devices: DeviceDesk
+    let fix: PatchID = named("fix-cart-total")
+    let web: PatchID = named("web")
+
+    init() async throws {
+        yard = try TestingDesk()
+        devices = DeviceDesk(yard.desk)
+        try await publish([("fix-cart-total", "1", "1;")])
+    }
+
+    private init(_ yard: TestingDesk) {
+        self.yard = yard
+        devices = DeviceDesk(yard.desk)
+    }
+
+    /// Another process on the same folder.
+    func again() throws -> AskedDesk { AskedDesk(try yard.again()) }
+
+    func publish(_ earlier: [(id: String, version: String, text: String)]) async throws {
+        let contents = ReleaseFactory.Contents(scripts: ["fix-cart-total": ("2", "2;")], earlier: earlier)
+        let release = try yard.server.factory.release(contents, on: yard.server.repository, signedBy: [.production])
+        _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+    }
+
+    static func digest(_ text: String) -> SHA256Digest { SHA256Digest(of: Array(text.utf8)) }
+
+    func open(to count: Int, _ version: String = "2") async throws {
+        let change = DialChange(.headcount(count), of: fix, .version(named(version)))
+        _ = try await yard.desk.turn([change], in: Self.production, of: Self.app, expecting: nil, by: yard.actor)
+    }
+
+    /// Whether device `number` has a place in a version of the fix now.
+    func ask(_ number: Int, _ text: String = "2;", user: String? = nil) async throws -> Bool {
+        let place = DeviceQuestion.Place(
+            patchID: fix,
+            sha256: Self.digest(text),
+            device: Self.digest("device \(number)")
+        )
+        let question = DeviceQuestion(user: user.map(Self.hash), places: [place])
+        let answer = try await devices.answer(question, in: Self.production, of: Self.app)
+        #expect(answer.places.map(\.sha256) == [Self.digest(text)])
+        return answer.places.first?.isGiven == true
+    }
+
+    func choices(_ user: String?) async throws -> [PatchID: DeviceAnswer.Choice] {
+        let question = DeviceQuestion(user: user.map(Self.hash), places: [])
+        return try await devices.answer(question, in: Self.production, of: Self.app).choices
+    }
+
+    func taken() async throws -> Int? {
+        let state = try yard.server.repository.dial(of: Self.production)
+        return try await yard.desk.counting(state).versions.first?.placesTaken
+    }
+
+    func records(_ collection: String) async throws -> Int {
+        try await yard.records.store.records(RecordRange(collection, limit: 1_000)).count
+    }
+
+    static func hash(_ user: String) -> SHA256Digest {
+        UserID(user).map { $0.answerHash(in: app) } ?? digest("")
+    }
+
+    func set(_ target: ServerAnswer.Target, _ wish: ReleaseDesk.Wish, of patch: PatchID? = nil) async throws {
+        _ = try await yard.desk.answer(
+            target,
+            with: wish,
+            of: patch ?? fix,
+            in: Self.production,
+            of: Self.app,
+            by: yard.actor
+        )
+    }
+}
+
+@Suite("The places of a head-count", .timeLimit(.minutes(10)))
+struct PlacesTests {
+    @Test func `are given until there are none, and asked for again answered the same`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 2)
+        var given: [Bool] = []
+        for device in [1, 2, 3, 1, 3, 2] { given.append(try await desk.ask(device)) }
+        #expect(given == [true, true, false, true, false, true])
+        #expect(try await desk.taken() == 2)
+        #expect(try await desk.records("place") == 2)
+    }
+
+    @Test func `are more once the head-count is raised, and outlast a restart`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 1)
+        #expect(try await desk.ask(1))
+        #expect(try await desk.ask(2) == false)
+        let next = try desk.again()
+        #expect(try await next.ask(1))
+        #expect(try await next.ask(2) == false)
+        // A running server sees what another process published.
+        try await desk.open(to: 2)
+        #expect(try await next.ask(2))
+        #expect(try await next.ask(3) == false)
+        #expect(try await next.taken() == 2)
+    }
+
+    @Test func `go to exactly as many of many who ask at once, in two processes`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 7)
+        let other = try desk.again()
+        let given = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for device in 0..<24 {
+                let asked = device.isMultiple(of: 2) ? desk : other
+                group.addTask { try await asked.ask(device) }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(given == 7)
+        #expect(try await desk.taken() == 7)
+        #expect(try await desk.records("place") == 7)
+    }
+
+    @Test func `are one for a device that asks many times at once`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 5)
+        let other = try desk.again()
+        let given = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 {
+                let asked = number.isMultiple(of: 2) ? desk : other
+                group.addTask { try await asked.ask(1) }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(given == 8)
+        #expect(try await desk.taken() == 1)
+    }
+
+    @Test func `are none in what has no head-count, is not listed, or is not what was chosen`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 9)
+        #expect(try await desk.ask(1, "1;") == false)
+        #expect(try await desk.ask(1, "9;") == false)
+        try await desk.set(.everyone, .hold)
+        #expect(try await desk.ask(1) == false)
+        try await desk.set(.user(AskedDesk.hash("alice")), .version(named("1"), isForced: false))
+        #expect(try await desk.ask(1, user: "alice") == false)
+        try await desk.set(.user(AskedDesk.hash("bob")), .version(named("2"), isForced: false))
+        #expect(try await desk.ask(1, user: "bob"))
+        #expect(try await desk.taken() == 1)
+    }
+
+    @Test func `are counted by an operator's dial, and forgotten with what is listed no more`() async throws {
+        let desk = try await AskedDesk()
+        try await desk.open(to: 3)
+        try await desk.open(to: 3, "1")
+        for device in 1...3 { #expect(try await desk.ask(device, "1;")) }
+        #expect(try await desk.ask(1))
+        #expect(try await desk.yard.desk.removeUnlistedPlaces(of: AskedDesk.app) == 0)
+        try await desk.publish([])
+        #expect(try await desk.yard.desk.removeUnlistedPlaces(of: AskedDesk.app, dryRun: true) == 3)
+        #expect(try await desk.records("place") == 4)
+        #expect(try await desk.yard.desk.removeUnlistedPlaces(of: AskedDesk.app) == 3)
+        #expect(try await desk.records("place") == 1)
+        #expect(try await desk.records("places") == 1)
+        #expect(try await desk.taken() == 1)
+    }
+
+    @Test func `of an app or a channel that nobody knows are not there`() async throws {
+        let desk = try await AskedDesk()
+        let question = DeviceQuestion(user: nil, places: [])
+        await #expect(throws: DeskError.server(.unknownApp(named("com.example.other")))) {
+            try await desk.devices.answer(question, in: AskedDesk.production, of: named("com.example.other"))
+        }
+        await #expect(throws: DeskError.server(.dial(.unpublished(ReleaseFactory.beta)))) {
+            try await desk.devices.answer(question, in: ReleaseFactory.beta, of: AskedDesk.app)
+        }
+    }
+}
+
+@Suite("What operators choose for users", .timeLimit(.minutes(10)))
+struct ServerAnswerTests {
+    @Test func `is told to that user, everyone's to all others, and only while it is listed`() async throws {
+        let desk = try await AskedDesk()
+        let alice = ServerAnswer.Target.user(AskedDesk.hash("alice"))
+        try await desk.set(.everyone, .hold)
+        try await desk.set(.everyone, .version(named("1.0.0"), isForced: false), of: desk.web)
+        try await desk.set(alice, .version(named("1"), isForced: true))
+        let web = try #require(
+            try desk.yard.server.repository.dial(of: AskedDesk.production).versions.first { $0.patchID == desk.web }
+        )
+        let others: [PatchID: DeviceAnswer.Choice] = [
+            desk.fix: .hold, desk.web: .version(web.sha256, isForced: false),
+        ]
+        #expect(try await desk.choices("bob") == others)
+        #expect(try await desk.choices(nil) == others)
+        let hers = DeviceAnswer.Choice.version(AskedDesk.digest("1;"), isForced: true)
+        #expect(try await desk.choices("alice")[desk.fix] == hers)
+        try await desk.publish([])
+        #expect(try await desk.choices("alice")[desk.fix] == .hold, "1 is not listed any more")
+    }
+
+    @Test func `must be listed, and is refused by name otherwise`() async throws {
+        let desk = try await AskedDesk()
+        let unlisted = DialRefusal.notListed(AskedDesk.production, "fix-cart-total@9")
+        await #expect(throws: DeskError.server(.dial(unlisted))) {
+            try await desk.set(.everyone, .version(named("9"), isForced: false))
+        }
+        let unknown = DialRefusal.notListed(AskedDesk.production, "other")
+        await #expect(throws: DeskError.server(.dial(unknown))) {
+            try await desk.set(.everyone, .hold, of: named("other"))
+        }
+        #expect(try await desk.records("answer") == 0)
+        #expect(try await desk.yard.actions() == ["release.publish"])
+    }
+
+    @Test func `is written down with who chose it, the user by a hash, and ends when it is removed`() async throws {
+        let desk = try await AskedDesk()
+        let alice = ServerAnswer.Target.user(AskedDesk.hash("alice"))
+        try await desk.set(alice, .hold)
+        try await desk.set(alice, .version(named("2"), isForced: true))
+        let chosen = try await desk.yard.desk.answers(of: AskedDesk.production, in: AskedDesk.app)
+        #expect(chosen.map(\.choice) == [.version(named("2"), AskedDesk.digest("2;"), isForced: true)])
+        #expect(chosen.map(\.actor) == [desk.yard.actor])
+        func remove() async throws -> ServerAnswer? {
+            try await desk.yard.desk.removeAnswer(
+                for: alice,
+                of: desk.fix,
+                in: AskedDesk.production,
+                of: AskedDesk.app,
+                by: desk.yard.actor
+            )
+        }
+        #expect(try await remove() == chosen.first)
+        #expect(try await remove() == nil)
+        #expect(try await desk.choices("alice").isEmpty)
+        let expected = ["release.publish", "answer.set", "answer.set", "answer.remove"]
+        #expect(try await desk.yard.actions() == expected)
+        let log = try await desk.yard.records.auditEntries(after: 0)
+        #expect(log.map { $0.json["before"]?["hold"] }.dropFirst() == [nil, .bool(true), nil])
+        #expect(log.allSatisfy { !String(decoding: $0.json.fileBytes, as: UTF8.self).contains("alice") })
+    }
+}
