@@ -40,7 +40,12 @@ struct BackupCommand: AsyncParsableCommand {
             guard try DiskFiles().status(of: copy) == nil else {
                 throw Failure("\(copy) is there already", hint: "name another file", exitCode: .conflict)
             }
-            try SQLiteRecords(folder.folder.recordsFile).backUp(to: copy)
+            // What was stopped half-way must not look like a backup.
+            let half = FilePath(copy.string + ".part")
+            for name in [half.string, half.string + "-journal"] { try DiskFiles().removeIfPresent(FilePath(name)) }
+            try SQLiteRecords(folder.folder.recordsFile).backUp(to: half)
+            try DiskFiles().rename(half, to: copy)
+            try DiskFiles().syncDirectory(copy.removingLastComponent())
             Console.standardOutput.line("copied to \(printable(copy.string))")
         }
     }

@@ -10,19 +10,95 @@ struct KilledServerTests {
     private static let changes = "rename,renameat2,fsync,fdatasync,syncfs,pwrite64,ftruncate,unlink,mkdir,rmdir"
 
     private func publish(_ release: FilePath, to site: FilePath, strace options: [String]) async throws -> Outcome {
+        try await patchsrv(["publish", release.string, "--label", "killed"], on: site, strace: options)
+    }
+
+    private func patchsrv(_ arguments: [String], on site: FilePath, strace options: [String]) async throws -> Outcome {
         let patchsrv = Tool.binaries.appending("patchsrv").string
         return try await run(
             .system("strace"),
-            ["-f", "-qq", "-o", site.string + ".trace"] + options + [
-                patchsrv, "publish", release.string, "--data", site.string, "--label", "killed",
-            ]
+            ["-f", "-qq", "-o", site.string + ".trace"] + options + [patchsrv] + arguments + ["--data", site.string]
         )
     }
 
+    /// How many changes the busiest thread made: the kernel counts for each by itself, and nearly all is done by one.
+    private func changes(at site: FilePath) throws -> Int {
+        let lines = try read(FilePath(site.string + ".trace")).split(separator: "\n")
+            .filter { !$0.contains("resumed>") && !$0.contains("+++") && !$0.contains("---") }
+        return Dictionary(grouping: lines) { $0.prefix { $0 != " " } }.values.map(\.count).max() ?? 0
+    }
+
     /// Every how many changes it is killed; at every single one with `PATCHLINE_SWEEP=all` in the environment.
-    private func points(of changes: Int) -> [Int] {
+    ///
+    /// - Parameter parts: how many points otherwise.
+    private func points(of changes: Int, parts: Int = 3) -> [Int] {
         let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        return Array(stride(from: 1, through: changes, by: isFull ? 1 : max(1, changes / 3)))
+        let step = isFull ? 1 : max(1, changes / parts)
+        return Array(stride(from: isFull ? 1 : max(1, step / 2), through: changes, by: step))
+    }
+
+    enum Command: String, CaseIterable {
+        case collect, dial, export, backup
+        /// The first command that opens the records makes their file and brings it up to date.
+        case records
+
+        func arguments(_ site: FilePath) -> [String] {
+            switch self {
+            case .collect: ["gc", "--keep", "0", "--protect", "0h"]
+            case .dial: ["dial", "--channel", "production", "--pause", "web"]
+            case .export: ["export", site.string + ".www"]
+            case .backup: ["backup", site.string + ".backup"]
+            case .records: ["audit", "list"]
+            }
+        }
+
+        /// What the audit log has of it in the end, however often it was killed.
+        var action: String? {
+            switch self {
+            case .dial: "dial.turn"
+            case .collect, .export, .backup, .records: nil
+            }
+        }
+    }
+
+    @Test(arguments: Command.allCases)
+    func `while it does anything else leaves a whole tree and a whole log, and the same command finishes`(
+        _ command: Command
+    ) async throws {
+        try await World.with { world in
+            func fresh(_ name: String) async throws -> FilePath {
+                let site = try await world.site(world.shop.site2, as: name)
+                guard command == .records else { return site }
+                let names = ["", "-wal", "-shm"].map { site.appending("records.sqlite\($0)").string }
+                try await run(.system("rm"), ["-f"] + names).done()
+                return site
+            }
+            let rehearsal = try await fresh("rehearsal")
+            try await patchsrv(command.arguments(rehearsal), on: rehearsal, strace: ["-e", "trace=\(Self.changes)"])
+                .done()
+            let changes = try changes(at: rehearsal)
+            #expect(changes > 3)
+            var kills = 0
+            for point in points(of: changes, parts: 2) {
+                let site = try await fresh("killed\(point)")
+                let inject = "inject=\(Self.changes):signal=SIGKILL:when=\(point)"
+                let options = ["-e", "trace=\(Self.changes)", "-e", inject]
+                let killed = try await patchsrv(command.arguments(site), on: site, strace: options)
+                if killed.code == 0 { break }
+                kills += 1
+                let tree = try await world.judge(site, root: world.root)
+                #expect(tree.code == 0, "at change \(point): \(tree)")
+                try await run(.patchsrv, command.arguments(site) + ["--data", site.string]).done()
+                #expect(try await run(.patchsrv, ["check", "--data", site.string]).code == 0, "at change \(point)")
+                #expect(try await run(.patchsrv, ["audit", "verify", "--data", site.string]).code == 0)
+                if let action = command.action {
+                    let log = try await run(.patchsrv, ["audit", "export", "--data", site.string]).done()
+                    #expect(log.output.split(separator: "\"\(action)\"").count == 2, "at change \(point): \(log)")
+                }
+                try await run(.system("rm"), ["-rf", site.string]).done()
+            }
+            #expect(kills > 0)
+        }
     }
 
     @Test func `while it publishes serves the old release or the new one, and has each in its history once`()
@@ -32,11 +108,7 @@ struct KilledServerTests {
             let release = world.shop.release(2)
             let rehearsal = try await world.site(world.shop.site1, as: "rehearsal")
             try await publish(release, to: rehearsal, strace: ["-e", "trace=\(Self.changes)"]).done()
-            // The kernel counts for each thread by itself, and nearly all is done by one.
-            let lines = try read(FilePath(rehearsal.string + ".trace")).split(separator: "\n")
-                .filter { !$0.contains("resumed>") && !$0.contains("+++") && !$0.contains("---") }
-            let threads = Dictionary(grouping: lines) { $0.prefix { $0 != " " } }
-            let changes = threads.values.map(\.count).max() ?? 0
+            let changes = try changes(at: rehearsal)
             #expect(changes > 40)
             var kills = 0
             for point in points(of: changes) {
