@@ -41,9 +41,16 @@ package struct HTTPFetcher: Fetcher {
         }
 
         func url(_ path: String) -> String {
-            if let metadata, path.hasPrefix("metadata/") { return "\(metadata)/\(path.dropFirst("metadata/".count))" }
-            if let targets, path.hasPrefix("targets/") { return "\(targets)/\(path.dropFirst("targets/".count))" }
-            return "\(rest)/\(path)"
+            let (server, rest) = split(path)
+            return "\(server)/\(rest)"
+        }
+
+        func server(of path: String) -> ServerURL { split(path).0 }
+
+        private func split(_ path: String) -> (ServerURL, Substring) {
+            if let metadata, path.hasPrefix("metadata/") { return (metadata, path.dropFirst("metadata/".count)) }
+            if let targets, path.hasPrefix("targets/") { return (targets, path.dropFirst("targets/".count)) }
+            return (rest, path[...])
         }
     }
 
@@ -73,10 +80,9 @@ package struct HTTPFetcher: Fetcher {
         unless tag: String?,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) -> Bool {
-        let place = ServerURL(places.url(request.path))
         do {
-            if settings.trust.needsTLS, place?.isSecure != true {
-                throw FetchError.tls(.notEncrypted(host: place?.host ?? ""))
+            if settings.trust.needsTLS, case let server = places.server(of: request.path), !server.isSecure {
+                throw FetchError.tls(.notEncrypted(host: server.host))
             }
             return try await get(request, unless: tag, take: take)
         } catch let error as FetchError {
@@ -84,7 +90,8 @@ package struct HTTPFetcher: Fetcher {
         } catch {
             // What a cancelled task's connection ends with is no news.
             if Task.isCancelled { throw .cancelled }
-            throw await FetchError(error, path: request.path, server: place, within: settings.deadlines.connect)
+            let server = places.server(of: request.path)
+            throw await FetchError(error, path: request.path, server: server, within: settings.deadlines.connect)
         }
     }
 

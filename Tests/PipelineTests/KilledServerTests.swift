@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -21,8 +22,7 @@ struct KilledServerTests {
 
     /// Every how many changes it is killed; at every single one with `PATCHLINE_SWEEP=all` in the environment.
     private func points(of changes: Int) -> [Int] {
-        let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        return Array(stride(from: 1, through: changes, by: isFull ? 1 : max(1, changes / 3)))
+        Array(stride(from: 1, through: changes, by: Sweep.isFull ? 1 : max(1, changes / 3)))
     }
 
     @Test func `while it publishes serves the old release or the new one, and has each in its history once`()
