@@ -1,15 +1,9 @@
 package import PatchFormat
-package import PatchStore
 import PatchTrust
-import SystemPackage
 
 extension AppRepository {
     /// Another one after each publication, so that what was read of the tree need not be read again before.
-    package func mark() throws(ServerError) -> FileIdentity? {
-        do throws(FileError) {
-            return try files.identity(of: tree.appending(URLLayout.timestamp))
-        } catch { throw .file(error) }
-    }
+    package func mark() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
 
     /// What each channel lists, verified.
     package func listedContents() throws(ServerError) -> [ChannelName: [PatchEntry]] {

@@ -52,11 +52,10 @@ extension DiskFiles {
 
     static func setPermissions(
         _ permissions: FilePermissions,
-        of file: borrowing OwnedDescriptor,
+        of file: FileDescriptor,
         _ path: FilePath
     ) throws(FileError) {
-        let descriptor = file.descriptor.rawValue
-        try retrying(.setPermissions, path) { fchmod(descriptor, mode_t(permissions.rawValue)) }
+        try retrying(.setPermissions, path) { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
     }
 
     /// Makes `bytes` all that an open file holds, neither durably nor in one step.

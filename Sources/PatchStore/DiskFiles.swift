@@ -45,7 +45,7 @@ package struct DiskFiles: FileOperations {
         // Opened first, because chmod(2) follows symbolic links.
         let file = try Self.open(path, .readOnly, [.nonBlocking], during: .setPermissions)
         _ = try Self.regularFile(file, path, during: .setPermissions)
-        try Self.setPermissions(permissions, of: file, path)
+        try Self.setPermissions(permissions, of: file.descriptor, path)
     }
 
     package func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch {

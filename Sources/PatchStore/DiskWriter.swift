@@ -21,7 +21,7 @@ final class DiskWriter: FileWriter {
             during: operation
         )
         // open(2) takes the umask away from what was asked for.
-        try DiskFiles.setPermissions(permissions, of: file, path)
+        try DiskFiles.setPermissions(permissions, of: file.descriptor, path)
         self.path = path
         self.file = consume file
         self.operation = operation
@@ -45,6 +45,11 @@ final class DiskWriter: FileWriter {
             throw DiskFiles.fileError(error, operation, path)
         }
         offset += bytes.count
+    }
+
+    func setPermissions(_ permissions: FilePermissions) throws(FileError) {
+        guard let descriptor = file?.descriptor else { preconditionFailure("permissions of a finished file") }
+        try DiskFiles.setPermissions(permissions, of: descriptor, path)
     }
 
     func finish() throws(FileError) {

@@ -85,6 +85,9 @@ package protocol FileWriter: AnyObject {
     /// Afterwards: not durable.
     func append(_ bytes: [UInt8]) throws(FileError)
 
+    /// Sets the permissions of the file. Afterwards: not durable.
+    func setPermissions(_ permissions: FilePermissions) throws(FileError)
+
     /// Syncs and closes. Afterwards: content and permissions are durable, the name is not.
     func finish() throws(FileError)
 
@@ -93,7 +96,7 @@ package protocol FileWriter: AnyObject {
 }
 
 /// Many changes of one file system that become durable together, which costs one wait instead of one each.
-package protocol FileBatch: AnyObject {
+package protocol FileBatch: AnyObject, Sendable {
     /// Makes durable every content, permission and name that was changed on the file system by now, by whomever
     /// (syncfs(2)). When it throws, any part of these may be durable, and what was written since the batch began may be
     /// damaged.

@@ -7,6 +7,9 @@ package import SystemPackage
 /// identities say that nobody wrote; they do not say that the medium still holds what was written. Before Linux 6.13
 /// times advance by the tick (1 to 10 ms), and a write within the tick of the look before it may go unseen.
 package struct FileIdentity: Hashable, Sendable {
+    /// So many are looked at together where there may be a hundred thousand: their paths are in memory meanwhile.
+    package static let batch = 4_096
+
     package let device: UInt64
     package let inode: UInt64
     /// In bytes.

@@ -30,15 +30,19 @@ package struct ObjectReceiver: ~Copyable {
         part = store.part(of: expected.sha256)
         // `self` cannot be captured before it is whole.
         var digester = Digester()
-        if try store.canResume(expected) {
-            // The last receiver may have sealed it already.
-            try store.files.setPermissions(.privateFile, of: part)
-            // What is there is digested again: it may be what a power cut left of more.
-            try store.files.readChunks(part, limit: expected.size) { digester.update($0) }
-            writer = try store.files.append(to: part)
-        } else {
-            try store.files.removeTree(part)
+        do throws(FileError) {
             writer = try store.files.create(part, permissions: .privateFile)
+        } catch .exists {
+            if try store.canResume(expected) {
+                // The last receiver may have sealed it already.
+                try store.files.setPermissions(.privateFile, of: part)
+                // What is there is digested again: it may be what a power cut left of more.
+                try store.files.readChunks(part, limit: expected.size) { digester.update($0) }
+                writer = try store.files.append(to: part)
+            } else {
+                try store.files.removeTree(part)
+                writer = try store.files.create(part, permissions: .privateFile)
+            }
         }
         self.digester = digester
         resumeOffset = writer.offset
@@ -109,7 +113,7 @@ package struct ObjectReceiver: ~Copyable {
                 store.directory(of: expected.sha256),
                 permissions: store.directoryPermissions
             )
-            try store.files.setPermissions(.sealed, of: part)
+            try writer.setPermissions(.sealed)
             try writer.finish()
             let identity = try store.commit(part, as: expected.sha256)
             if validator != ObjectValidator.tag(of: expected.sha256) { store.removeValidator(of: expected) }
@@ -127,7 +131,7 @@ package struct ObjectReceiver: ~Copyable {
         let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
         try store.check(digester.finish(), against: expected)
         do throws(FileError) {
-            try store.files.setPermissions(.sealed, of: part)
+            try writer.setPermissions(.sealed)
             try writer.close()
             if validator != ObjectValidator.tag(of: expected.sha256) { store.removeValidator(of: expected) }
         } catch {

@@ -24,6 +24,7 @@ extension ObjectStore {
     ) throws(FileError) -> ObjectCondition {
         try files.condition(of: path(of: digest), digest, expected: expected, recorded: records[digest])
     }
+
     /// Does what makes or removes names of objects, hard links that is, and brings their records over it.
     ///
     /// Each link and each removal of one changes the ctime of a file and so its ``FileIdentity``; without this, every
@@ -34,16 +35,28 @@ extension ObjectStore {
         of digests: some Collection<SHA256Digest>,
         over change: () throws(FileError) -> Void
     ) throws(FileError) {
-        var before: [(SHA256Digest, FileIdentity)] = []
-        for digest in digests {
-            guard let record = records[digest], try files.identity(of: path(of: digest)) == record else { continue }
-            before.append((digest, record))
+        var before: [SHA256Digest] = []
+        try look(at: digests) { digest, now in
+            if let now, records[digest] == now { before.append(digest) }
         }
         // What an interrupted change leaves behind is hashed again.
         try change()
-        for (digest, earlier) in before {
-            guard let now = try files.identity(of: path(of: digest)), now.hasContent(of: earlier) else { continue }
-            records[digest] = now
+        try look(at: before) { digest, now in
+            if let now, let earlier = records[digest], now.hasContent(of: earlier) { records[digest] = now }
+        }
+    }
+
+    /// Which file each of these objects is; a few thousand at a time.
+    private func look(
+        at digests: some Collection<SHA256Digest>,
+        _ body: (SHA256Digest, FileIdentity?) -> Void
+    ) throws(FileError) {
+        var rest = digests[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(FileIdentity.batch))
+            rest = rest.dropFirst(some.count)
+            let found = try files.identities(of: some.map { "\(Hex.text($0.bytes.prefix(1)))/\($0.hex)" }, below: root)
+            for (digest, identity) in zip(some, found) { body(digest, identity) }
         }
     }
 }

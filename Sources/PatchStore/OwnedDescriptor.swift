@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// A file descriptor that closes when its owner goes.
-struct OwnedDescriptor: ~Copyable {
+struct OwnedDescriptor: ~Copyable, Sendable {
     let descriptor: FileDescriptor
 
     init(_ descriptor: FileDescriptor) {

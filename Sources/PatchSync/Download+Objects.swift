@@ -26,9 +26,12 @@ extension Download {
     ) throws(SyncError) -> Bool {
         let (place, condition) = try examination.condition(of: digest, expected: expected, unrecorded: unrecorded)
         if case .intact = condition { return true }
-        guard !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) else { return false }
-        if condition != .missing { try removeDamaged(digest) }
-        return true
+        if !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) {
+            if condition != .missing { try removeDamaged(digest) }
+            return true
+        }
+        if condition != .missing { damaged.insert(digest) }
+        return false
     }
 
     func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {
@@ -39,45 +42,72 @@ extension Download {
         }
     }
 
-    /// ``parallel`` at a time.
+    private enum Progress: Sendable {
+        case received(position: Int, Result<SealedPart, SyncError>, hasMoved: Bool)
+        case committed(Result<[SHA256Digest: FileIdentity], SyncError>)
+    }
+
+    /// ``parallel`` at a time, while what came before them is made durable.
     ///
     /// One that fails stops no other; what has come stays for the next sync.
     ///
     /// - Returns: by digest, why an object did not come.
     mutating func fetch(_ requests: MissingObjects) async throws(SyncError) -> [SHA256Digest: SyncError] {
-        for request in requests { try removeDamaged(request.expected.sha256) }
-        let engine = engine
+        if !damaged.isEmpty {
+            for digest in requests.lazy.map(\.expected.sha256) where damaged.contains(digest) {
+                try removeDamaged(digest)
+            }
+        }
+        let (engine, store) = (engine, store)
         var batch = try store.wrapped { () throws(FileError) in try ObjectBatch(in: store.objects) }
         var failures: [SHA256Digest: SyncError] = [:]
         var end: SyncError?
-        await withTaskGroup(of: (Int, Result<SealedPart, SyncError>, hasMoved: Bool).self) { group in
+        await withTaskGroup(of: Progress.self) { group in
             var waiting = requests.indices
-            var results = 0
-            func start() {
-                guard let position = waiting.popFirst() else { return }
-                let request = requests[position]
-                group.addTask {
-                    let (result, hasMoved) = await engine.receivePart(of: request)
-                    return (position, result, hasMoved)
+            var (receiving, results) = (0, 0)
+            var (committing, next): (Bool, ObjectBatch.Full?) = (false, nil)
+            func go() {
+                if !committing, let full = next.take() {
+                    committing = true
+                    group.addTask { [batch] in
+                        let made = Result { () throws(SyncError) in
+                            try store.wrapped { () throws(FileError) in try batch.commit(full) }
+                        }
+                        return .committed(made)
+                    }
+                }
+                // A disk that is slower than the line: nothing more comes before it has what is here.
+                while next == nil, receiving < Self.parallel, let position = waiting.popFirst() {
+                    receiving += 1
+                    group.addTask {
+                        let (result, hasMoved) = await engine.receivePart(of: requests[position])
+                        return .received(position: position, result, hasMoved: hasMoved)
+                    }
                 }
             }
-            for _ in 0..<Self.parallel { start() }
-            while let (position, result, hasMoved) = await group.next() {
-                if hasMoved || result.isSuccess {
-                    requests.patches(at: position).forEach { outcome.transfers.move($0) }
-                }
-                results += 1
+            go()
+            while let progress = await group.next() {
                 do throws(SyncError) {
-                    let part = try result.get()
-                    examination.record(try store.wrapped { () throws(FileError) in try batch.add(part) })
-                    outcome.filesReceived += 1
-                    outcome.bytesReceived += part.size
+                    switch progress {
+                    case .committed(let made):
+                        committing = false
+                        examination.record(try made.get())
+                    case .received(let position, let result, let hasMoved):
+                        (receiving, results) = (receiving - 1, results + 1)
+                        if hasMoved || result.isSuccess {
+                            requests.patches(at: position).forEach { outcome.transfers.move($0) }
+                        }
+                        if case .failure(let error) = result { failures[requests[position].expected.sha256] = error }
+                        let part = try result.get()
+                        outcome.filesReceived += 1
+                        outcome.bytesReceived += part.size
+                        if let full = batch.add(part) { next = full }
+                    }
                 } catch {
-                    failures[requests[position].expected.sha256] = error
                     if error.endsSync { (end, waiting) = (end ?? error, 0..<0) }
                 }
-                if results < requests.count { engine.atCommitPoint(.duringObjects) }
-                start()
+                if case .received = progress, results < requests.count { engine.atCommitPoint(.duringObjects) }
+                go()
             }
         }
         // Also when the sync ends here: what has come stays for the next one.

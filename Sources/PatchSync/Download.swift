@@ -39,6 +39,8 @@ struct Download {
     let list: VerifiedList
     let store: DeviceStore
     var examination: Examination
+    /// Digests under which something else stands.
+    var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
 
     /// - Parameter outcome: of the downloads of this sync before, which this one adds to.

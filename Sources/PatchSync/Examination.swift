@@ -61,12 +61,35 @@ package struct Examination {
             }
             let bundle = patch.fingerprint.sha256
             var faults: [FileFault] = []
-            for asset in manifest.assets {
-                if let wrong = try wrong(with: asset, in: bundle) {
+            try forSuspicious(manifest.assets, in: bundle) { examination, asset throws(SyncError) in
+                if let wrong = try examination.wrong(with: asset, in: bundle) {
                     faults.append(FileFault(file: "\(patch.label) \(asset.path)", wrong: wrong, asset: asset))
                 }
             }
             return faults
+        }
+    }
+
+    /// Hands over the assets whose file is not the one that was recorded; of some thousands at a time the others are told from
+    /// them at once.
+    private mutating func forSuspicious(
+        _ assets: [Asset],
+        in bundle: SHA256Digest,
+        _ body: (inout Examination, Asset) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        var rest = assets[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(FileIdentity.batch)
+            rest = rest.dropFirst(some.count)
+            // A disk that cannot be looked at is for the closer look to report.
+            let found = try? store.files.identities(of: some.map(\.path.text), below: store.bundle(bundle))
+            for (number, asset) in some.enumerated() {
+                let identity = found?[number]
+                let isRecorded =
+                    identity != nil && identity == records[asset.fingerprint.sha256]
+                    && identity?.size == asset.fingerprint.size
+                if !isRecorded { try body(&self, asset) }
+            }
         }
     }
 

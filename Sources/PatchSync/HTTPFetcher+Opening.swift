@@ -4,6 +4,11 @@ package import PatchFormat
 
 /// The client that stands behind fetchers, from its opening to its end.
 extension HTTPFetcher {
+    /// For a process that only syncs, before it does anything else: one event loop leaves the other cores to the digests.
+    package static func useOneEventLoop() {
+        NIOSingletons.groupLoopCountSuggestion = 1
+    }
+
     /// Runs `body` with all servers of a device, in order, as its configuration says that they are reached.
     package static func with<Result: Sendable>(
         serversOf configuration: DeviceConfiguration,

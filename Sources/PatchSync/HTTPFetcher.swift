@@ -45,14 +45,18 @@ package struct HTTPFetcher: Fetcher {
         }
 
         func url(_ request: FetchRequest) -> String {
-            guard request.question != nil, let server else { return url(request.path) }
-            return "\(server)/\(request.path)"
+            let (server, rest) = split(request)
+            return "\(server)/\(rest)"
         }
 
-        private func url(_ path: String) -> String {
-            if let metadata, path.hasPrefix("metadata/") { return "\(metadata)/\(path.dropFirst("metadata/".count))" }
-            if let targets, path.hasPrefix("targets/") { return "\(targets)/\(path.dropFirst("targets/".count))" }
-            return "\(rest)/\(path)"
+        func server(of request: FetchRequest) -> ServerURL { split(request).0 }
+
+        private func split(_ request: FetchRequest) -> (ServerURL, Substring) {
+            let path = request.path
+            if request.question != nil, let server { return (server, path[...]) }
+            if let metadata, path.hasPrefix("metadata/") { return (metadata, path.dropFirst("metadata/".count)) }
+            if let targets, path.hasPrefix("targets/") { return (targets, path.dropFirst("targets/".count)) }
+            return (rest, path[...])
         }
     }
 
@@ -82,10 +86,9 @@ package struct HTTPFetcher: Fetcher {
         unless tag: String?,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) -> Bool {
-        let place = ServerURL(places.url(request))
         do {
-            if settings.trust.needsTLS, place?.isSecure != true {
-                throw FetchError.tls(.notEncrypted(host: place?.host ?? ""))
+            if settings.trust.needsTLS, case let server = places.server(of: request), !server.isSecure {
+                throw FetchError.tls(.notEncrypted(host: server.host))
             }
             return try await get(request, unless: tag, take: take)
         } catch let error as FetchError {
@@ -93,7 +96,8 @@ package struct HTTPFetcher: Fetcher {
         } catch {
             // What a cancelled task's connection ends with is no news.
             if Task.isCancelled { throw .cancelled }
-            throw await FetchError(error, path: request.path, server: place, within: settings.deadlines.connect)
+            let server = places.server(of: request)
+            throw await FetchError(error, path: request.path, server: server, within: settings.deadlines.connect)
         }
     }
 

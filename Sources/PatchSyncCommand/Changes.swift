@@ -6,6 +6,7 @@ import Terminal
 
 struct Confirm: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "confirm",
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
         discussion: """
             The token is the one that `patchsync serve` printed for this launch; one of another launch counts for nothing.
@@ -48,6 +49,7 @@ struct Confirm: AsyncParsableCommand {
 
 struct Rollback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rollback",
         abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
         discussion: """
             What differs is blocked for 14 days, so that the next sync does not bring it back.
@@ -72,6 +74,7 @@ struct Rollback: AsyncParsableCommand {
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
         discussion: """
             EXAMPLE

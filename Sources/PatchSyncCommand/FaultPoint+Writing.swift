@@ -24,6 +24,11 @@ final class FaultPointWriter: FileWriter {
         try writer.append(Array(bytes[half...]))
     }
 
+    func setPermissions(_ permissions: FilePermissions) throws(FileError) {
+        try point.change(.setPermissions, path)
+        try writer.setPermissions(permissions)
+    }
+
     func finish() throws(FileError) {
         try point.change(.sync, path)
         try writer.finish()

@@ -9,6 +9,7 @@ import Terminal
 
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Make a device's store from the root of trust that the app ships.",
         discussion: """
             The root comes from a file and never from the server: trust on first use is refused. Which app it is for stands

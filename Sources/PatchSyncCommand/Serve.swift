@@ -12,6 +12,7 @@ import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract:
             "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
         discussion: """

@@ -7,6 +7,7 @@ import Terminal
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show every patch's state, what runs, what waits and what is blocked. No network.",
         discussion: """
             EXAMPLES

@@ -6,6 +6,7 @@ import Terminal
 
 struct Switch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "switch",
         abstract: "Activate what waits now, as a page's reload would; or follow another channel or server.",
         discussion: """
             A running `patchsync serve` follows within 100 ms, and starts the startup timer for what it activates.

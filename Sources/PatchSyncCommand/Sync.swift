@@ -6,6 +6,7 @@ import Terminal
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "sync",
         abstract: "Fetch, verify and stage what the channel offers. What runs is not touched.",
         discussion: """
             A new version waits for the next launch or for `patchsync switch`, unless its rules say otherwise: a mandatory
@@ -49,6 +50,7 @@ struct Sync: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
+        HTTPFetcher.useOneEventLoop()
         let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let report = try await reporting { () throws(SyncError) in

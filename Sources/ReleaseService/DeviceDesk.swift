@@ -15,7 +15,7 @@ package struct DeviceDesk: Sendable {
 
     /// What a channel lists and its dial, as long as nothing was published.
     private struct Offer: Sendable {
-        let mark: FileIdentity?
+        let mark: StoredFile?
         let state: DialState
 
         func version(_ patchID: PatchID, _ sha256: SHA256Digest) -> DialState.Version? {

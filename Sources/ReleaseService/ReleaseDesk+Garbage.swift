@@ -71,7 +71,7 @@ extension ReleaseDesk {
         }
         var pins = GarbagePins()
         for channel in channels {
-            for proposal in try await proposals(of: channel, in: app) where proposal.state == .open {
+            for proposal in try await openProposals(of: channel, in: app) {
                 guard case .rollBack(let version) = proposal.change else { continue }
                 pins.releases[channel, default: []].insert(version)
             }

@@ -15,7 +15,7 @@ extension ReleaseDesk {
         in app: AppID,
         by actor: Actor
     ) async throws(DeskError) -> Proposal {
-        guard try await openProposals(of: channel, in: app) < Self.proposalLimit else {
+        guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
             throw .proposal(.tooMany(limit: Self.proposalLimit))
         }
         let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
@@ -89,12 +89,13 @@ extension ReleaseDesk {
         }
     }
 
-    private func openProposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> Int {
+    /// Those that nobody has carried out or removed.
+    func openProposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [Proposal] {
         var page = try await proposals(of: channel, in: app, after: nil, limit: Self.proposalLimit)
-        var open = page.proposals.count { $0.state == .open }
+        var open = page.proposals.filter { $0.state == .open }
         while let next = page.next {
             page = try await proposals(of: channel, in: app, after: next, limit: Self.proposalLimit)
-            open += page.proposals.count { $0.state == .open }
+            open += page.proposals.filter { $0.state == .open }
         }
         return open
     }

@@ -256,8 +256,7 @@ struct UploadTests {
         let third = try yard.server.factory.release(contents, on: yard.server.repository)
         #expect(try await sendAll(third) == ["production/patchlist.json"])
         let object = SHA256Digest(of: Array("one".utf8))
-        let path = try #require(try yard.server.repository.publishedObject(object))
-        try DiskFiles().remove(path)
+        try yard.server.repository.storage.remove([.object(object)])
         await #expect(throws: UploadError.incomplete(missing: 1)) { try await publish(third) }
         #expect(try await uploads.state(third.role.identity.hex, of: app).needs.map(\.sha256) == [object])
         #expect(try await sendAll(third) == ["fix-cart-total 3"])

@@ -20,6 +20,15 @@ struct ObjectBatchTests {
         return try receiver.seal()
     }
 
+    /// - Returns: what became an object because the batch was full.
+    private func add(
+        _ sample: Sample,
+        to batch: inout ObjectBatch,
+        of store: ObjectStore
+    ) throws -> [SHA256Digest: FileIdentity] {
+        try batch.add(receive(sample, store)).map { try batch.commit($0) } ?? [:]
+    }
+
     private func bounds(count: Int = 100, size: Int = 1_000_000) -> ObjectBatch.Bounds {
         var bounds = ObjectBatch.Bounds()
         (bounds.count, bounds.size) = (count, size)
@@ -32,11 +41,13 @@ struct ObjectBatchTests {
         let store = ObjectStore(root: folder("objects"), incoming: folder("part"), files: folder.files)
         try store.prepare()
         var batch = try ObjectBatch(in: store, bounds: bounds(count: 2))
-        #expect(try batch.add(receive(.small, store)) == [:])
+        let none = try add(.small, to: &batch, of: store)
+        #expect(none == [:])
         #expect(try !store.contains(Sample.small.digest))
-        let made = try batch.add(receive(.other, store))
+        let made = try add(.other, to: &batch, of: store)
         #expect(Set(made.keys) == [Sample.small.digest, Sample.other.digest])
-        #expect(try batch.add(receive(.empty, store)) == [:])
+        let more = try add(.empty, to: &batch, of: store)
+        #expect(more == [:])
         let rest = try batch.finish()
         #expect(Set(rest.keys) == [Sample.empty.digest])
         for (digest, identity) in made.merging(rest, uniquingKeysWith: { old, _ in old }) {
@@ -50,8 +61,10 @@ struct ObjectBatchTests {
     @Test func `is full by bytes too`() throws {
         let store = try store(FaultyFiles())
         var batch = try ObjectBatch(in: store, bounds: bounds(size: Sample.small.bytes.count + 1))
-        #expect(try batch.add(receive(.small, store)) == [:])
-        #expect(try batch.add(receive(.other, store)).count == 2)
+        let none = try add(.small, to: &batch, of: store)
+        #expect(none == [:])
+        let made = try add(.other, to: &batch, of: store)
+        #expect(made.count == 2)
     }
 
     @Test func `waits for the disk twice, however many objects it has`() throws {
@@ -60,7 +73,7 @@ struct ObjectBatchTests {
             let store = try store(disk)
             let parts = try samples.prefix(count).map { try receive($0, store) }
             var batch = try ObjectBatch(in: store, bounds: bounds())
-            for part in parts { _ = try batch.add(part) }
+            for part in parts { _ = batch.add(part) }
             let before = disk.changes
             _ = try batch.finish()
             // Of each object: its directory and its name.
@@ -91,7 +104,7 @@ struct ObjectBatchTests {
             var batch = try ObjectBatch(in: store, bounds: bounds(count: count))
             for sample in samples.dropLast()
             where try store.condition(of: sample.digest, records: VerifiedRecords()) == .missing {
-                _ = try batch.add(try received(sample, store))
+                if let full = batch.add(try received(sample, store)) { _ = try batch.commit(full) }
             }
             _ = try batch.finish()
         } check: { disk, isDone in

@@ -179,6 +179,32 @@ struct NewerListTests {
         try world.expectWhole("web 3")
     }
 
+    @Test func `stops a download as often as is set, and is not asked for after that`() async throws {
+        var world = try World([.bundle("web", "1", ["index.html": "one", "movie.bin": slow])])
+        let (repository, slow, other) = (world.repository, slow, slow + "er")
+        world.device.deadlines.newerLists = 1
+        let minute = world.tellingMinutes()
+        let sleep = world.device.pauses.sleep
+        let watches = NIOLockedValueBox(0)
+        world.device.pauses.sleep = { wait in
+            watches.withLockedValue { $0 += 1 }
+            try await sleep(wait)
+        }
+        repository.onRequest { path in
+            if path == object(slow) {
+                repository.publish([.bundle("web", "2", ["index.html": "two", "movie.bin": other])])
+                minute.yield()
+                try? await Task.sleep(for: .seconds(3_600))
+            } else if path == object(other) {
+                // Long enough for a second watch to begin, were there one.
+                for _ in 0..<1_000 { await Task.yield() }
+            }
+        }
+        let report = try await world.device.sync()
+        #expect(report.roleVersion == 2 && report.isComplete)
+        #expect(watches.withLockedValue(\.self) == 1)
+    }
+
     @Test func `is asked of the mirror when the server is gone`() async throws {
         var world = try World([.bundle("web", "1", ["index.html": "one", "movie.bin": slow])])
         let mirror = world.mirror()

@@ -102,6 +102,13 @@ struct FaultyDisk {
         nodes[inode]?.changed = now
     }
 
+    mutating func setPermissions(_ permissions: FilePermissions, of inode: Int, _ path: FilePath) throws(FileError) {
+        try change(.setPermissions, path)
+        let now = tick()
+        nodes[inode]?.permissions = permissions.rawValue
+        nodes[inode]?.changed = now
+    }
+
     mutating func sync(_ inode: Int) {
         guard let node = nodes[inode] else { return }
         nodes[inode]?.synced = node.content

@@ -78,11 +78,7 @@ extension FaultyFiles {
 
     package func setPermissions(_ permissions: FilePermissions, of path: FilePath) throws(FileError) {
         try withDisk { disk throws(FileError) in
-            let inode = try disk.file(path, .setPermissions)
-            try disk.change(.setPermissions, path)
-            disk.nodes[inode]?.permissions = permissions.rawValue
-            let now = disk.tick()
-            disk.nodes[inode]?.changed = now
+            try disk.setPermissions(permissions, of: try disk.file(path, .setPermissions), path)
         }
     }
 

@@ -32,6 +32,12 @@ final class FaultyWriter: FileWriter {
         offset += bytes.count
     }
 
+    func setPermissions(_ permissions: FilePermissions) throws(FileError) {
+        precondition(!isFinished, "permissions of a finished file")
+        let (path, inode) = (path, inode)
+        try files.withDisk { disk throws(FileError) in try disk.setPermissions(permissions, of: inode, path) }
+    }
+
     func finish() throws(FileError) {
         precondition(!isFinished, "a file was finished twice")
         isFinished = true

@@ -87,13 +87,20 @@ struct DownloadTests {
         }
     }
 
-    @Test func `asks --mirror where the server fails, and says so`() async throws {
+    @Test func `asks each --mirror in order where the ones before fail, and says so`() async throws {
         try await World.with { world in
             try await serving(world.shop.site1) { url in
                 let device = Device(store: world.path("device"))
-                try await device("init", "--root", world.root.string, "--server", refused, "--mirror", url).done()
+                let mirrors = ["--mirror", "http://127.0.0.1:7", "--mirror", url, "--mirror", "http://127.0.0.1:2"]
+                try await run(
+                    .patchsync,
+                    ["init", "--store", device.store.string, "--root", world.root.string, "--server", refused] + mirrors
+                ).done()
                 let outcome = try await device.sync().done()
-                #expect(outcome.errors.contains("warning: \(refused): "), "\(outcome)")
+                let warnings = outcome.errors.split(separator: "\n").filter { $0.contains("warning: http") }
+                try #require(warnings.count == 2, "\(outcome)")
+                #expect(warnings[0].contains("warning: \(refused): "), "\(outcome)")
+                #expect(warnings[1].contains("warning: http://127.0.0.1:7: "), "\(outcome)")
                 try await device.expectWhole(nil)
                 let set = try await device("set", "--mirror", "https://a.test", "--mirror", "http://b.test").done()
                 #expect(set.output.contains("mirror: https://a.test\nmirror: http://b.test\n"), "\(set)")

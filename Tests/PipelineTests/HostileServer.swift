@@ -1,3 +1,4 @@
+import PatchTesting
 import SystemPackage
 
 /// A server of a published tree that does wrong when it is told to: Judges/hostile.py.
@@ -34,8 +35,8 @@ extension World {
         _ body: @escaping @Sendable (HostileServer) async throws -> Void
     ) async throws {
         let control = path("control-\(site.lastComponent?.string ?? "")")
-        _ = try await running(.python, [Tool.script("hostile.py"), site.appending("tree").string, control.string]) {
-            program in
+        let arguments = [Tool.script("hostile.py"), site.appending("tree").string, control.string]
+        _ = try await running(.python, arguments, deadline: Sweep.serverDeadline) { program in
             try await body(HostileServer(url: try await program.address(), program: program, control: control))
         }
     }

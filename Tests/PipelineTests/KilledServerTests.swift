@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -32,9 +33,8 @@ struct KilledServerTests {
     ///
     /// - Parameter parts: how many points otherwise.
     private func points(of changes: Int, parts: Int = 3) -> [Int] {
-        let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        let step = isFull ? 1 : max(1, changes / parts)
-        return Array(stride(from: isFull ? 1 : max(1, step / 2), through: changes, by: step))
+        let step = Sweep.isFull ? 1 : max(1, changes / parts)
+        return Array(stride(from: Sweep.isFull ? 1 : max(1, step / 2), through: changes, by: step))
     }
 
     enum Command: String, CaseIterable {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -57,8 +58,7 @@ struct StoppedProcessTests {
     /// The changes at which it is stopped: with `PATCHLINE_SWEEP=all` in the environment every single one, else a few, others for
     /// each fault, and the last two, where things are committed.
     private func points(of changes: Int, with fault: String) -> [Int] {
-        let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
-        let stride = isFull ? 1 : max(1, changes / 3)
+        let stride = Sweep.isFull ? 1 : max(1, changes / 3)
         let offset = fault == "kill" ? 0 : stride / 2
         return (1...changes).filter { ($0 - 1) % stride == offset % stride || changes - $0 < 2 }
     }
@@ -94,11 +94,10 @@ struct StoppedProcessTests {
     /// SIGKILL as the kernel sees it: before the n-th system call of a name in any one thread.
     @Test(arguments: ["openat", "write", "fsync", "syncfs", "rename", "link", "unlink", "mkdir", "fchmod", "flock"])
     func `by SIGKILL at a system call leaves a whole version, and the next sync finishes`(_ call: String) async throws {
-        let isFull = ProcessInfo.processInfo.environment["PATCHLINE_SWEEP"] == "all"
         try await World.with { world in
             try await world.withServer(of: world.shop.site2) { server in
                 let start = try await world.settledDevice(server: server.url, as: "start")
-                for count in isFull ? Array(1...80) : [1] {
+                for count in Sweep.isFull ? Array(1...80) : [1] {
                     let device = Device(store: world.path("stopped"))
                     try? FileManager.default.removeItem(atPath: device.store.string)
                     try await copy(start.store, to: device.store)

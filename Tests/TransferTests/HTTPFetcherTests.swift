@@ -47,6 +47,7 @@ struct HTTPFetcherTests {
         let head = try #require(heads.first).lowercased()
         #expect(head.hasPrefix("get /com.example.storefront/objects/x http/1.1\r\n"))
         #expect(head.contains("\r\naccept-encoding: identity"))
+        #expect(head.contains("\r\nuser-agent: patchsync"))
         #expect(!head.contains("range") && !head.contains("if-none-match"))
     }
 

@@ -1,3 +1,6 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
 import PatchFormat
 import Testing
 
@@ -56,6 +59,49 @@ struct TLSTests {
             return
         }
         #expect(time < PeerChain.now && found.requests == 0)
+    }
+
+    @Test func `is talked to in TLS 1.2 at least`() async throws {
+        let authority = try await TestAuthority()
+        let trust = try ServerTrust(authorities: authority.pem, pins: [])
+        let new = try await authority.identity { $0.maximumTLSVersion = .tlsv12 }
+        #expect(try await fetch(from: new, trusting: trust).error == nil)
+        let old = try await authority.identity {
+            ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11)
+        }
+        let refused = try await fetch(from: old, trusting: trust)
+        guard case .tls(.handshake("127.0.0.1", _))? = refused.error else {
+            Issue.record("\(String(describing: refused.error))")
+            return
+        }
+        #expect(refused.requests == 0)
+    }
+
+    @Test func `is talked to in HTTP 1.1, whatever else it offers`() async throws {
+        let authority = try await TestAuthority()
+        let identity = try await authority.identity { $0.applicationProtocols = ["h2", "http/1.1"] }
+        let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        #expect(found.error == nil && found.requests == 1)
+    }
+
+    @Test func `that does not answer the handshake is given up on after the time for a connection`() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // The system takes the connection; nobody ever reads from it.
+        let deaf = try await ServerBootstrap(group: group)
+            .serverChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let server = try #require(ServerURL("https://127.0.0.1:\(deaf.localAddress?.port ?? 0)"))
+        var settings = HTTPFetcher.Settings.patient
+        settings.deadlines.connect = .milliseconds(100)
+        let error = await HTTPFetcher.with([server], app: RawServer.app, settings) { sources in
+            await #expect(throws: FetchError.self) {
+                try await sources[0].fetcher.bytes("x", limit: 10, deadline: .seconds(5))
+            }
+        }
+        // By the client's own choice of words.
+        let reasons = ["no TLS handshake with 127.0.0.1 in time", "no connection to 127.0.0.1 in time"]
+        #expect(reasons.map { .connection("x", reason: $0) }.contains(error), "\(String(describing: error))")
+        try await group.shutdownGracefully()
     }
 
     @Test func `that does not speak it is named`() async throws {

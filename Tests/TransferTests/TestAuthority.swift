@@ -49,7 +49,12 @@ final class TestAuthority: Sendable {
     /// - Parameters:
     ///   - name: as in subjectAltName: `IP:127.0.0.1`.
     ///   - days: negative for one that has expired.
-    func identity(_ name: String = "IP:127.0.0.1", days: Int = 3) async throws -> Identity {
+    ///   - configure: what else the server's side of TLS is to be.
+    func identity(
+        _ name: String = "IP:127.0.0.1",
+        days: Int = 3,
+        _ configure: (inout TLSConfiguration) -> Void = { _ in }
+    ) async throws -> Identity {
         let file = "server-\(UUID())"
         try write("subjectAltName=\(name)\n", to: "\(file).ext")
         try await openssl(
@@ -86,10 +91,11 @@ final class TestAuthority: Sendable {
         try await openssl("pkey", "-in", path("\(file).key"), "-pubout", "-outform", "der", "-out", path("\(file).der"))
         let certificate = try NIOSSLCertificate(bytes: try bytes("\(file).pem"), format: .pem)
         let key = try NIOSSLPrivateKey(bytes: try bytes("\(file).key"), format: .pem)
-        let configuration = TLSConfiguration.makeServerConfiguration(
+        var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(certificate)],
             privateKey: .privateKey(key)
         )
+        configure(&configuration)
         return Identity(
             context: try NIOSSLContext(configuration: configuration),
             pin: PublicKeyPin(digest: SHA256Digest(of: try bytes("\(file).der")))

@@ -10,9 +10,9 @@ package struct Digester: ~Copyable {
     private var size = 0
 
     package init() {
-        unsafe md5 = Self.context(EVP_md5())
-        unsafe sha1 = Self.context(EVP_sha1())
-        unsafe sha256 = Self.context(EVP_sha256())
+        unsafe md5 = Self.context(DigestFunctions.md5)
+        unsafe sha1 = Self.context(DigestFunctions.sha1)
+        unsafe sha256 = Self.context(DigestFunctions.sha256)
     }
 
     deinit {
@@ -22,12 +22,12 @@ package struct Digester: ~Copyable {
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        let done = unsafe [
+        let done = unsafe (
             EVP_DigestUpdate(md5, bytes.baseAddress, bytes.count),
             EVP_DigestUpdate(sha1, bytes.baseAddress, bytes.count),
-            EVP_DigestUpdate(sha256, bytes.baseAddress, bytes.count),
-        ]
-        precondition(done == [1, 1, 1], "libcrypto could not digest")
+            EVP_DigestUpdate(sha256, bytes.baseAddress, bytes.count)
+        )
+        precondition(done == (1, 1, 1), "libcrypto could not digest")
         size += bytes.count
     }
 
@@ -60,6 +60,16 @@ package struct Digester: ~Copyable {
     }
 }
 
+/// The digests by their functions, looked up once: `EVP_sha256()` and the like are looked up by name at every beginning
+/// (EVP_MD_fetch(3)).
+///
+/// `nonisolated(unsafe)`: libcrypto shares them between threads, and nothing here changes or frees one.
+enum DigestFunctions {
+    nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
+    nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
+    nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA2-256", nil)
+}
+
 extension Fingerprint {
     package init(of bytes: [UInt8]) {
         var digester = Digester()
@@ -71,7 +81,7 @@ extension Fingerprint {
 extension SHA256Digest {
     /// SHA-256 alone, where nothing else is asked for.
     package init(of bytes: [UInt8]) {
-        let context = unsafe Digester.context(EVP_sha256())
+        let context = unsafe Digester.context(DigestFunctions.sha256)
         defer { unsafe EVP_MD_CTX_free(context) }
         let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         guard done == 1, let digest = unsafe SHA256Digest(bytes: Digester.final(context)) else {
