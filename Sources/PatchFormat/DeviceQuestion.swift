@@ -42,6 +42,9 @@ package struct DeviceQuestion: Hashable, Sendable {
                 )
             }
         }
+        guard Set(places.map { "\($0.patchID)/\($0.sha256.hex)" }).count == places.count else {
+            throw fields.broken("places", "must not name a version twice")
+        }
         self.places = places
     }
 

@@ -35,7 +35,7 @@ extension AppRepository {
             if try files.status(of: records.appending(name)) != nil,
                 (try? files.read(records.appending(name), limit: bytes.count)) == bytes
             {
-                return
+                return try files.syncDirectory(records)
             }
             try files.replace(name, in: records, with: bytes)
         } catch { throw .file(error) }

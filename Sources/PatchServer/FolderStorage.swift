@@ -62,13 +62,15 @@ extension FolderStorage {
             rest = rest.dropFirst(part.count)
             var wanted: [TreeWrite] = []
             for write in part {
+                // Also of what stands: whoever wrote it may have been stopped before its name was durable.
+                directories.insert(path(of: write.file).removingLastComponent().string)
                 let standing = try standing(write)
                 if standing != .right { wanted.append(write) }
                 if standing == .wrong, write.file.digest != nil {
                     change.repaired.append(TreePath(app, write.file).path)
                 }
             }
-            change.bytes += try replace(wanted, &directories)
+            change.bytes += try replace(wanted)
             change.files += wanted.count
             progress(writes.count - rest.count)
         }
@@ -80,7 +82,12 @@ extension FolderStorage {
 
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
         let standing = try read(.timestamp, limit: Limits.timestamp)
-        if standing == timestamp { return .nothing }
+        if standing == timestamp {
+            do throws(FileError) { try files.syncDirectory(path(of: .timestamp).removingLastComponent()) } catch {
+                throw .file(error)
+            }
+            return .nothing
+        }
         guard standing == expected else { throw .movedOn(app) }
         return try put([TreeWrite(file: .timestamp, source: .bytes(timestamp))])
     }
@@ -117,8 +124,9 @@ extension FolderStorage {
     /// All of these become durable together, and then get their names.
     ///
     /// - Returns: how many bytes they have.
-    private func replace(_ writes: [TreeWrite], _ directories: inout Set<String>) throws(ServerError) -> Int {
+    private func replace(_ writes: [TreeWrite]) throws(ServerError) -> Int {
         guard !writes.isEmpty else { return 0 }
+        var made: Set<String> = []
         let batch: (any FileBatch)?
         do throws(FileError) {
             try files.makeDirectory(incoming)
@@ -133,7 +141,7 @@ extension FolderStorage {
             for (number, write) in writes.enumerated() {
                 let destination = path(of: write.file)
                 let directory = destination.removingLastComponent()
-                if directories.insert(directory.string).inserted {
+                if made.insert(directory.string).inserted {
                     try files.makeDirectory(directory, permissions: .sharedDirectory)
                 }
                 try files.rename(incoming.appending("\(number)"), to: destination)

@@ -28,6 +28,18 @@ package struct OfferedTrust: Sendable {
         self.targets = targets
     }
 
+    /// - Parameter earlierRoots: in any order.
+    package init(root: [UInt8], earlierRoots: [[UInt8]], targets: [UInt8]) throws(ServerError) {
+        var earlier: [Int: [UInt8]] = [:]
+        for bytes in earlierRoots {
+            do throws(FormatError) {
+                let version = try RootRole(try Envelope(bytes, role: "root", limit: Limits.root)).header.version
+                earlier[version] = bytes
+            } catch { throw .malformed(error) }
+        }
+        try self.init(root: root, earlier: earlier, targets: targets)
+    }
+
     /// Reads `root.json`, `targets.json` and every `N.root.json` of a folder, and nothing else in it.
     ///
     /// Of the numbered ones the newest that a device would follow in one refresh, ``Limits/rootRotations``.

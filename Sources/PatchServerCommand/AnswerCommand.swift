@@ -53,7 +53,7 @@ struct AnswerPlace: ParsableArguments {
     var json = false
 
     /// None of this needs the online key.
-    func desk() throws -> ReleaseDesk { try folder.desk { _ in nil } }
+    func desk() throws -> ReleaseDesk { try folder.desk() }
 }
 
 /// For whom, and of what.

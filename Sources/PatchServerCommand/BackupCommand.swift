@@ -11,7 +11,7 @@ import Terminal
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copies tokens, history and audit log to a file, while the server runs.",
+        abstract: "Copies tokens, history, audit log, places and choices to a file, while the server runs.",
         discussion: """
             The copy is the state of one moment. The published tree, the apps' records and drafts are plain files that are
             written once or replaced as a whole: copy tree/, apps/ and drafts/ with any program, the backup first.

@@ -77,7 +77,7 @@ struct CheckCommand: AsyncParsableCommand {
                     continue
                 }
                 let sources = sources.map { FilePath(argument: $0) }
-                reports.append(try await folder.desk { _ in nil }.repair(app, from: sources, by: .here))
+                reports.append(try await folder.desk().repair(app, from: sources, by: .here))
             }
             if json {
                 Console.standardOutput.line(JSON.fields([("apps", .array(reports.map(\.json)))]).pretty())

@@ -96,10 +96,10 @@ struct DialCommand: AsyncParsableCommand {
             let changes = try changes()
             guard !changes.isEmpty else {
                 let state = try repository.dial(of: channel)
-                return show(state.hasHeadcounts ? try await folder.desk { _ in nil }.counting(state) : state)
+                return show(state.hasHeadcounts ? try await folder.desk().counting(state) : state)
             }
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try folder.desk { _ in key }
+            let desk = try folder.desk(key)
             show(try await desk.turn(changes, in: channel, of: repository.app, expecting: expect, by: .here))
         }
     }
@@ -120,9 +120,12 @@ struct DialCommand: AsyncParsableCommand {
             }
             + headcount.map { text in
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let count = Int(parts[1]), Dial.headcounts.contains(count) else {
+                // It cannot be taken back, so it is never meant for every version by accident.
+                guard parts.count == 2, parts[0].contains("@"), let count = Int(parts[1]),
+                    Dial.headcounts.contains(count)
+                else {
                     throw ValidationError(
-                        "--headcount must be PATCH[@VERSION]=COUNT; the count must be from 0 to "
+                        "--headcount must be PATCH@VERSION=COUNT; the count must be from 0 to "
                             + "\(Dial.headcounts.upperBound)"
                     )
                 }

@@ -56,7 +56,8 @@ extension Failure {
                 hint: "name its passphrase with --passphrase-file or in \(KeyOptions.variable)",
                 exitCode: .refused
             )
-        case .keyUnusable(let why): self.init(why, exitCode: .refused)
+        case .busy: self.init("too many changes wait already", hint: "try again", exitCode: .busy)
+        case .keyUnusable(let why), .keyRefused(let why): self.init(why, exitCode: .refused)
         case .tooManyAnswers(let limit):
             self.init("\(limit) patches are answered for them already", hint: "remove one first", exitCode: .conflict)
         case .proposal(let fault): self.init(fault.description, exitCode: .refused)

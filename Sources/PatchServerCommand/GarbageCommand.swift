@@ -57,10 +57,10 @@ struct GarbageCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             let rule = GarbageRule(keep: keep, protect: protect.duration)
             var reports: [Report] = []
-            let desk = try folder.desk(waitingUpTo: .seconds(30)) { _ in nil }
+            let desk = try folder.desk(waitingUpTo: .seconds(30))
             for app in try apps.apps(in: folder.folder) {
                 var report = try await dryRun ? look(app, rule, desk) : collect(app, rule, desk)
-                report.places = try await desk.removeUnlistedPlaces(of: app, dryRun: dryRun)
+                report.places = try await desk.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
                 reports.append(report)
             }
             if json {

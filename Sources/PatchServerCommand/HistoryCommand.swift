@@ -71,7 +71,7 @@ struct HistoryList: AsyncParsableCommand {
         try await reporting(json: json) {
             let (app, channel) = place.names
             _ = try AppRepository(app, in: folder.folder)
-            let entries = try await folder.desk { _ in nil }
+            let entries = try await folder.desk()
                 .history(of: channel, in: app, below: nil, limit: last).entries
             let console = Console.standardOutput
             if json {
@@ -144,7 +144,7 @@ struct HistoryEdit: AsyncParsableCommand {
                 )
             )
             _ = try AppRepository(app, in: folder.folder)
-            let entry = try await folder.desk { _ in nil }.edit(edit, of: version, in: channel, of: app, by: .here)
+            let entry = try await folder.desk().edit(edit, of: version, in: channel, of: app, by: .here)
             let console = Console.standardOutput
             if json { return console.line(entry.json.pretty()) }
             console.line("\(channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")

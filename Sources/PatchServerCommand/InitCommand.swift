@@ -44,7 +44,7 @@ struct InitCommand: AsyncParsableCommand {
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey))
             try folder.folder.make(files: files)
-            try await folder.desk { _ in key }.create(rootOfTrust, onlineKey: key, by: .here)
+            try await folder.desk(key).create(rootOfTrust, onlineKey: key, by: .here)
             Console.standardOutput.line(
                 "serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet"
             )

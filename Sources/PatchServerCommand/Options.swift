@@ -60,6 +60,18 @@ struct KeyOptions: ParsableArguments {
     ///
     /// - Parameter paths: keys whose passphrases are asked for once, now.
     func reader(askingFor paths: [FilePath]) throws -> @Sendable (FilePath) throws -> OnlineKey? {
+        let open = try opener(askingFor: paths)
+        return { path in
+            let file: [UInt8]
+            do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }
+            return try open(file, path)
+        }
+    }
+
+    /// The same for the bytes of a key, and where they came from.
+    func opener(
+        askingFor paths: [FilePath]
+    ) throws -> @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey? {
         var typed: [FilePath: Passphrase] = [:]
         for path in paths {
             let passphrase = try passphrase(for: path)
@@ -67,9 +79,8 @@ struct KeyOptions: ParsableArguments {
             typed[path] = passphrase
         }
         let known = typed
-        return { path in
+        return { file, path in
             do {
-                let file = try DiskFiles().read(path, limit: Limits.keyFile)
                 guard OnlineKey.isEncrypted(file) else { return try OnlineKey(file, passphrase: nil, from: path) }
                 guard let passphrase = try isNamed ? passphrase(for: path) : known[path] else { return nil }
                 return try Self.open(file, with: passphrase, at: path)

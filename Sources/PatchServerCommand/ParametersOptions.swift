@@ -54,7 +54,7 @@ struct ParametersChangeOptions: ParsableArguments {
     func carryOut(_ change: ParametersChange) async throws {
         let repository = try of.repository
         let key = try passphrase.key(at: repository.onlineKeyFile)
-        let desk = try of.folder.desk { _ in key }
+        let desk = try of.folder.desk(key)
         let outcome = try await desk.change(
             change,
             in: of.channel,

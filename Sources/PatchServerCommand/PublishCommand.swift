@@ -41,7 +41,7 @@ struct PublishCommand: AsyncParsableCommand {
             let signed = try SignedRelease(folder: FilePath(argument: release), files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try folder.desk { _ in key }
+            let desk = try folder.desk(key)
             let outcome = try await desk.publish(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),

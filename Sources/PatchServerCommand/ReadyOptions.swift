@@ -8,7 +8,7 @@ import PatchStore
 struct ReadyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long before the end of a role that people sign /readyz says so: 30d, 12h (default: 30d).",
+            "How long before the end of a role that people sign /readyz says so: 7d, 12h (default: 7d).",
             valueName: "time"
         )
     )
@@ -41,8 +41,9 @@ extension ReadinessCheck {
 }
 
 extension Readiness {
-    /// How long before its end a role is reported where nobody says otherwise.
-    static let within = Duration.days(30)
+    /// How long before its end a role is reported where nobody says otherwise: well within the 30 days that a role lasts
+    /// which is signed most often.
+    static let within = Duration.days(7)
 
     /// What must be free where nobody says otherwise: room for a release of 10,000 files.
     static func enough(free: Int?) -> DiskSpace {

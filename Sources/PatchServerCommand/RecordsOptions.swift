@@ -13,10 +13,17 @@ extension FolderOptions {
         return ServerRecords(try SQLiteRecords(folder.recordsFile), now: Surroundings.now)
     }
 
-    /// - Parameter patience: how long to wait for another process that changes the folder.
+    /// - Parameters:
+    ///   - key: of all that is signed; nil where nothing is.
+    ///   - patience: how long to wait for another process that changes the folder.
+    func desk(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseDesk {
+        try desk(waitingUpTo: patience) { _, _ in key }
+    }
+
+    /// - Parameter openKey: see ``ReleaseDesk``.
     func desk(
         waitingUpTo patience: Duration = .seconds(10),
-        openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?
+        openKey: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     ) throws -> ReleaseDesk {
         ReleaseDesk(
             folder,

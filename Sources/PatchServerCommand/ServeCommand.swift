@@ -24,13 +24,14 @@ struct ServeCommand: AsyncParsableCommand {
             room, else 503 with what must be done.
 
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
-            the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`.
+            the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`; the API
+            then takes uploads in and publishes nothing, and turns nothing (503, keyLocked).
 
             Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
             before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
 
             Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
-            --config or PATCHSRV_CONFIG, `ready-within: 30d`. The command line wins over the environment, the environment over
+            --config or PATCHSRV_CONFIG, `ready-within: 7d`. The command line wins over the environment, the environment over
             the file. --print-config shows what holds and where it comes from, as such a file.
 
             EXAMPLES
@@ -105,7 +106,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
         guard api == .on else { return nil }
-        let desk = try folder.desk(openKey: try refresh.passphrase.reader(askingFor: []))
+        let desk = try folder.desk(openKey: try refresh.passphrase.opener(askingFor: []))
         let uploads = Uploads(desk)
         // Devices are served whatever became of these.
         do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }

@@ -16,7 +16,7 @@ enum ServeSettings {
         Setting("trusted-proxy", rule: ProxyAddresses.rule) { ProxyAddresses(argument: $0) != nil },
         Setting("access-log"),
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
-        Setting("ready-within", standard: "30d", rule: timeRule) { DurationArgument(argument: $0) != nil },
+        Setting("ready-within", standard: "7d", rule: timeRule) { DurationArgument(argument: $0) != nil },
         Setting("ready-free", standard: "1GB", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
         Setting("metrics-host", standard: "127.0.0.1"),
         port("metrics-port"),

@@ -28,7 +28,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("How long before its end a role is reported: 30d, 12h.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long before its end a role is reported: 30d, 12h (default: 7d).", valueName: "time")
+    )
     var within: DurationArgument?
 
     @Option(

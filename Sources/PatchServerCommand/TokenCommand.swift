@@ -125,12 +125,15 @@ struct TokenRevoke: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
+    /// Who has the whole text of a token at hand may name it so; it is repeated nowhere.
+    private var id: String { TokenText(token)?.id ?? token }
+
     func run() async throws {
         try await reporting {
             let records = try folder.records()
-            guard let revoked = try await records.revokeToken(token, by: .here) else {
+            guard let revoked = try await records.revokeToken(id, by: .here) else {
                 throw Failure(
-                    "there is no token \(token)",
+                    "there is no token \(printable(String(id.prefix(16))))",
                     hint: "patchsrv token list shows them",
                     exitCode: .malformed
                 )

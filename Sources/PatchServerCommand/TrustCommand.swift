@@ -87,7 +87,7 @@ struct TrustCommand: AsyncParsableCommand {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
             let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
-            let outcome = try await folder.desk { _ in key }.take(
+            let outcome = try await folder.desk(key).take(
                 offered,
                 of: repository.app,
                 onlineKey: key,
@@ -139,36 +139,6 @@ extension TrustOutcome {
                 + (change.files > 0 ? ["  put back \(change.files) missing or damaged files"] : [])
         }
     }
-
-    fileprivate func json(app: AppID) -> JSON {
-        switch self {
-        case .updated(let done):
-            .fields([
-                ("outcome", .text("updated")), ("app", .text(app.text)), ("root", .integer(done.root)),
-                ("previousRoot", .integer(done.previousRoot)), ("targets", .integer(done.targets)),
-                ("restartsVersions", .bool(done.restartsVersions)),
-                ("published", .array(done.published.map(\.json))),
-                ("carriedOver", .array(done.carriedOver.map(\.json))),
-                ("carriedDials", .array(done.carriedDials.map(\.json))),
-                ("carriedParameters", .array(done.carriedParameters.map(\.json))),
-                ("dropped", .array(done.dropped.map(\.json))),
-                ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
-                ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
-                ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),
-            ])
-        case .alreadyCurrent(let root, let targets, let change):
-            .fields([
-                ("outcome", .text("alreadyCurrent")), ("app", .text(app.text)), ("root", .integer(root)),
-                ("targets", .integer(targets)), ("filesWritten", .integer(change.files)),
-            ])
-        }
-    }
-}
-
-extension TrustPublication.ChannelChange {
-    fileprivate var json: JSON {
-        .fields([("channel", .text(channel.text)), ("roleVersion", .integer(version))])
-    }
 }
 
 extension TrustPublication.CarriedDial {
@@ -176,22 +146,11 @@ extension TrustPublication.CarriedDial {
         guard let rows, let paused else { return ", which cannot be read" }
         return ": \(rows.count == 1 ? "1 row" : "\(rows.count) rows"), \(paused) paused"
     }
-
-    fileprivate var json: JSON {
-        .fields([
-            ("channel", .text(channel.text)), ("rows", (rows?.count).map { .integer($0) }),
-            ("paused", paused.map { .integer($0) }),
-        ])
-    }
 }
 
 extension TrustPublication.CarriedParameters {
     fileprivate var summary: String {
         guard let count else { return ", which cannot be read" }
         return ": \(count == 1 ? "1 value" : "\(count) values"); look at them with patchsrv parameters show"
-    }
-
-    fileprivate var json: JSON {
-        .fields([("channel", .text(channel.text)), ("count", count.map { .integer($0) })])
     }
 }

@@ -23,7 +23,7 @@ struct Propose: AsyncParsableCommand {
             where the keys are, shows what it changes and asks.
 
             Exit codes: 0 proposed; 3 refused; 4 the file of rules is malformed; 5 no connection, or a server in \
-            trouble; 6 disk; 8 it makes no sense on what is published now; 64 usage.
+            trouble; 6 disk; 8 too many wait already; 64 usage.
             """
     )
 

@@ -37,9 +37,11 @@ package struct ObjectBatch: Sendable {
     private var filling = Full()
 
     /// Begin before the first part of it is written.
-    package init(in store: ObjectStore, bounds: Bounds = Bounds()) throws(FileError) {
+    ///
+    /// - Parameter bounds: nil for the store's.
+    package init(in store: ObjectStore, bounds: Bounds? = nil) throws(FileError) {
         self.store = store
-        self.bounds = bounds
+        self.bounds = bounds ?? store.bounds
         disk = try store.files.beginBatch(on: store.root)
     }
 

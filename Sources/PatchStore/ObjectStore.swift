@@ -31,6 +31,9 @@ package struct ObjectStore: Sendable {
     /// `…/quarantine`: damaged objects, one of each digest, for whoever wants to know what happened.
     package var quarantined: FilePath { root.removingLastComponent().appending("quarantine") }
 
+    /// How much is made durable at once.
+    package var bounds = ObjectBatch.Bounds()
+
     let files: any FileOperations
     let directoryPermissions: FilePermissions
 

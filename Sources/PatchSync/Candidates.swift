@@ -55,7 +55,14 @@ package struct Candidates: Sendable {
         // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
         // never listed, and a device has something to run.
         if current.channel != nil { return .keep(current) }
+        // The online key holds back what is new, and takes no device its application.
+        if current.kind == .bundle, isHeldBack { return .keep(current) }
         return .withdraw(current)
+    }
+
+    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back.
+    private var isHeldBack: Bool {
+        zip(versions, verdicts[..<stop]).contains { entry, why in why?.isOfTheServer(holding: entry) == true }
     }
 
     /// The listed row of what the device has.

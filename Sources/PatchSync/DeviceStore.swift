@@ -24,7 +24,7 @@ package import SystemPackage
 package struct DeviceStore: Sendable {
     package let root: FilePath
     package let files: any FileOperations
-    package let objects: ObjectStore
+    package var objects: ObjectStore
     /// What the app ships; nil without it.
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.

@@ -65,19 +65,21 @@ extension Download {
         await withTaskGroup(of: Progress.self) { group in
             var waiting = requests.indices
             var (receiving, results) = (0, 0)
-            var (committing, next): (Bool, ObjectBatch.Full?) = (false, nil)
+            // Several requests may end while one batch is made durable, and each may fill another.
+            var (committing, full): (Bool, [ObjectBatch.Full]) = (false, [])
             func go() {
-                if !committing, let full = next.take() {
+                if !committing, !full.isEmpty {
                     committing = true
+                    let next = full.removeFirst()
                     group.addTask { [batch] in
                         let made = Result { () throws(SyncError) in
-                            try store.wrapped { () throws(FileError) in try batch.commit(full) }
+                            try store.wrapped { () throws(FileError) in try batch.commit(next) }
                         }
                         return .committed(made)
                     }
                 }
                 // A disk that is slower than the line: nothing more comes before it has what is here.
-                while next == nil, receiving < Self.parallel, let position = waiting.popFirst() {
+                while full.isEmpty, receiving < Self.parallel, let position = waiting.popFirst() {
                     receiving += 1
                     group.addTask {
                         let (result, hasMoved) = await engine.receivePart(of: requests[position])
@@ -101,7 +103,7 @@ extension Download {
                         let part = try result.get()
                         outcome.filesReceived += 1
                         outcome.bytesReceived += part.size
-                        if let full = batch.add(part) { next = full }
+                        if let filled = batch.add(part) { full.append(filled) }
                     }
                 } catch {
                     if error.endsSync { (end, waiting) = (end ?? error, 0..<0) }

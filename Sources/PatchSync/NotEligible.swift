@@ -49,6 +49,17 @@ extension NotEligible {
 }
 
 extension NotEligible {
+    /// Whether the server's own word keeps this version away, and nothing that release keys have signed.
+    func isOfTheServer(holding entry: PatchEntry) -> Bool {
+        switch self {
+        case .paused, .dialMissing, .noPlace, .held, .notChosen: true
+        case .rollout(let cohort, _): cohort < entry.rules.rollout
+        default: false
+        }
+    }
+}
+
+extension NotEligible {
     /// Whether it may pass by itself, so that what came of the version is worth keeping.
     var isPostponed: Bool {
         switch self {

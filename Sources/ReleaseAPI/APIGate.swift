@@ -9,14 +9,12 @@ struct APIGate: Sendable {
     /// Requests of one token; bytes of uploads are not counted.
     private static let usual = RateLimiter(1_200, per: .seconds(60))
 
-    /// Devices, all together: each asks once in a while.
-    private static let devices = RateLimiter(6_000, per: .seconds(60))
-
     private struct Limits: Sendable {
         var usual = APIGate.usual
         /// No right token is held back by these.
-        var wrong = WrongTokens()
-        var devices = APIGate.devices
+        var wrong = AddressLimiter(60, ofAll: 1_200)
+        /// Each asks once in a while; many may have one address.
+        var devices = AddressLimiter(1_200, ofAll: 6_000)
     }
 
     private let records: ServerRecords
@@ -40,7 +38,8 @@ struct APIGate: Sendable {
     ) async throws -> AccessToken? {
         if endpoint.access == .everybody { return nil }
         if endpoint.access == .devices {
-            let wait = limits.withLockedValue { $0.devices.take("", at: sinceStart()) }
+            let asker = asker(of: request, from: address)
+            let wait = limits.withLockedValue { $0.devices.take(from: asker, at: sinceStart()) }
             if let wait { throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait) }
             return nil
         }
@@ -48,6 +47,11 @@ struct APIGate: Sendable {
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
         return token
+    }
+
+    private func asker(of request: Request, from address: String?) -> Asker {
+        let forwarded = HTTPField.Name("X-Forwarded-For").map { request.headers[values: $0] } ?? []
+        return Asker(address, forwarded: forwarded, trusting: trustedProxies)
     }
 
     private func token(of request: Request, from address: String?) async throws -> AccessToken {
@@ -59,8 +63,7 @@ struct APIGate: Sendable {
                 hint: "send it as Authorization: Bearer plt_…; patchsrv token new makes one"
             )
         }
-        let forwarded = HTTPField.Name("X-Forwarded-For").map { request.headers[values: $0] } ?? []
-        let asker = Asker(address, forwarded: forwarded, trusting: trustedProxies)
+        let asker = asker(of: request, from: address)
         func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: asker, detail, hint) }
         let parts = field.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {

@@ -45,6 +45,15 @@ extension APIProblem {
                 hint: "remove one first",
                 rule: "answers"
             )
+        case .busy: self.init(503, "busy", "too many changes wait already", retryAfter: 5)
+        case .keyRefused(let why):
+            self.init(
+                422,
+                "refused",
+                why,
+                hint: "send it as patchsign wrote it, encrypted with the passphrase that the server has",
+                rule: "onlineKey"
+            )
         case .keyUnusable: self.init(503, "keyLocked", "the server cannot open its online key")
         }
     }
@@ -68,6 +77,7 @@ extension APIProblem {
                 rule: "base"
             )
         case .conflict: self.init(409, "conflict", text, rule: "base")
+        case .appExists: self.init(409, "conflict", text, rule: "app")
         case .dial(.outdated): self.init(409, "conflict", text, hint: "look at the dial again", rule: "expect")
         case .dial(.headcountLowered):
             self.init(409, "conflict", text, hint: "a head-count is only raised; pause it instead", rule: "headcount")
@@ -82,7 +92,7 @@ extension APIProblem {
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
         case .release(.missing): self.init(422, "refused", text, rule: "complete")
         case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")
-        case .labelsFull, .testingKey, .appExists, .malformed, .setup, .trust, .exhausted:
+        case .labelsFull, .testingKey, .malformed, .setup, .trust, .exhausted:
             self.init(422, "refused", text)
         case .key, .notOnlineKey: self.init(503, "keyLocked", "the server cannot use its online key")
         case .ended, .tree, .treeFileMissing, .record:

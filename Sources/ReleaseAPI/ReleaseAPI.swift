@@ -36,7 +36,8 @@ package struct ReleaseAPI: RequestDelegate {
         let gate = APIGate(records: desk.records, trustedProxies: trustedProxies, sinceStart: sinceStart)
         let work = APIWork(desk: desk, uploads: uploads, devices: DeviceDesk(desk))
         var endpoints =
-            work.aboutApps + work.aboutUploads + work.aboutDrafts + work.aboutProposals + work.aboutDial
+            work.aboutApps + work.aboutTrust + work.aboutUploads + work.aboutDrafts + work.aboutProposals
+            + work.aboutDial
             + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
         let document = OpenAPIDocument.make(endpoints)
         endpoints.append(

@@ -12,6 +12,10 @@ package enum DeskError: Error, Equatable, Sendable {
     case keyIsLocked
     /// The online key cannot be opened, in words.
     case keyUnusable(String)
+    /// A key that somebody brought is not taken in, in words.
+    case keyRefused(String)
+    /// Too many wait for their turn.
+    case busy
     case proposal(ProposalFault)
     /// The history has no such release.
     case noRelease(ChannelName, version: Int)

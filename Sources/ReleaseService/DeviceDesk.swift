@@ -86,7 +86,7 @@ package struct DeviceDesk: Sendable {
             patchID: asked.patchID,
             sha256: asked.sha256
         )
-        return try await turn.taken { () async throws(DeskError) in
+        return try await turn.taken(orElse: DeskError.busy) { () async throws(DeskError) in
             try await desk.reading { () async throws(RecordError) in
                 try await places.give(asked.device, upTo: headcount, in: desk.records.store)
             }
@@ -95,7 +95,7 @@ package struct DeviceDesk: Sendable {
 
     private func offer(_ channel: Channel) async throws(DeskError) -> Offer {
         if let known = try await known(channel) { return known }
-        return try await turn.taken { () async throws(DeskError) in
+        return try await turn.taken(orElse: DeskError.busy) { () async throws(DeskError) in
             if let known = try await known(channel) { return known }
             let offer = try await desk.looking(channel.app) { (repository) throws(ServerError) in
                 // The mark first: what is published in between is read again.

@@ -44,34 +44,37 @@ extension ReleaseDesk {
         of app: AppID,
         by actor: Actor
     ) async throws(DeskError) -> ServerAnswer {
-        let state = try await looking(app) { (repository) throws(ServerError) in try repository.dial(of: channel) }
-        let answer = ServerAnswer(
-            app: app,
-            channel: channel,
-            target: target,
-            patchID: patchID,
-            choice: try Self.choice(wish, of: patchID, in: state),
-            actor: actor,
-            since: records.now()
-        )
-        let before = try await reading { () async throws(RecordError) in try await records.store.record(answer.key) }
-        if before == nil, try await answers(for: target, of: channel, in: app).count >= Limits.answersForOne {
-            throw .tooManyAnswers(limit: Limits.answersForOne)
-        }
-        try await reading { () async throws(RecordError) in
-            try await records.commit(
-                [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
-                noting: AuditEntry.Event(
-                    "answer.set",
-                    by: actor,
-                    app: app,
-                    channel: channel,
-                    before: before?.value ?? .null,
-                    after: answer.json
-                )
+        try await inTurn { () async throws(DeskError) in
+            let state = try await looking(app) { (repository) throws(ServerError) in try repository.dial(of: channel) }
+            let answer = ServerAnswer(
+                app: app,
+                channel: channel,
+                target: target,
+                patchID: patchID,
+                choice: try Self.choice(wish, of: patchID, in: state),
+                actor: actor,
+                since: records.now()
             )
+            let before = try await reading { () async throws(RecordError) in try await records.store.record(answer.key)
+            }
+            if before == nil, try await answers(for: target, of: channel, in: app).count >= Limits.answersForOne {
+                throw .tooManyAnswers(limit: Limits.answersForOne)
+            }
+            try await reading { () async throws(RecordError) in
+                try await records.commit(
+                    [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
+                    noting: AuditEntry.Event(
+                        "answer.set",
+                        by: actor,
+                        app: app,
+                        channel: channel,
+                        before: before?.value ?? .null,
+                        after: answer.json
+                    )
+                )
+            }
+            return answer
         }
-        return answer
     }
 
     private static func choice(

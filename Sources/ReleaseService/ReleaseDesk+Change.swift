@@ -25,7 +25,7 @@ extension ReleaseDesk {
         remembering remember: @escaping @Sendable (Outcome, Intent) async throws(RecordError) -> Remembered
     ) async throws(DeskError) -> Outcome {
         try await inTurn { () async throws(DeskError) in
-            _ = try await settleLeft(of: intent.app)
+            try await settleOthers(before: intent)
             let (written, left) = try await write(intent)
             let outcome: Outcome
             do throws(DeskError) { outcome = try await onThread(work) } catch .server(.file(let error)) {
@@ -45,6 +45,17 @@ extension ReleaseDesk {
                 }
             }
             return outcome
+        }
+    }
+
+    /// What was left must be written down before anything else changes, or it would be told with the wrong end; an update of
+    /// the trust may be what makes it readable, and what cannot be read as an intent tells nothing.
+    private func settleOthers(before intent: Intent) async throws(DeskError) {
+        let left = try await settleLeft(of: intent.app).left
+        if intent.change == .takeTrust { return }
+        for (key, error) in left where key != intent.key {
+            if case .records(.malformed) = error { continue }
+            throw error
         }
     }
 

@@ -6,6 +6,9 @@ package import ServerRecords
 import SystemPackage
 
 extension ReleaseDesk {
+    /// How long a collection leaves the folder to others between two of its parts.
+    private static let breath = Duration.milliseconds(200)
+
     /// What nothing needs any more, uploads and open proposals among those that need something.
     package func garbage(of app: AppID, by rule: GarbageRule) async throws(DeskError) -> GarbagePlan {
         let (now, wanted) = (records.now(), try await proposalPins(of: app))
@@ -39,6 +42,8 @@ extension ReleaseDesk {
                     return (next, isMore)
                 }
             }
+            // Others look for the lock now and then: an operator's pause must not wait for the end of all this.
+            if isMore { try? await Task.sleep(for: Self.breath, clock: .continuous) }
         }
         return collection.removed
     }

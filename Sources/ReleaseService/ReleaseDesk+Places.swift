@@ -1,6 +1,6 @@
 package import PatchFormat
 package import PatchServer
-import ServerRecords
+package import ServerRecords
 
 /// How many places of head-counts are taken, and which nobody needs any more.
 extension ReleaseDesk {
@@ -27,7 +27,28 @@ extension ReleaseDesk {
     ///
     /// - Parameter dryRun: counts them, and removes none.
     /// - Returns: how many places.
-    package func removeUnlistedPlaces(of app: AppID, dryRun: Bool = false) async throws(DeskError) -> Int {
+    package func removeUnlistedPlaces(
+        of app: AppID,
+        dryRun: Bool = false,
+        by actor: Actor
+    ) async throws(DeskError) -> Int {
+        if dryRun { return try await removeUnlistedPlaces(of: app, dryRun: true) }
+        // Nobody publishes meanwhile what lists them again.
+        return try await inTurn { () async throws(DeskError) in
+            let removed = try await removeUnlistedPlaces(of: app, dryRun: false)
+            guard removed > 0 else { return 0 }
+            let event = AuditEntry.Event(
+                "places.collect",
+                by: actor,
+                app: app,
+                after: .fields([("places", .integer(removed))])
+            )
+            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            return removed
+        }
+    }
+
+    private func removeUnlistedPlaces(of app: AppID, dryRun: Bool) async throws(DeskError) -> Int {
         let range = RecordRange(Places.counts, prefix: Places.prefix(app), limit: 1_000_000)
         let counts = try await reading { () async throws(RecordError) in try await records.store.records(range) }
         guard !counts.isEmpty else { return 0 }

@@ -15,36 +15,38 @@ extension ReleaseDesk {
         in app: AppID,
         by actor: Actor
     ) async throws(DeskError) -> Proposal {
-        guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
-            throw .proposal(.tooMany(limit: Self.proposalLimit))
-        }
-        let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
-            try Self.check(change, of: channel, in: repository)
-        }
-        let proposal = Proposal(
-            id: Self.newID(at: records.now()),
-            app: app,
-            channel: channel,
-            change: change,
-            note: note,
-            created: records.now(),
-            actor: actor,
-            roleVersion: version,
-            difference: try checked.unfolded.difference
-        )
-        try await reading { () async throws(RecordError) in
-            try await records.commit(
-                [.insert(proposal.key, proposal.json)],
-                noting: AuditEntry.Event(
-                    "proposal.create",
-                    by: actor,
-                    app: app,
-                    channel: channel,
-                    after: proposal.audited
-                )
+        try await turn.taken(orElse: DeskError.busy) { () async throws(DeskError) in
+            guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
+                throw .proposal(.tooMany(limit: Self.proposalLimit))
+            }
+            let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
+                try Self.check(change, of: channel, in: repository)
+            }
+            let proposal = Proposal(
+                id: Self.newID(at: records.now()),
+                app: app,
+                channel: channel,
+                change: change,
+                note: note,
+                created: records.now(),
+                actor: actor,
+                roleVersion: version,
+                difference: try checked.unfolded.difference
             )
+            try await reading { () async throws(RecordError) in
+                try await records.commit(
+                    [.insert(proposal.key, proposal.json)],
+                    noting: AuditEntry.Event(
+                        "proposal.create",
+                        by: actor,
+                        app: app,
+                        channel: channel,
+                        after: proposal.audited
+                    )
+                )
+            }
+            return proposal
         }
-        return proposal
     }
 
     private static func check(

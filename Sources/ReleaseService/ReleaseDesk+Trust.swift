@@ -2,6 +2,7 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 import PatchTrust
+import SystemPackage
 package import ReleaseFolder
 package import ServerRecords
 
@@ -27,6 +28,51 @@ extension ReleaseDesk {
         } remembering: { (summary, intent) throws(RecordError) in
             Remembered(event: intent.event(after: summary))
         }
+    }
+
+    /// The same with a key that came from elsewhere: the passphrase that this server has must open it.
+    package func create(_ trust: RootOfTrust, onlineKey file: [UInt8], by actor: Actor) async throws(DeskError) {
+        let key = try await brought(file)
+        try await create(trust, onlineKey: key, by: actor)
+    }
+
+    /// - Parameter file: nil for the online key that the server has.
+    package func take(
+        _ offered: OfferedTrust,
+        of app: AppID,
+        onlineKey file: [UInt8]?,
+        carryingOver accepted: Set<ChannelName>,
+        by actor: Actor
+    ) async throws(DeskError) -> TrustOutcome {
+        let key: OnlineKey
+        if let file {
+            key = try await brought(file)
+        } else {
+            key = try await onThread { () throws(DeskError) in try self.key(of: try repository(known: app)) }
+        }
+        return try await take(offered, of: app, onlineKey: key, carryingOver: accepted, by: actor)
+    }
+
+    /// A private key is kept as it came, so it must have come encrypted.
+    private func brought(_ file: [UInt8]) async throws(DeskError) -> OnlineKey {
+        try await onThread { () throws(DeskError) in
+            let key: OnlineKey
+            do throws(DeskError) { key = try self.key(file, from: "online.key") } catch {
+                switch error {
+                case .keyUnusable(let why): throw .keyRefused(why)
+                case .server(let error): throw .keyRefused("\(error)")
+                default: throw error
+                }
+            }
+            guard key.isEncrypted else {
+                throw .keyRefused("the online key is not encrypted: whoever reads the server's disk would have it")
+            }
+            return key
+        }
+    }
+
+    private func repository(known app: AppID) throws(DeskError) -> AppRepository {
+        do throws(ServerError) { return try repository(app) } catch { throw .server(error) }
     }
 
     /// Takes in a newer root of trust with the releases that it needs, and writes down who did; see

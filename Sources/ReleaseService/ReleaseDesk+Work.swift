@@ -3,6 +3,7 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 import ServerRecords
+import SystemPackage
 
 extension ReleaseDesk {
     /// Has the desk and the server's folder to itself, and goes on when the caller is cancelled.
@@ -13,7 +14,7 @@ extension ReleaseDesk {
         _ work: @escaping @Sendable () async throws(DeskError) -> Value
     ) async throws(DeskError) -> Value {
         try await uncancelled { () async throws(DeskError) in
-            try await turn.taken { () async throws(DeskError) in
+            try await turn.taken(orElse: DeskError.busy) { () async throws(DeskError) in
                 let lock: StoreLock
                 do throws(StoreLockError) {
                     lock = try await StoreLock(folder.lock, waitingUpTo: patience, clock: .continuous)
@@ -70,9 +71,18 @@ extension ReleaseDesk {
         do throws(RecordError) { return try await work() } catch { throw .records(error) }
     }
 
-    private func key(of repository: AppRepository) throws(DeskError) -> OnlineKey {
+    func key(of repository: AppRepository) throws(DeskError) -> OnlineKey {
+        let file: [UInt8]
+        do throws(FileError) {
+            file = try files.read(repository.onlineKeyFile, limit: Limits.keyFile)
+        } catch { throw .server(.file(error)) }
+        return try key(file, from: repository.onlineKeyFile)
+    }
+
+    /// - Parameter path: where it came from, for messages.
+    func key(_ file: [UInt8], from path: FilePath) throws(DeskError) -> OnlineKey {
         do {
-            guard let key = try openKey(repository.onlineKeyFile) else { throw DeskError.keyIsLocked }
+            guard let key = try openKey(file, path) else { throw DeskError.keyIsLocked }
             return key
         } catch let error as DeskError {
             throw error

@@ -18,13 +18,14 @@ package struct ReleaseDesk: Sendable {
     package let records: ServerRecords
     package let files: any FileOperations
     let allowsTestingKeys: Bool
-    let openKey: @Sendable (FilePath) throws -> OnlineKey?
+    let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
     /// How long one waits for another process that changes the folder.
     let patience: Duration
     let turn = Turn()
 
-    /// - Parameter openKey: the online key at a path; nil where it is encrypted and nobody gave its passphrase.
+    /// - Parameter openKey: opens the bytes of an online key, which came from a path; nil where it is encrypted and nobody
+    ///   gave its passphrase.
     package init(
         _ folder: ServerFolder,
         records: ServerRecords,
@@ -32,7 +33,7 @@ package struct ReleaseDesk: Sendable {
         allowsTestingKeys: Bool,
         threads: NIOThreadPool = .singleton,
         patience: Duration = .seconds(10),
-        openKey: @escaping @Sendable (FilePath) throws -> OnlineKey?
+        openKey: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     ) {
         self.folder = folder
         self.records = records

@@ -1,12 +1,20 @@
 /// One at a time, in the order in which they came.
 actor Turn {
+    /// Who would have to wait behind so many is sent away.
+    private static let limit = 64
+
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
+    /// - Parameter busy: what is thrown where too many wait already; nil for who waits behind any number.
     nonisolated func taken<Value: Sendable, Failure: Error>(
+        orElse busy: Failure? = nil,
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        await begin()
+        guard await begin(atMost: busy == nil ? .max : Self.limit) else {
+            guard let busy else { preconditionFailure("nobody is sent away then") }
+            throw busy
+        }
         do throws(Failure) {
             let value = try await work()
             await end()
@@ -17,12 +25,14 @@ actor Turn {
         }
     }
 
-    private func begin() async {
+    private func begin(atMost limit: Int) async -> Bool {
         guard isTaken else {
             isTaken = true
-            return
+            return true
         }
+        guard waiting.count < limit else { return false }
         await withCheckedContinuation { waiting.append($0) }
+        return true
     }
 
     private func end() {

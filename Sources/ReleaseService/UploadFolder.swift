@@ -37,8 +37,9 @@ struct UploadFolder: Sendable {
         return offer
     }
 
-    /// When something was last written of it, in nanoseconds.
+    /// When something was last written of it, in nanoseconds; never for one that is going or no folder.
     func touched() throws(FileError) -> Int64 {
+        guard try files.status(of: path)?.kind == .directory else { return .max }
         let blobs = path.appending("blobs")
         var paths = [path, blobs]
         if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.appending($0) } }
@@ -57,7 +58,9 @@ struct UploadFolder: Sendable {
         guard try files.status(of: root) != nil else { return [] }
         var found: [(String, UploadFolder)] = []
         for app in try files.list(root) {
-            for id in try files.list(root.appending(app)) {
+            for id in try files.status(of: root.appending(app))?.kind == .directory
+                ? files.list(root.appending(app)) : []
+            {
                 let folder = UploadFolder(path: root.appending(app).appending(id), files: files)
                 let touched = UTCTime(seconds: Int(try folder.touched() / 1_000_000_000))
                 if touched < time { found.append((id, folder)) }

@@ -17,6 +17,8 @@ import SystemPackage
 struct UploadedRelease: Sendable {
     /// All contents of one release together, whoever has them.
     static let totalLimit = 64_000_000_000
+    /// Lists, manifests and columns together, each once: they are read whole when it is published.
+    static let targetLimit = 256_000_000
 
     private(set) var offer: Offer
     let shelf: UploadShelf
@@ -42,6 +44,9 @@ struct UploadedRelease: Sendable {
         self.shelf = shelf
         let targets = try Self.targets(of: offer.parsed)
         paths = Dictionary(grouping: targets, by: \.file.sha256).mapValues { $0.map(\.path) }
+        let sizes = Dictionary(targets.map { ($0.file.sha256, $0.file.size) }) { first, _ in first }
+        let inMemory = sizes.values.reduce(0, +)
+        guard inMemory <= Self.targetLimit else { throw .tooLarge(bytes: inMemory, limit: Self.targetLimit) }
         for (path, file) in targets {
             total += file.size
             if try shelf.hasTarget(path, file.sha256) { arrived(path) } else { wanted[file.sha256] = file }
@@ -144,10 +149,10 @@ extension UploadedRelease {
         guard wanted.isEmpty else { throw .incomplete(missing: wanted.count) }
         var targets: [TargetPath: [UInt8]] = [:]
         for (sha256, paths) in paths {
-            for path in paths {
-                guard let bytes = try shelf.target(path, sha256) else { throw .incomplete(missing: 1) }
-                targets[path] = bytes
+            guard let first = paths.first, let bytes = try shelf.target(first, sha256) else {
+                throw .incomplete(missing: 1)
             }
+            for path in paths { targets[path] = bytes }
         }
         var found = shelf.draft?.release.objects ?? [:]
         for sha256 in objects where try shelf.hasBlob(sha256) { found[sha256] = shelf.blob(sha256) }

@@ -34,6 +34,7 @@ package actor Uploads {
     private var open: [String: UploadedRelease] = [:]
     /// Beginning and opening an upload go one after the other.
     private var turns: [String: Turn] = [:]
+    private var beginnings: [AppID: Turn] = [:]
     private var receiving: Set<String> = []
 
     package init(_ desk: ReleaseDesk) {
@@ -63,9 +64,13 @@ package actor Uploads {
         let id = offer.identity.hex
         do throws(FileError) { try await removeStale() } catch { throw .file(error) }
         try await turn(of: id) { () async throws(UploadError) in
-            try checkNumber(beside: id, of: app)
             let folder = folder(id, app)
-            let merged = try await onThread { () throws(UploadError) in try folder.begin(offer) }
+            var merged = offer
+            // One begins at a time, or many at once would all be the last that there is room for.
+            try await beginning(app).taken { () async throws(UploadError) in
+                try checkNumber(beside: id, of: app)
+                merged = try await onThread { () throws(UploadError) in try folder.begin(offer) }
+            }
             if open[id] != nil {
                 open[id]?.take(merged)
             } else {
@@ -203,6 +208,13 @@ package actor Uploads {
         }
         guard let upload = open[id], upload.header.app == app else { throw .unknown(id: id) }
         return upload
+    }
+
+    private func beginning(_ app: AppID) -> Turn {
+        if let turn = beginnings[app] { return turn }
+        let turn = Turn()
+        beginnings[app] = turn
+        return turn
     }
 
     private func turn(of id: String, _ work: () async throws(UploadError) -> Void) async throws(UploadError) {

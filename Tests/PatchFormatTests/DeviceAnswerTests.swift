@@ -57,6 +57,10 @@ struct DeviceAnswerTests {
         #expect(throws: FormatError("question", field: "places", rule: "must hold at most 32 elements")) {
             try DeviceQuestion(DeviceQuestion(user: nil, places: places).json.fileBytes)
         }
+        let twice = [Self.place, Self.place]
+        #expect(throws: FormatError("question", field: "places", rule: "must not name a version twice")) {
+            try DeviceQuestion(DeviceQuestion(user: nil, places: twice).json.fileBytes)
+        }
         #expect(throws: FormatError("question", field: "user", rule: "must be 64 lowercase hex digits")) {
             try DeviceQuestion(Array(#"{"user":"alice"}"#.utf8))
         }

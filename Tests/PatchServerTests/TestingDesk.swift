@@ -39,7 +39,7 @@ struct TestingDesk {
             files: server.files,
             allowsTestingKeys: true,
             patience: patience,
-            openKey: { _ in key }
+            openKey: { _, _ in key }
         )
     }
 

@@ -308,7 +308,7 @@ struct UploadTests {
             guard slow.withLockedValue({ $0.map { path.string.hasSuffix($0) } }) ?? false else { return }
             slow.withLockedValue { $0 = nil }
             held.signal()
-            let isFreed = gate.wait(timeout: .now() + 10) == .success
+            let isFreed = gate.wait(timeout: .now() + 60) == .success
             wasFreed.withLockedValue { $0 = isFreed }
         }
         let yard = try TestingDesk(files: files)

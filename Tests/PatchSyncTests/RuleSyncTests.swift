@@ -27,6 +27,79 @@ extension World {
     }
 }
 
+/// The server's own word leaves no device without its application.
+@Suite("A bundle that is withdrawn")
+struct WithdrawnBundleTests {
+    private static func web(_ version: String, _ kind: PatchKind = .bundle, rollout: Int = 10_000) -> PatchEntry {
+        let script = entry("web", version, rules: PatchRules(rollout: rollout))
+        return PatchEntry(
+            patchID: script.patchID,
+            kind: kind,
+            version: script.version,
+            url: script.url,
+            fingerprint: script.fingerprint,
+            signature: script.signature,
+            salt: script.salt,
+            rules: script.rules
+        )
+    }
+
+    private static func row(rollout: Int = 10_000, paused: Bool = false, headcount: Int? = nil) -> Dial.Row {
+        Dial.Row(
+            patchID: web("1").patchID,
+            sha256: web("1").fingerprint.sha256,
+            rollout: rollout,
+            paused: paused,
+            reason: nil,
+            headcount: headcount
+        )
+    }
+
+    /// Version 2 runs here, and only version 1 is listed.
+    private func choice(_ kind: PatchKind, listed: [PatchEntry], _ row: Dial.Row?) -> Choice {
+        let running = InstalledPatch(Self.web("2", kind), column: nil)
+        let circumstances = Circumstances(
+            device: DeviceFacts(deviceID: SimulatedDevice.id, time: UTCTime(seconds: 1_795_000_000)),
+            dial: Dial(app: name("app"), channel: name("production"), rows: row.map { [$0] } ?? []),
+            blocks: TrialBlocks(),
+            transfers: TransferFailures(),
+            unfit: UnfitVersions()
+        )
+        return Candidates(running.patchID, versions: listed, current: running, under: circumstances).decision.choice
+    }
+
+    @Test(arguments: [row(paused: true), row(rollout: 0), row(headcount: 1)])
+    func `stays while the dial holds back what would take its place`(_ row: Dial.Row) {
+        let running = InstalledPatch(Self.web("2"), column: nil)
+        #expect(choice(.bundle, listed: [Self.web("1")], row) == .keep(running))
+        #expect(choice(.bundle, listed: [Self.web("1")], nil) == .take(Self.web("1"), over: running))
+    }
+
+    @Test func `goes where the release keys leave nothing in its place, and a script always does`() {
+        let running = InstalledPatch(Self.web("2"), column: nil)
+        #expect(choice(.bundle, listed: [], Self.row(paused: true)) == .withdraw(running))
+        #expect(choice(.bundle, listed: [Self.web("1", rollout: 0)], nil) == .withdraw(running))
+        let script = InstalledPatch(Self.web("2", .script), column: nil)
+        #expect(choice(.script, listed: [Self.web("1", .script)], Self.row(paused: true)) == .withdraw(script))
+    }
+}
+
+/// Several requests may end while one batch is made durable.
+@Suite("A sync whose every file fills a batch")
+struct SmallBatchTests {
+    @Test func `brings them all`() async throws {
+        var world = try await World.running()
+        var files = SampleApp.files1
+        for number in 1...40 { files["many/\(number).js"] = "many(\(number));" }
+        world.repository.publish([SampleApp.fix1, SampleApp.banner1, .bundle("web", "9.0.0", files)])
+        var batches = ObjectBatch.Bounds()
+        batches.count = 1
+        world.device.batches = batches
+        let report = try await world.device.sync()
+        #expect(report.staging == .staged && report.failures == [] && report.filesReceived >= 40)
+    }
+}
+
 /// M3 and the gate before the assets.
 @Suite("A bundle for another native part")
 struct CompatibilityTests {

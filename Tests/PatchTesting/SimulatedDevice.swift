@@ -16,6 +16,8 @@ package struct SimulatedDevice: Sendable {
     package static let id = [UInt8](0..<16)
 
     package let store: DeviceStore
+    /// How much is made durable at once, where a test has it otherwise.
+    package var batches: ObjectBatch.Bounds?
     package let repository: SimulatedRepository
     package let clock: ManualClock
     package var device: Device
@@ -118,8 +120,10 @@ package struct SimulatedDevice: Sendable {
     }
 
     package var engine: SyncEngine {
+        var store = device.store
+        if let batches { store.objects.bounds = batches }
         var engine = SyncEngine(
-            store: device.store,
+            store: store,
             configuration: device.configuration,
             sources: [Source(name: Self.server.text, fetcher: repository)] + mirrors,
             now: clock.now

@@ -28,7 +28,7 @@ struct AskerTests {
     }
 
     @Test func `uses up what is theirs, and nothing of the others'`() {
-        var wrong = WrongTokens()
+        var wrong = AddressLimiter(60, ofAll: 1_200)
         let answered = (1...5_000).count { _ in wrong.take(from: asker(1), at: .zero) == nil }
         #expect(answered == 60)
         #expect(wrong.take(from: asker(2), at: .zero) == nil)
@@ -36,7 +36,7 @@ struct AskerTests {
     }
 
     @Test func `from very many addresses are answered so often all together`() {
-        var wrong = WrongTokens()
+        var wrong = AddressLimiter(60, ofAll: 1_200)
         let answered = (1...5_000).count { wrong.take(from: asker($0), at: .zero) == nil }
         #expect(answered == 1_200)
     }
