@@ -68,7 +68,7 @@ struct DialCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "So many devices may take it, and no more; only raised; repeatable.",
-            valueName: "patch[@version]=count"
+            valueName: "patch@version=count"
         )
     )
     var headcount: [String] = []

@@ -67,7 +67,7 @@ struct CrashTests {
     /// A sync makes more than a hundred of them and each stop costs another sync, so a normal run takes some eight of each;
     /// with `PATCHLINE_SWEEP=all` in its environment it takes all.
     private func stride(through changes: Int) -> Int {
-        Sweep.isFull ? 1 : max(1, changes / 8)
+        Sweep.isFull ? 1 : max(1, changes / 4)
     }
 
     /// Whole before anything else happens, whole after a launch, and where the list says after the next sync.

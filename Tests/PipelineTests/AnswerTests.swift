@@ -30,7 +30,7 @@ struct AnswerTests {
     @Test func `opens a version to exactly as many devices as its head-count, and never to fewer`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
-            try await dial(site, "--headcount", "tip=2").done()
+            try await dial(site, "--headcount", "tip@1=2").done()
             try await serving(site) { url in
                 var devices: [Device] = []
                 for number in 1...5 { devices.append(try await world.newDevice(server: url, as: "d\(number)")) }
@@ -47,13 +47,13 @@ struct AnswerTests {
                 let raised = try await dial(site, "--headcount", "tip@1=4").done()
                 #expect(raised.output.contains("2 of 4"), "\(raised)")
                 #expect(try await tips(devices) == 4)
-                let lowered = try await dial(site, "--headcount", "tip=3")
+                let lowered = try await dial(site, "--headcount", "tip@1=3")
                 #expect(lowered.code == 8 && lowered.errors.contains("never lowered"), "\(lowered)")
                 let kept = try await dial(site).done()
                 #expect(kept.output.contains("4 of 4"), "\(kept)")
             }
             let odd = try await dial(site, "--headcount", "tip=-1")
-            #expect(odd.code == 64 && odd.errors.contains("--headcount must be PATCH[@VERSION]=COUNT"), "\(odd)")
+            #expect(odd.code == 64 && odd.errors.contains("--headcount must be PATCH@VERSION=COUNT"), "\(odd)")
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// SIGKILL to `patchsync sync` while a server holds the download at a byte that a seeded generator chose.
 @Suite("A download that is killed")
 struct KilledDownloadTests {
-    private static let rounds = Sweep.isFull ? 100 : 3
+    private static let rounds = Sweep.isFull ? 100 : 2
 
     /// Kills the same device up to three times before it may finish.
     @Test(arguments: [UInt64(4), 11, 2_026])

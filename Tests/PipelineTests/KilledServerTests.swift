@@ -32,7 +32,7 @@ struct KilledServerTests {
     /// Every how many changes it is killed; at every single one with `PATCHLINE_SWEEP=all` in the environment.
     ///
     /// - Parameter parts: how many points otherwise.
-    private func points(of changes: Int, parts: Int = 3) -> [Int] {
+    private func points(of changes: Int, parts: Int = 2) -> [Int] {
         let step = Sweep.isFull ? 1 : max(1, changes / parts)
         return Array(stride(from: Sweep.isFull ? 1 : max(1, step / 2), through: changes, by: step))
     }
@@ -79,7 +79,7 @@ struct KilledServerTests {
             let changes = try changes(at: rehearsal)
             #expect(changes > 3)
             var kills = 0
-            for point in points(of: changes, parts: 2) {
+            for point in points(of: changes, parts: 1) {
                 let site = try await fresh("killed\(point)")
                 let inject = "inject=\(Self.changes):signal=SIGKILL:when=\(point)"
                 let options = ["-e", "trace=\(Self.changes)", "-e", inject]

@@ -58,7 +58,7 @@ struct StoppedProcessTests {
     /// The changes at which it is stopped: with `PATCHLINE_SWEEP=all` in the environment every single one, else a few, others for
     /// each fault, and the last two, where things are committed.
     private func points(of changes: Int, with fault: String) -> [Int] {
-        let stride = Sweep.isFull ? 1 : max(1, changes / 3)
+        let stride = Sweep.isFull ? 1 : max(1, changes / 2)
         let offset = fault == "kill" ? 0 : stride / 2
         return (1...changes).filter { ($0 - 1) % stride == offset % stride || changes - $0 < 2 }
     }
