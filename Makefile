@@ -1,8 +1,7 @@
 # Each target does its own set-up. PATCHLINE_BUILD moves the build elsewhere.
 PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
-# Nothing here reads an index of the sources, and writing one takes time.
-SWIFT_BUILD := swift build --disable-index-store --scratch-path "$(PATCHLINE_BUILD)"
+SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
 # The three programs alone: no test target is built for release.
 # Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time.
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
