@@ -32,7 +32,7 @@ struct KilledServerTests {
     /// Every how many changes it is killed; at every single one with `PATCHLINE_SWEEP=all` in the environment.
     ///
     /// - Parameter parts: how many points otherwise.
-    private func points(of changes: Int, parts: Int = 2) -> [Int] {
+    private func points(of changes: Int, parts: Int = 3) -> [Int] {
         let step = Sweep.isFull ? 1 : max(1, changes / parts)
         return Array(stride(from: Sweep.isFull ? 1 : max(1, step / 2), through: changes, by: step))
     }
