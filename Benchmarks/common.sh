@@ -51,6 +51,41 @@ start_patchsrv() {
 }
 stop() { kill "$1"; wait "$1" || fail "process $1 ($2) did not stop in good order"; }
 
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# start_nginx ROOT [DIRECTIVE]: one worker that serves ROOT under ${pinned[@]}; $nginx_url, and $nginx_pid of the master.
+start_nginx() {
+    local port
+    port=$(free_port)
+    cat >"$work/nginx.conf" <<CONF
+worker_processes 1;
+error_log $work/nginx.log;
+pid $work/nginx.pid;
+daemon off;
+$([ "$(id -u)" = 0 ] && echo 'user root;')
+events { worker_connections 4096; }
+http {
+    types { text/html html; text/css css; text/javascript js; image/svg+xml svg; }
+    access_log off;
+    sendfile on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 600;
+    client_body_temp_path $work/nginx-body;
+    proxy_temp_path $work/nginx-proxy;
+    fastcgi_temp_path $work/nginx-fastcgi;
+    uwsgi_temp_path $work/nginx-uwsgi;
+    scgi_temp_path $work/nginx-scgi;
+    server { listen 127.0.0.1:$port; root $1; ${2:-} }
+}
+CONF
+    "${pinned[@]}" nginx -c "$work/nginx.conf" >/dev/null 2>&1 &
+    nginx_pid=$!
+    nginx_url=http://127.0.0.1:$port
+    for _ in $(seq 100); do curl -sS -o /dev/null "$nginx_url/" 2>/dev/null && return; sleep 0.1; done
+    fail "nginx does not answer"
+}
+pinned=()
+
 clean_up() {
     local code=$?
     [ -z "${serve_pid:-}" ] || kill "$serve_pid" 2>/dev/null || true

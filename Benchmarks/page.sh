@@ -57,32 +57,8 @@ serve_pid=$!
 wait_for "$serve_pid" "$work/patchsync.log" '"url"'
 first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
 patchsync_url=${first_url%%/\?*}
-nginx_port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# As it is shipped, but for logs: sendfile, keep-alive, tags; types that a browser takes for what they are.
-cat >"$work/nginx.conf" <<CONF
-worker_processes auto;
-error_log $work/nginx.log;
-pid $work/nginx.pid;
-daemon off;
-$([ "$(id -u)" = 0 ] && echo 'user root;')
-events { worker_connections 4096; }
-http {
-    types { text/html html; text/css css; text/javascript js; image/svg+xml svg; }
-    access_log off;
-    sendfile on;
-    keepalive_timeout 600;
-    client_body_temp_path $work/nginx-body;
-    proxy_temp_path $work/nginx-proxy;
-    fastcgi_temp_path $work/nginx-fastcgi;
-    uwsgi_temp_path $work/nginx-uwsgi;
-    scgi_temp_path $work/nginx-scgi;
-    server { listen 127.0.0.1:$nginx_port; root $work/v1/web; add_header Cache-Control no-cache; }
-}
-CONF
-nginx -c "$work/nginx.conf" >/dev/null 2>&1 &
-server_pid=$!
-nginx_url=http://127.0.0.1:$nginx_port
-for _ in $(seq 100); do curl -fsS -o /dev/null "$nginx_url/" 2>/dev/null && break; sleep 0.1; done
+start_nginx "$work/v1/web" 'add_header Cache-Control no-cache;'
+server_pid=$nginx_pid
 
 title "$loads loads from each, by turns, each in a new profile"
 "$python" - "$nginx_url" "$patchsync_url" "cdvToken_${patchsync_url##*:}" "${first_url##*=}" "$loads" "$assets" <<'PYTHON'

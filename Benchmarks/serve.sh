@@ -54,32 +54,10 @@ wait_for "$patchsync_pid" "$work/patchsync.log" '"url"'
 first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
 patchsync_url=${first_url%%/\?*}
 cookie="cdvToken_${patchsync_url##*:}=${first_url##*=}"
-nginx_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-cat >"$work/nginx.conf" <<CONF
-worker_processes 1;
-error_log $work/nginx.log;
-pid $work/nginx.pid;
-daemon off;
-$([ "$(id -u)" = 0 ] && echo 'user root;')
-events { worker_connections 4096; }
-http {
-    access_log off;
-    sendfile on;
-    keepalive_requests 1000000000;
-    keepalive_timeout 600;
-    client_body_temp_path $work/nginx-body;
-    proxy_temp_path $work/nginx-proxy;
-    fastcgi_temp_path $work/nginx-fastcgi;
-    uwsgi_temp_path $work/nginx-uwsgi;
-    scgi_temp_path $work/nginx-scgi;
-    server { listen 127.0.0.1:$nginx_port; root $work/v1/web; }
-}
-CONF
-taskset -c "$server_core" nginx -c "$work/nginx.conf" >/dev/null 2>&1 &
-pids+=("$!")
-nginx_url=http://127.0.0.1:$nginx_port
-for _ in $(seq 100); do curl -fsS -o /dev/null "$nginx_url/small.js" 2>/dev/null && break; sleep 0.1; done
-nginx_pid=$(pgrep -P "$!")
+pinned=(taskset -c "$server_core")
+start_nginx "$work/v1/web"
+pids+=("$nginx_pid")
+nginx_pid=$(pgrep -P "$nginx_pid")
 
 # url SERVER NAME: where a server has a file; patchsrv has it by its digest.
 url() {

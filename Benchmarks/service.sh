@@ -33,7 +33,6 @@ end_all() {
 trap end_all EXIT
 
 passphrase=(--passphrase-file "$work/passphrase")
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 describe() { # describe N: release.yaml of version N
     mkdir -p "$work/v$1"
     cat >"$work/v$1/release.yaml" <<YAML
@@ -53,9 +52,8 @@ serve() { # serve DATA [OPTIONS]: $server and $server_pid
     server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
     server=${server%/}
 }
-pinned=()
 high_water() { awk '/^VmHWM/ { printf "%.0f MB", $2 / 1000 }' "/proc/$1/status"; }
-token() { patchsrv token new bench --grant '*=publisher' --data "$1" | head -n 1 | cut -d ' ' -f 1 >"$work/token"; }
+token() { patchsrv token new bench --grant "*=publisher" --data "$1" 2>"$work/said" | head -n 1 | cut -d " " -f 1 >"$work/token"; }
 
 if [[ " $parts " == *" push "* || " $parts " == *" serve "* ]]; then
     title "A bundle of $files files, and the same with 1 % of them replaced"
@@ -122,31 +120,9 @@ if [[ " $parts " == *" serve "* ]]; then
     pinned=(taskset -c "$server_core")
     serve "$work/server" "${passphrase[@]}"
     patchsrv_url=$server/$app
-    nginx_port=$(free_port)
-    cat >"$work/nginx.conf" <<CONF
-worker_processes 1;
-error_log $work/nginx.log;
-pid $work/nginx.pid;
-daemon off;
-$([ "$(id -u)" = 0 ] && echo 'user root;')
-events { worker_connections 4096; }
-http {
-    access_log off;
-    sendfile on;
-    keepalive_requests 1000000000;
-    keepalive_timeout 600;
-    client_body_temp_path $work/nginx-body;
-    proxy_temp_path $work/nginx-proxy;
-    fastcgi_temp_path $work/nginx-fastcgi;
-    uwsgi_temp_path $work/nginx-uwsgi;
-    scgi_temp_path $work/nginx-scgi;
-    server { listen 127.0.0.1:$nginx_port; root $work/export; }
-}
-CONF
-    "${pinned[@]}" nginx -c "$work/nginx.conf" >/dev/null 2>&1 &
-    pids+=("$!")
-    nginx_url=http://127.0.0.1:$nginx_port/$app
-    for _ in $(seq 100); do curl -fsS -o /dev/null "$nginx_url/metadata/timestamp.json" 2>/dev/null && break; sleep 0.1; done
+    start_nginx "$work/export"
+    pids+=("$nginx_pid")
+    nginx_url=$nginx_url/$app
     cd "$work/export/$app"
     object=$(find objects -type f -printf '%s %p\n' | sort -n | awk '{ line[NR] = $2 } END { print line[int(NR / 2)] }')
     large=$(find objects -type f -printf '%s %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)

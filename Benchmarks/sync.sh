@@ -72,7 +72,6 @@ settle() { # settle STORE: what waits becomes what runs, confirmed
     quietly patchsync confirm --store "$work/$1" --launch "$(patchsync switch --store "$work/$1" | sed -n 's/^confirm: .* //p')"
 }
 point_at_server() { python3 -c 'import json,sys; p=sys.argv[1]; c=json.load(open(p)); c["server"]=sys.argv[2]; json.dump(c,open(p,"w"))' "$work/$1/config.json" "$server"; }
-free_port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
 first_byte() { # first_byte NAME STORE: milliseconds and kB, as `measure` writes them
     local port
     port=$(free_port)

@@ -33,29 +33,6 @@ struct AnswerCommand: AsyncParsableCommand {
     )
 }
 
-/// In which channel.
-struct AnswerPlace: ParsableArguments {
-    @OptionGroup var folder: FolderOptions
-
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"))
-    var app: String?
-
-    @Option(
-        help: ArgumentHelp("The channel.", valueName: "channel"),
-        transform: { text in
-            guard let channel = ChannelName(text) else { throw ValidationError("--channel \(ChannelName.rule)") }
-            return channel
-        }
-    )
-    var channel: ChannelName
-
-    @Flag(help: "Print it as JSON.")
-    var json = false
-
-    /// None of this needs the online key.
-    func desk() throws -> ReleaseDesk { try folder.desk() }
-}
-
 /// For whom, and of what.
 struct AnswerSubject: ParsableArguments {
     @Option(help: ArgumentHelp("The user, by the id that the app gives its devices.", valueName: "id"))
@@ -98,7 +75,7 @@ struct AnswerSet: AsyncParsableCommand {
         abstract: "Chooses a listed version, or nothing new, in place of what was chosen before."
     )
 
-    @OptionGroup var place: AnswerPlace
+    @OptionGroup var place: ChannelOptions
     @OptionGroup var subject: AnswerSubject
 
     @Option(
@@ -123,8 +100,8 @@ struct AnswerSet: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let app = try place.folder.app(named: place.app)
-            let answer = try await place.desk().answer(
+            let app = try place.repository.app
+            let answer = try await place.folder.desk().answer(
                 subject.target(in: app),
                 with: version.map { .version($0, isForced: force) } ?? .hold,
                 of: subject.patch,
@@ -144,12 +121,12 @@ struct AnswerList: AsyncParsableCommand {
         abstract: "Shows what is chosen in a channel, users by the hash of their ids."
     )
 
-    @OptionGroup var place: AnswerPlace
+    @OptionGroup var place: ChannelOptions
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let app = try place.folder.app(named: place.app)
-            let answers = try await place.desk().answers(of: place.channel, in: app)
+            let app = try place.repository.app
+            let answers = try await place.folder.desk().answers(of: place.channel, in: app)
             let console = Console.standardOutput
             if place.json {
                 return console.line(JSON.fields([("answers", .array(answers.map(\.json)))]).pretty())
@@ -173,13 +150,13 @@ struct AnswerRemove: AsyncParsableCommand {
         abstract: "Lets the list and its rules alone decide again."
     )
 
-    @OptionGroup var place: AnswerPlace
+    @OptionGroup var place: ChannelOptions
     @OptionGroup var subject: AnswerSubject
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let app = try place.folder.app(named: place.app)
-            let removed = try await place.desk().removeAnswer(
+            let app = try place.repository.app
+            let removed = try await place.folder.desk().removeAnswer(
                 for: subject.target(in: app),
                 of: subject.patch,
                 in: place.channel,

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
-import PatchStore
 import ReleaseService
 import ServerRecords
 import Terminal
@@ -35,19 +34,7 @@ struct DialCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var folder: FolderOptions
-
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"))
-    var app: String?
-
-    @Option(
-        help: ArgumentHelp("The channel.", valueName: "channel"),
-        transform: { text in
-            guard let channel = ChannelName(text) else { throw ValidationError("--channel \(ChannelName.rule)") }
-            return channel
-        }
-    )
-    var channel: ChannelName
+    @OptionGroup var place: ChannelOptions
 
     @Option(
         help: ArgumentHelp("Devices take it no more until it is resumed; repeatable.", valueName: "patch[@version]")
@@ -81,9 +68,6 @@ struct DialCommand: AsyncParsableCommand {
 
     @OptionGroup var passphrase: KeyOptions
 
-    @Flag(help: "Print the state as JSON.")
-    var json = false
-
     func validate() throws {
         guard try !changes().isEmpty || (reason == nil && expect == nil) else {
             throw ValidationError("--reason and --expect go with --pause, --resume, --rollout or --headcount")
@@ -91,16 +75,16 @@ struct DialCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reporting(json: json) {
-            let repository = try AppRepository(try folder.app(named: app), in: folder.folder)
+        try await reporting(json: place.json) {
+            let repository = try place.repository
             let changes = try changes()
             guard !changes.isEmpty else {
-                let state = try repository.dial(of: channel)
-                return show(state.hasHeadcounts ? try await folder.desk().counting(state) : state)
+                let state = try repository.dial(of: place.channel)
+                return show(state.hasHeadcounts ? try await place.folder.desk().counting(state) : state)
             }
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try folder.desk(key)
-            show(try await desk.turn(changes, in: channel, of: repository.app, expecting: expect, by: .here))
+            let desk = try place.folder.desk(key)
+            show(try await desk.turn(changes, in: place.channel, of: repository.app, expecting: expect, by: .here))
         }
     }
 
@@ -146,11 +130,11 @@ struct DialCommand: AsyncParsableCommand {
     }
 
     private func show(_ state: DialState) {
-        if json { Console.standardOutput.line(state.json.pretty()) } else { state.write(to: .standardOutput) }
+        if place.json { Console.standardOutput.line(state.json.pretty()) } else { state.write(to: .standardOutput) }
     }
 
     private func show(_ outcome: DialOutcome) {
-        if json { return Console.standardOutput.line(outcome.json.pretty()) }
+        if place.json { return Console.standardOutput.line(outcome.json.pretty()) }
         switch outcome {
         case .turned(_, let roles):
             Console.standardOutput.line("turned: timestamp \(roles.timestamp), until \(roles.expires)")
@@ -187,21 +171,5 @@ extension DialState.Version {
     /// `2 of 500`.
     fileprivate var places: String {
         row?.headcount.map { "\(placesTaken ?? 0) of \($0)" } ?? "-"
-    }
-}
-
-extension FolderOptions {
-    /// The app that is named, or the only one there is.
-    func app(named name: String?) throws -> AppID {
-        if let name {
-            guard let app = AppID(name) else { throw ValidationError("--app \(AppID.rule)") }
-            return app
-        }
-        let all = try folder.allApps(files: DiskFiles())
-        guard let only = all.first else { throw Failure.noApps(in: folder) }
-        guard all.count == 1 else {
-            throw ValidationError("--app is needed: this server has \(all.map(\.text).joined(separator: ", "))")
-        }
-        return only
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
-import PatchStore
 import ReleaseService
 import ServerRecords
 import Terminal
@@ -14,10 +13,10 @@ struct HistoryCommand: AsyncParsableCommand {
         abstract: "Shows the releases of a channel, and edits what people say of them.",
         discussion: """
             EXAMPLES
-              patchsrv history --app com.example.shop --channel production --data /srv/patchline
-              patchsrv history --app com.example.shop --channel production --data /srv/patchline --last 200 --json
-              patchsrv history edit 7 --label "spring sale" --app com.example.shop --channel production --data /srv/patchline
-              patchsrv history edit 7 --no-notes --app com.example.shop --channel production --data /srv/patchline
+              patchsrv history --data /srv/patchline --channel production
+              patchsrv history --data /srv/patchline --channel production --last 200 --json
+              patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
+              patchsrv history edit 7 --no-notes --data /srv/patchline --channel production
 
             EXIT CODES
               3   there is no such release (edit)
@@ -26,25 +25,6 @@ struct HistoryCommand: AsyncParsableCommand {
         subcommands: [HistoryList.self, HistoryEdit.self],
         defaultSubcommand: HistoryList.self
     )
-}
-
-/// One channel of one app.
-struct ChannelOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The app.", valueName: "app"))
-    var app: String
-
-    @Option(help: ArgumentHelp("The channel.", valueName: "channel"))
-    var channel: String
-
-    func validate() throws {
-        guard AppID(app) != nil else { throw ValidationError("--app \(AppID.rule)") }
-        guard ChannelName(channel) != nil else { throw ValidationError("--channel \(ChannelName.rule)") }
-    }
-
-    var names: (app: AppID, channel: ChannelName) {
-        guard let app = AppID(app), let channel = ChannelName(channel) else { preconditionFailure("validated before") }
-        return (app, channel)
-    }
 }
 
 struct HistoryList: AsyncParsableCommand {
@@ -58,26 +38,20 @@ struct HistoryList: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many.", valueName: "count"))
     var last = 20
 
-    @OptionGroup var folder: FolderOptions
-
-    @Flag(help: "Print them as JSON.")
-    var json = false
-
     func validate() throws {
         guard (1...10_000).contains(last) else { throw ValidationError("--last must be from 1 to 10000") }
     }
 
     func run() async throws {
-        try await reporting(json: json) {
-            let (app, channel) = place.names
-            _ = try AppRepository(app, in: folder.folder)
-            let entries = try await folder.desk()
-                .history(of: channel, in: app, below: nil, limit: last).entries
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let entries = try await place.folder.desk()
+                .history(of: place.channel, in: app, below: nil, limit: last).entries
             let console = Console.standardOutput
-            if json {
+            if place.json {
                 return console.line(JSON.fields([("releases", .array(entries.map(\.json)))]).pretty())
             }
-            guard !entries.isEmpty else { return console.line("nothing was published in \(channel) yet") }
+            guard !entries.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
             var table = Table([Table.Column("role", .right), "published", "by", "label", "commit", "patches"])
             for entry in entries {
                 table.add([
@@ -116,11 +90,6 @@ struct HistoryEdit: AsyncParsableCommand {
     @Flag(help: "Take the notes away.")
     var noNotes = false
 
-    @OptionGroup var folder: FolderOptions
-
-    @Flag(help: "Print the release's entry as JSON.")
-    var json = false
-
     func validate() throws {
         guard version >= 1 else { throw ValidationError("the version must be at least 1") }
         guard label == nil || !noLabel, notes == nil || !noNotes else {
@@ -132,8 +101,7 @@ struct HistoryEdit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reporting(json: json) {
-            let (app, channel) = place.names
+        try await reporting(json: place.json) {
             let edit = try NotesEdit(
                 Fields(
                     .fields([
@@ -143,11 +111,11 @@ struct HistoryEdit: AsyncParsableCommand {
                     of: "what is said"
                 )
             )
-            _ = try AppRepository(app, in: folder.folder)
-            let entry = try await folder.desk().edit(edit, of: version, in: channel, of: app, by: .here)
+            let app = try place.repository.app
+            let entry = try await place.folder.desk().edit(edit, of: version, in: place.channel, of: app, by: .here)
             let console = Console.standardOutput
-            if json { return console.line(entry.json.pretty()) }
-            console.line("\(channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")
+            if place.json { return console.line(entry.json.pretty()) }
+            console.line("\(place.channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")
         }
     }
 }

@@ -39,11 +39,13 @@ struct ParametersShow: AsyncParsableCommand {
         abstract: "Show what holds, and the tag that names it."
     )
 
-    @OptionGroup var options: ParametersOptions
+    @OptionGroup var place: ChannelOptions
 
     func run() async throws {
-        try await reporting(json: options.json) {
-            options.show(try options.repository.parameters(of: options.channel))
+        try await reporting(json: place.json) {
+            let state = try place.repository.parameters(of: place.channel)
+            if place.json { return Console.standardOutput.line(state.json.pretty()) }
+            state.write(to: .standardOutput)
         }
     }
 }
@@ -66,7 +68,7 @@ struct ParametersSet: AsyncParsableCommand {
     func validate() throws { _ = try changes() }
 
     func run() async throws {
-        try await reporting(json: options.of.json) { try await options.carryOut(.set(try changes())) }
+        try await reporting(json: options.place.json) { try await options.carryOut(.set(try changes())) }
     }
 
     private func changes() throws -> [ParameterName: ParameterValue] {
@@ -100,7 +102,7 @@ struct ParametersUnset: AsyncParsableCommand {
     func validate() throws { for name in names { _ = try ParameterName(argument: name) } }
 
     func run() async throws {
-        try await reporting(json: options.of.json) {
+        try await reporting(json: options.place.json) {
             let names = try names.map { try ParameterName(argument: $0) }
             try await options.carryOut(.unset(Set(names)))
         }
@@ -123,7 +125,7 @@ struct ParametersReplace: AsyncParsableCommand {
     @OptionGroup var options: ParametersChangeOptions
 
     func run() async throws {
-        try await reporting(json: options.of.json) {
+        try await reporting(json: options.place.json) {
             let bytes = try DiskFiles().read(FilePath(argument: file), limit: Limits.parameters)
             let values = try JSON.document(bytes, named: file, limit: Limits.parameters)
             try await options.carryOut(.replace(try [ParameterName: ParameterValue](values, of: file)))

@@ -170,21 +170,21 @@ struct CheckTests {
     }
 
     @Test(arguments: [
-        BusyFiles.Moment.Kind.opening("metadata/1.production.json"), .listing("targets/production/web/1.0.0"),
-        .opening(URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8)))),
+        WatchedFiles.Moment.opening("metadata/1.production.json"), .listing("targets/production/web/1.0.0"),
+        .opening(FilePath(URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8))))),
     ])
-    func `finds nothing wrong when garbage is collected beside it`(_ kind: BusyFiles.Moment.Kind) throws {
+    func `finds nothing wrong when garbage is collected beside it`(_ moment: WatchedFiles.Moment) throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
         let server = try server(on: files)
         let before = try server.treeFiles()
-        let busy = BusyFiles(files, before: kind.moment(in: server.folder.tree(of: server.repository.app))) {
+        let collector = Interruption(before: moment.below(server.folder.tree(of: server.repository.app))) {
             let rule = GarbageRule(keep: 0, protect: .zero)
             var collection = GarbageCollection(server.repository, by: rule, at: TestingServer.start)
             while try collection.step() {}
         }
-        #expect(try server.on(busy).repository.check().faults == [])
-        #expect(busy.wasBusy)
+        #expect(try server.on(collector.watch(files)).repository.check().faults == [])
+        #expect(try collector.happened)
         #expect(try server.treeFiles().isStrictSubset(of: before))
     }
 
@@ -321,4 +321,13 @@ private func fileNames(_ files: any FileOperations, _ folder: FilePath) throws -
         }
     }
     return found
+}
+
+extension WatchedFiles.Moment {
+    fileprivate func below(_ folder: FilePath) -> Self {
+        switch self {
+        case .opening(let name): .opening(folder.pushing(name))
+        case .listing(let name): .listing(folder.pushing(name))
+        }
+    }
 }

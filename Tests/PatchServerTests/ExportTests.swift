@@ -50,7 +50,7 @@ struct ExportTests {
         let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
         let next = try server.factory.release(Self.third, on: server.repository)
         // Lists are read when every role was.
-        let busy = BusyFiles(files, before: .opening(server.treePath(list))) {
+        let publisher = Interruption(before: .opening(server.treePath(list))) {
             if isTrust {
                 _ = try server.take(offered, key: .other)
             } else {
@@ -59,8 +59,8 @@ struct ExportTests {
         }
         let lists = try server.treeFiles().filter { $0.hasSuffix(".patchlist.json") }
         #expect(lists.count == 2)
-        let done = try server.on(busy).repository.export(to: ExportedTree.folder)
-        #expect(busy.wasBusy && done.roles.timestamp == 3)
+        let done = try server.on(publisher.watch(files)).repository.export(to: ExportedTree.folder)
+        #expect(try publisher.happened && done.roles.timestamp == 3)
         #expect(try PublishedState(of: server.repository).timestamp.header.version == 4)
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])

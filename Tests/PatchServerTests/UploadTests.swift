@@ -304,7 +304,8 @@ struct UploadTests {
         let (held, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let slow = NIOLockedValueBox<String?>(nil)
         let wasFreed = NIOLockedValueBox(false)
-        let files = WatchedFiles { path in
+        let files = WatchedFiles { moment in
+            guard case .opening(let path) = moment else { return }
             guard slow.withLockedValue({ $0.map { path.string.hasSuffix($0) } }) ?? false else { return }
             slow.withLockedValue { $0 = nil }
             held.signal()
@@ -334,7 +335,8 @@ struct UploadTests {
 
     @Test func `reads each list and manifest twice, to digest it and to look into it`() async throws {
         let opened = NIOLockedValueBox<[String: Int]>([:])
-        let files = WatchedFiles { path in
+        let files = WatchedFiles { moment in
+            guard case .opening(let path) = moment else { return }
             guard path.string.contains("/uploads/"), let name = path.lastComponent?.stem else { return }
             opened.withLockedValue { $0[name, default: 0] += 1 }
         }

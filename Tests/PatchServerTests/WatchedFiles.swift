@@ -1,18 +1,31 @@
+import NIOConcurrencyHelpers
 import PatchStore
 import SystemPackage
 
-/// A real disk of which a test sees each file that is opened to be read, and may hold the reader up there.
+/// A disk of which a test is told just before each file is opened to be read and each folder is listed, and may hold the
+/// reader up there.
 struct WatchedFiles: FileOperations {
-    private let disk = DiskFiles()
-    private let opening: @Sendable (FilePath) -> Void
+    enum Moment: Equatable, Sendable {
+        case opening(FilePath)
+        case listing(FilePath)
+    }
 
-    init(_ opening: @escaping @Sendable (FilePath) -> Void) {
-        self.opening = opening
+    private let disk: any FileOperations
+    private let reached: @Sendable (Moment) -> Void
+
+    init(_ disk: any FileOperations = DiskFiles(), _ reached: @escaping @Sendable (Moment) -> Void) {
+        self.disk = disk
+        self.reached = reached
     }
 
     func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader {
-        opening(path)
+        reached(.opening(path))
         return try disk.open(path, limit: limit)
+    }
+
+    func list(_ directory: FilePath) throws(FileError) -> [String] {
+        reached(.listing(directory))
+        return try disk.list(directory)
     }
 
     func status(of path: FilePath) throws(FileError) -> FileStatus? { try disk.status(of: path) }
@@ -20,8 +33,6 @@ struct WatchedFiles: FileOperations {
     func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?] {
         try disk.identities(of: paths, below: root)
     }
-
-    func list(_ directory: FilePath) throws(FileError) -> [String] { try disk.list(directory) }
 
     func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {
         try disk.write(bytes, to: path, permissions: permissions)
@@ -58,4 +69,35 @@ struct WatchedFiles: FileOperations {
 
     func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch { try disk.beginBatch(on: directory) }
     func syncDirectory(_ directory: FilePath) throws(FileError) { try disk.syncDirectory(directory) }
+}
+
+/// Somebody else who gets a word in, once, just before a moment of a watched disk.
+final class Interruption: Sendable {
+    private let moment: WatchedFiles.Moment
+    private let work: NIOLockedValueBox<(@Sendable () throws -> Void)?>
+    private let failure = NIOLockedValueBox<(any Error)?>(nil)
+
+    init(before moment: WatchedFiles.Moment, _ work: @escaping @Sendable () throws -> Void) {
+        self.moment = moment
+        self.work = NIOLockedValueBox(work)
+    }
+
+    /// Whether the moment came, and the word was said without an error.
+    var happened: Bool {
+        get throws {
+            if let error = failure.withLockedValue({ $0 }) { throw error }
+            return work.withLockedValue { $0 == nil }
+        }
+    }
+
+    func watch(_ disk: any FileOperations) -> WatchedFiles {
+        WatchedFiles(disk) { [self] reached in
+            guard reached == moment else { return }
+            let work = work.withLockedValue { work in
+                defer { work = nil }
+                return work
+            }
+            do { try work?() } catch { failure.withLockedValue { $0 = error } }
+        }
+    }
 }

@@ -1,0 +1,46 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import Terminal
+
+/// One channel of one app of a server, and how what is there is printed.
+struct ChannelOptions: ParsableArguments {
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"))
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp("The channel.", valueName: "channel"),
+        transform: { text in
+            guard let channel = ChannelName(text) else { throw ValidationError("--channel \(ChannelName.rule)") }
+            return channel
+        }
+    )
+    var channel: ChannelName
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
+
+    var repository: AppRepository {
+        get throws { try AppRepository(try folder.app(named: app), in: folder.folder) }
+    }
+}
+
+extension FolderOptions {
+    /// The app that is named, or the only one there is.
+    func app(named name: String?) throws -> AppID {
+        if let name {
+            guard let app = AppID(name) else { throw ValidationError("--app \(AppID.rule)") }
+            return app
+        }
+        let all = try folder.allApps(files: DiskFiles())
+        guard let only = all.first else { throw Failure.noApps(in: folder) }
+        guard all.count == 1 else {
+            throw ValidationError("--app is needed: this server has \(all.map(\.text).joined(separator: ", "))")
+        }
+        return only
+    }
+}
