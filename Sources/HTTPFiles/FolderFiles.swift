@@ -33,13 +33,13 @@ package struct FolderFiles: Sendable {
     ///
     /// Blocks for as long as the disk takes.
     package func lookUp(_ path: RequestPath) throws(FolderFilesError) -> Found? {
-        guard !path.hasTrailingSlash, !path.segments.contains(where: { $0.hasPrefix(".") }) else { return nil }
-        var file = root
-        for segment in path.segments {
-            // A segment holds no slash and no NUL, so this adds one name or, for an empty path, none.
-            guard let name = FilePath.Component(segment), name.kind == .regular else { return nil }
-            file.append(name)
-        }
+        // A segment without a dot, a slash and a NUL adds one name.
+        guard !path.hasTrailingSlash,
+            path.segments.allSatisfy({
+                !$0.isEmpty && !$0.hasPrefix(".") && !$0.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+            })
+        else { return nil }
+        let file = FilePath("\(root.string)/\(path.segments.joined(separator: "/"))")
         do throws(OpenFileError) {
             let open = try OpenFile(file, below: root)
             return Found(root: root, path: file, size: open.size, modified: open.modified)

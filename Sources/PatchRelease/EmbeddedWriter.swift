@@ -55,9 +55,9 @@ package struct EmbeddedWriter: Sendable {
         return try NewFolder(output, replacing: replaces, files: files).made { (new) throws(SigningError) in
             try onDisk { () throws(FileError) in
                 try filling(new, with: (copies.map(\.name) + documents.map(\.name))) { () throws(FileError) in
-                    for (name, source) in copies { try files.copy(source, to: new.appending(name)) }
+                    for (name, source) in copies { try files.copy(source, to: new.at(name)) }
                     for (name, bytes) in documents {
-                        try files.write(bytes, to: new.appending(name), permissions: .sealed)
+                        try files.write(bytes, to: new.at(name), permissions: .sealed)
                     }
                 }
             }
@@ -113,7 +113,7 @@ package struct EmbeddedWriter: Sendable {
         throws(FileError)
     {
         let parts = Set(names.map { $0.split(separator: "/").dropLast().joined(separator: "/") })
-        let folders = parts.sorted().map { $0.isEmpty ? folder : folder.appending($0) }
+        let folders = parts.sorted().map { $0.isEmpty ? folder : folder.at($0) }
         for folder in folders { try files.makeDirectory(folder, permissions: .readableDirectory) }
         try body()
         for folder in folders { try files.syncDirectory(folder) }
@@ -130,7 +130,7 @@ extension RootOfTrust {
     ///
     /// - Parameter file: another root.json; it must be signed by itself, and for this app.
     package func shippedRoot(_ file: FilePath?, files: any FileOperations) throws(SigningError) -> [UInt8] {
-        let path = file ?? folder.appending(Self.rootFile)
+        let path = file ?? folder.at(Self.rootFile)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.root) }
         do throws(TrustError) {
             let root = try TrustedMetadata(trustedRoot: bytes, at: ReferenceTime.never).root

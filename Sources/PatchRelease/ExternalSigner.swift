@@ -26,10 +26,10 @@ struct ExternalSigner: Sendable {
 
     init(_ file: FilePath, hiding hidden: [String] = [], files: any FileOperations) throws(SigningError) {
         let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
-        let folder = file.removingLastComponent()
+        let folder = file.parent
         let publicFile: FilePath
         do throws(DescriptionError) {
-            let name = file.lastComponent?.string ?? file.string
+            let name = file.name ?? file.string
             let document = try YAMLDocument(bytes, named: name)
             do throws(FormatError) {
                 let fields = try Fields(document.json, of: name)

@@ -6,8 +6,8 @@ extension FileOperations {
     ///
     /// Afterwards: the new folder stands there, durably; after an error the old one.
     func putFolder(_ new: FilePath, at output: FilePath, replaces: Bool) throws(FileError) {
-        let parent = output.removingLastComponent()
-        let old = parent.appending(".\(output.lastComponent?.string ?? "").old")
+        let parent = output.parent
+        let old = parent.at(".\(output.name ?? "").old")
         // rename(2) puts no directory in the place of a full one, so the old one steps aside first.
         let steppedAside = replaces ? try status(of: output) != nil : false
         if steppedAside {

@@ -18,7 +18,7 @@ package struct FolderScan: Equatable, Sendable {
         while let next = open.popLast() {
             let names = try onDisk { () throws(FileError) in try disk.list(next.folder) }
             for name in names {
-                let file = next.folder.appending(name)
+                let file = next.folder.at(name)
                 let status = try onDisk { () throws(FileError) in try disk.status(of: file) }
                 // A name that is not UTF-8 was read with replacement characters, so nothing has it.
                 guard let status else { throw .bundle(.notUTF8(in: next.folder)) }

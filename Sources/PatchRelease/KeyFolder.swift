@@ -23,8 +23,8 @@ package struct KeyFolder: Sendable {
 
     package static func next(_ name: String) -> String { "\(name).next" }
 
-    package func privateFile(_ name: String) -> FilePath { folder.appending("\(name).key") }
-    package func publicFile(_ name: String) -> FilePath { folder.appending("\(name).pub") }
+    package func privateFile(_ name: String) -> FilePath { folder.at("\(name).key") }
+    package func publicFile(_ name: String) -> FilePath { folder.at("\(name).pub") }
 
     package func hasPrivateKey(_ name: String) throws(SigningError) -> Bool {
         try exists(privateFile(name))
@@ -35,7 +35,7 @@ package struct KeyFolder: Sendable {
         let names = try onDisk { () throws(FileError) in try files.list(folder) }
         var found: [(name: String, key: PublicKey)] = []
         for name in names where name.hasSuffix(".pub") {
-            guard let key = try? publicKey(at: folder.appending(name)) else { continue }
+            guard let key = try? publicKey(at: folder.at(name)) else { continue }
             found.append((String(name.dropLast(4)), key))
         }
         return found
@@ -108,12 +108,12 @@ package struct KeyFolder: Sendable {
     /// - Parameter withKey: false when the private file is another key's already.
     private func retire(_ name: String, withKey: Bool) throws(SigningError) {
         guard let id = try retiredID(name, withKey: withKey) else { return }
-        let folder = folder.appending(Self.retired)
+        let folder = folder.at(Self.retired)
         let label = "\(name)-\(id)"
         try onDisk { () throws(FileError) in
             try files.makeDirectory(folder)
             for (file, kind) in (withKey ? [(privateFile(name), "key")] : []) + [(publicFile(name), "pub")] {
-                let place = folder.appending("\(label).\(kind)")
+                let place = folder.at("\(label).\(kind)")
                 guard try files.status(of: file) != nil, try files.status(of: place) == nil else { continue }
                 try files.link(file, to: place)
             }

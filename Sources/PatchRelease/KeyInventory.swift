@@ -57,7 +57,7 @@ package struct KeyInventory: Sendable {
         in folder: FilePath,
         files: any FileOperations
     ) throws(SigningError) -> (holding: Holding, publicKey: PublicKey?)? {
-        let file = folder.appending(name)
+        let file = folder.at(name)
         let stem = file.stem ?? ""
         switch file.extension {
         case "key":
@@ -66,7 +66,7 @@ package struct KeyInventory: Sendable {
                 return (.clear, try PrivateKey(pem: pem, passphrase: nil).publicKey)
             } catch .needsPassphrase {
                 let known = names.contains("\(stem).pub")
-                return (.encrypted, known ? try PublicKey(file: folder.appending("\(stem).pub"), files: files) : nil)
+                return (.encrypted, known ? try PublicKey(file: folder.at("\(stem).pub"), files: files) : nil)
             } catch { throw .key(file, error) }
         case KeyReference.signerExtension: return (.command, try ExternalSigner(file, files: files).publicKey)
         case "pub":

@@ -13,8 +13,8 @@ package struct KeyMaker: Sendable {
     /// - Throws: `.exists` when a key of that name is there, `.keyName` for what is no name.
     package init(_ name: String, in folder: FilePath, files: any FileOperations) throws(SigningError) {
         guard Self.isName(name) else { throw .keyName(name) }
-        keyFile = folder.appending("\(name).key")
-        publicFile = folder.appending("\(name).pub")
+        keyFile = folder.at("\(name).key")
+        publicFile = folder.at("\(name).pub")
         self.folder = folder
         self.files = files
         for path in [keyFile, publicFile] {

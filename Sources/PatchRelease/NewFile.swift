@@ -10,8 +10,8 @@ extension FileOperations {
         to path: FilePath,
         permissions: FilePermissions
     ) throws(SigningError) {
-        let folder = path.removingLastComponent()
-        let sibling = folder.appending(".\(path.lastComponent?.string ?? "").new")
+        let folder = path.parent
+        let sibling = folder.at(".\(path.name ?? "").new")
         do throws(FileError) {
             do throws(FileError) {
                 try removeIfPresent(sibling)

@@ -25,7 +25,7 @@ struct NewFolder: Sendable {
     ///
     /// - Parameter fill: makes the folder that it is given the name of.
     func made<Value>(_ fill: (FilePath) throws(SigningError) -> Value) throws(SigningError) -> Value {
-        let new = path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "new").new")
+        let new = path.parent.at(".\(path.name ?? "new").new")
         do throws(SigningError) {
             try onDisk { () throws(FileError) in try files.removeTree(new) }
             let value = try fill(new)

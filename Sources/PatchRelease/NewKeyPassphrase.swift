@@ -23,7 +23,7 @@ extension KeyFolder {
 
     private func privateFiles() throws(SigningError) -> [FilePath] {
         try onDisk { () throws(FileError) in try files.list(folder) }.filter { $0.hasSuffix(".key") }
-            .map { folder.appending($0) }
+            .map { folder.at($0) }
     }
 
     private func isEncrypted(_ file: FilePath) throws(SigningError) -> Bool {

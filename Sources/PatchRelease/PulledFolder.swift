@@ -30,7 +30,7 @@ package struct PulledFolder: Sendable {
             try onDisk { () throws(FileError) in try files.makeDirectory(new) }
             var verified: [VerifiedRelease] = []
             for (name, release) in releases {
-                let folder = new.appending(name)
+                let folder = new.at(name)
                 try onDisk { () throws(FileError) in try release.write(to: folder, files: files) }
                 verified.append(try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files))
             }

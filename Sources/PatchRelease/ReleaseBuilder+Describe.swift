@@ -16,7 +16,7 @@ struct DescribedContents: Sendable {
 extension ReleaseDescription {
     /// Reads `release.yaml` in `folder`.
     package init(folder: FilePath, files: any FileOperations) throws(SigningError) {
-        let path = folder.appending(Self.fileName)
+        let path = folder.at(Self.fileName)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.releaseDescription) }
         do throws(DescriptionError) {
             self = try ReleaseDescription(bytes, named: path.string)

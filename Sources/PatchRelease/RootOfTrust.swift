@@ -27,7 +27,7 @@ package struct RootOfTrust: Sendable {
         observe: CheckObserver? = nil
     ) throws(SigningError) {
         func envelope(_ name: String, role: String, limit: Int) throws(SigningError) -> Envelope {
-            let path = folder.appending(name)
+            let path = folder.at(name)
             guard try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil else {
                 throw .noKey(name, in: folder)
             }
@@ -38,14 +38,14 @@ package struct RootOfTrust: Sendable {
         }
         let rootEnvelope = try envelope(Self.rootFile, role: "root", limit: Limits.root)
         let targetsEnvelope = try envelope(Self.targetsFile, role: "targets", limit: Limits.targetsRole)
-        var place = folder.appending(Self.rootFile)
+        var place = folder.at(Self.rootFile)
         do throws(TrustError) {
             let root = try Self.parsed { () throws(FormatError) in try RootRole(rootEnvelope) }
             try root.keys(of: "root").check(rootEnvelope, role: "root", rule: .rootSignature, observe: observe)
             guard let app = root.app else {
                 throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
             }
-            place = folder.appending(Self.targetsFile)
+            place = folder.at(Self.targetsFile)
             let roles = try Self.parsed { () throws(FormatError) in
                 try TopRoles(root: rootEnvelope, targets: targetsEnvelope)
             }
@@ -83,7 +83,7 @@ package struct RootOfTrust: Sendable {
 
     package func delegation(to channel: ChannelName) throws(SigningError) -> Delegation {
         guard let delegation = targets.delegation(to: channel.text) else {
-            throw .rootOfTrust(folder.appending(Self.targetsFile), .notDelegated(role: channel.text))
+            throw .rootOfTrust(folder.at(Self.targetsFile), .notDelegated(role: channel.text))
         }
         return delegation
     }

@@ -39,7 +39,7 @@ package struct RootOfTrustMaker: Sendable {
         self.folder = folder
         self.files = files
         for name in fileNames {
-            let path = folder.appending(name)
+            let path = folder.at(name)
             if try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil { throw .exists(path) }
         }
     }
@@ -59,7 +59,7 @@ package struct RootOfTrustMaker: Sendable {
             (name) throws(SigningError) in
             do throws(KeyError) {
                 return (name, try PrivateKey.generate(.rsa(bits: bits)))
-            } catch { throw .key(folder.appending("\(name).key"), error) }
+            } catch { throw .key(folder.at("\(name).key"), error) }
         }
         return Dictionary(made) { first, _ in first }
     }
@@ -115,18 +115,18 @@ package struct RootOfTrustMaker: Sendable {
         _ contents: [(name: String, bytes: [UInt8], permissions: FilePermissions)]
     ) throws(FileError) {
         try files.makeDirectory(folder)
-        let staging = folder.appending(".init.new")
+        let staging = folder.at(".init.new")
         try files.removeTree(staging)
         var named: [FilePath] = []
         do throws(FileError) {
             try files.makeDirectory(staging)
             for (name, bytes, permissions) in contents {
-                try files.write(bytes, to: staging.appending(name), permissions: permissions)
+                try files.write(bytes, to: staging.at(name), permissions: permissions)
             }
             for (name, _, _) in contents {
                 // link(2) refuses a name that somebody else has taken meanwhile; rename(2) would replace it.
-                try files.link(staging.appending(name), to: folder.appending(name))
-                named.append(folder.appending(name))
+                try files.link(staging.at(name), to: folder.at(name))
+                named.append(folder.at(name))
             }
             try files.syncDirectory(folder)
         } catch {

@@ -88,13 +88,13 @@ extension TrustFolder {
     }
 
     private func read(_ name: String, limit: Int) throws(SigningError) -> [UInt8] {
-        try onDisk { () throws(FileError) in try files.read(folder.appending(name), limit: limit) }
+        try onDisk { () throws(FileError) in try files.read(folder.at(name), limit: limit) }
     }
 
     private func envelope(_ bytes: [UInt8], role: String, limit: Int) throws(SigningError) -> Envelope {
         do throws(FormatError) {
             return try Envelope(bytes, role: role, limit: limit)
-        } catch { throw .rootOfTrust(folder.appending("\(role).json"), .malformed(error)) }
+        } catch { throw .rootOfTrust(folder.at("\(role).json"), .malformed(error)) }
     }
 
     private func parsed(_ root: Envelope, at path: FilePath) throws(SigningError) -> RootRole {
@@ -103,12 +103,12 @@ extension TrustFolder {
 
     /// Nil when the file is not there.
     private func version(in name: String, role: String, limit: Int) throws(SigningError) -> TrustDraft.Version? {
-        let status = try onDisk { () throws(FileError) in try files.status(of: folder.appending(name)) }
+        let status = try onDisk { () throws(FileError) in try files.status(of: folder.at(name)) }
         guard status != nil else { return nil }
         let envelope = try envelope(try read(name, limit: limit), role: role, limit: limit)
         do throws(FormatError) {
             let version = try Fields(envelope.signed, of: role).integer("version", in: 1...(1 << 53 - 1))
             return TrustDraft.Version(version: version, sha256: envelope.identity)
-        } catch { throw .rootOfTrust(folder.appending(name), .malformed(error)) }
+        } catch { throw .rootOfTrust(folder.at(name), .malformed(error)) }
     }
 }

@@ -23,7 +23,7 @@ package struct TrustFolder: Sendable {
         self.files = files
     }
 
-    package var draftPath: FilePath { folder.appending(Self.draftFile) }
+    package var draftPath: FilePath { folder.at(Self.draftFile) }
 
     /// The rules, with the entry keys that the folder knows.
     package func rules() throws(SigningError) -> TrustRules {
@@ -36,7 +36,7 @@ package struct TrustFolder: Sendable {
     /// The current roles, verified; nil when the folder has neither yet.
     package func current() throws(SigningError) -> TopRoles? {
         let status = try onDisk { () throws(FileError) in
-            try files.status(of: folder.appending(RootOfTrust.rootFile))
+            try files.status(of: folder.at(RootOfTrust.rootFile))
         }
         guard status != nil else { return nil }
         return try RootOfTrust(folder: folder, policy: policy, files: files).roles
@@ -72,8 +72,8 @@ package struct TrustFolder: Sendable {
         }
         try onDisk { () throws(FileError) in
             try files.replace(
-                path.lastComponent?.string ?? Self.draftFile,
-                in: path.removingLastComponent(),
+                path.name ?? Self.draftFile,
+                in: path.parent,
                 with: draft.fileBytes,
                 permissions: .publicFile
             )

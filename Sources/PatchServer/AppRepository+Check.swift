@@ -124,15 +124,15 @@ private struct RepairSources {
         self.repository = repository
         let (files, app, folder) = (repository.files, repository.app, repository.folder)
         do throws(FileError) {
-            var folders = given + given.map { $0.appending(app.text) }
+            var folders = given + given.map { $0.at(app.text) }
             let drafts = folder.drafts(of: app)
             for channel in try files.status(of: drafts) == nil ? [] : try files.list(drafts) {
-                for version in try files.list(drafts.appending(channel)) {
-                    folders.append(drafts.appending(channel).appending(version))
+                for version in try files.list(drafts.at(channel)) {
+                    folders.append(drafts.at(channel).at(version))
                 }
             }
             for other in try files.list(folder.tree) where other != app.text {
-                folders.append(folder.tree.appending(other))
+                folders.append(folder.tree.at(other))
             }
             self.folders = folders
         } catch { throw .file(error) }
@@ -157,10 +157,10 @@ private struct RepairSources {
 
     private func candidates(of wanted: TreeFault.Wanted) -> [FilePath] {
         let inTree = TreePath(repository.app, wanted.file).path
-        var paths = folders.map { $0.appending(inTree) }
+        var paths = folders.map { $0.at(inTree) }
         switch wanted.file {
-        case .target(let path, _): paths += folders.map { $0.appending("targets/\(path)") }
-        case .role: paths += folders.map { $0.appending("role.json") }
+        case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
+        case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.anchorFile, at: 0)
         case .object, .timestamp: break
         }

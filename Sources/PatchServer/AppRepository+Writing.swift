@@ -32,8 +32,8 @@ extension AppRepository {
     private func keep(_ bytes: [UInt8], as name: String, _ change: inout TreeChange) throws(ServerError) {
         do throws(FileError) {
             try files.makeDirectory(records)
-            if try files.status(of: records.appending(name)) != nil,
-                (try? files.read(records.appending(name), limit: bytes.count)) == bytes
+            if try files.status(of: records.at(name)) != nil,
+                (try? files.read(records.at(name), limit: bytes.count)) == bytes
             {
                 return try files.syncDirectory(records)
             }

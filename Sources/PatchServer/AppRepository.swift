@@ -58,9 +58,9 @@ package struct AppRepository: Sendable {
     }
 
     var records: FilePath { folder.records(of: app) }
-    var anchorFile: FilePath { records.appending("root.json") }
-    var labelsFile: FilePath { records.appending("labels.json") }
-    package var onlineKeyFile: FilePath { records.appending("online.key") }
+    var anchorFile: FilePath { records.at("root.json") }
+    var labelsFile: FilePath { records.at("labels.json") }
+    package var onlineKeyFile: FilePath { records.at("online.key") }
 
     func exists(_ path: FilePath) throws(ServerError) -> Bool {
         do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }

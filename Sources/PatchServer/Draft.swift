@@ -46,7 +46,7 @@ extension AppRepository {
     }
 
     package func draft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
-        let folder = folder.drafts(of: app, channel: channel).appending("\(version)")
+        let folder = folder.drafts(of: app, channel: channel).at("\(version)")
         guard try exists(folder) else { return nil }
         do throws(ReleaseError) {
             return Draft(release: try SignedRelease(folder: folder, files: files), folder: folder)
@@ -58,13 +58,13 @@ extension AppRepository {
     /// Afterwards: durable, whole, under its name.
     func keep(_ release: SignedRelease) throws(ServerError) {
         let channel = folder.drafts(of: app, channel: release.header.channel)
-        let kept = channel.appending("\(release.header.roleVersion)")
+        let kept = channel.at("\(release.header.roleVersion)")
         do throws(FileError) {
             if try files.status(of: kept) != nil {
                 try release.writeRole(to: kept, files: files)
                 return
             }
-            let new = folder.incoming.appending("draft")
+            let new = folder.incoming.at("draft")
             try files.removeTree(folder.incoming)
             try files.makeDirectory(folder.incoming)
             try release.write(to: new, files: files)
@@ -78,7 +78,7 @@ extension AppRepository {
 
     /// Whether something stands in a draft's place, be it damaged.
     package func hasDraft(of channel: ChannelName, version: Int) throws(ServerError) -> Bool {
-        try exists(folder.drafts(of: app, channel: channel).appending("\(version)"))
+        try exists(folder.drafts(of: app, channel: channel).at("\(version)"))
     }
 
     /// Gives one draft up, also one that cannot be read.
@@ -110,7 +110,7 @@ extension AppRepository {
         try files.removeTree(folder.incoming)
         try files.makeDirectory(folder.incoming)
         for version in versions {
-            try files.rename(channel.appending("\(version)"), to: folder.incoming.appending("draft\(version)"))
+            try files.rename(channel.at("\(version)"), to: folder.incoming.at("draft\(version)"))
         }
         try files.syncDirectory(channel)
         try files.removeTree(folder.incoming)
@@ -121,7 +121,7 @@ extension SignedRelease {
     /// Every directory that holds a file of the release.
     fileprivate func directories(below folder: FilePath) -> [FilePath] {
         let paths = objects.keys.map { URLLayout.object($0) } + targets.keys.map { "targets/\($0)" }
-        return Set(paths.map { folder.appending($0).removingLastComponent().string }).sorted().map { FilePath($0) } + [
+        return Set(paths.map { folder.at($0).parent.string }).sorted().map { FilePath($0) } + [
             folder
         ]
     }

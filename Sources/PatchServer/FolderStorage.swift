@@ -25,7 +25,7 @@ struct FolderStorage: TreeStorage {
     var rereads = true
 
     private func path(of file: TreePath.File) -> FilePath {
-        tree.appending(TreePath(app, file).path)
+        tree.at(TreePath(app, file).path)
     }
 
     func status(of file: TreePath.File) throws(ServerError) -> StoredFile? {
@@ -48,7 +48,7 @@ struct FolderStorage: TreeStorage {
 
     func roles() throws(ServerError) -> [TreePath.File] {
         do throws(FileError) {
-            return try files.list(tree.appending("metadata")).compactMap { TreePath.role(named: $0) }
+            return try files.list(tree.at("metadata")).compactMap { TreePath.role(named: $0) }
         } catch { throw .file(error) }
     }
 }
@@ -63,7 +63,7 @@ extension FolderStorage {
             var wanted: [TreeWrite] = []
             for write in part {
                 // Also of what stands: whoever wrote it may have been stopped before its name was durable.
-                directories.insert(path(of: write.file).removingLastComponent().string)
+                directories.insert(path(of: write.file).parent.string)
                 let standing = try standing(write)
                 if standing != .right { wanted.append(write) }
                 if standing == .wrong, write.file.digest != nil {
@@ -83,7 +83,7 @@ extension FolderStorage {
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
         let standing = try read(.timestamp, limit: Limits.timestamp)
         if standing == timestamp {
-            do throws(FileError) { try files.syncDirectory(path(of: .timestamp).removingLastComponent()) } catch {
+            do throws(FileError) { try files.syncDirectory(path(of: .timestamp).parent) } catch {
                 throw .file(error)
             }
             return .nothing
@@ -134,17 +134,17 @@ extension FolderStorage {
         } catch { throw .file(error) }
         var size = 0
         for (number, write) in writes.enumerated() {
-            size += try fill(incoming.appending("\(number)"), with: write, isAlone: batch == nil)
+            size += try fill(incoming.at("\(number)"), with: write, isAlone: batch == nil)
         }
         do throws(FileError) {
             try batch?.sync()
             for (number, write) in writes.enumerated() {
                 let destination = path(of: write.file)
-                let directory = destination.removingLastComponent()
+                let directory = destination.parent
                 if made.insert(directory.string).inserted {
                     try files.makeDirectory(directory, permissions: .sharedDirectory)
                 }
-                try files.rename(incoming.appending("\(number)"), to: destination)
+                try files.rename(incoming.at("\(number)"), to: destination)
             }
         } catch { throw .file(error) }
         return size
@@ -217,11 +217,11 @@ extension FolderStorage {
     /// Syncs a directory of what was removed; one of targets that holds nothing any more goes.
     private func settle(_ directory: String) throws(FileError) {
         var directory = directory
-        while directory.hasPrefix("targets/"), try files.list(tree.appending(directory)).isEmpty {
-            try files.removeTree(tree.appending(directory))
+        while directory.hasPrefix("targets/"), try files.list(tree.at(directory)).isEmpty {
+            try files.removeTree(tree.at(directory))
             directory = String(directory[..<(directory.lastIndex(of: "/") ?? directory.startIndex)])
         }
-        try files.syncDirectory(tree.appending(directory))
+        try files.syncDirectory(tree.at(directory))
     }
 
     func removeHalfWritten() throws(ServerError) -> [Int] {
@@ -229,7 +229,7 @@ extension FolderStorage {
             guard try files.status(of: incoming) != nil else { return [] }
             var sizes: [Int] = []
             for name in try files.list(incoming) {
-                sizes.append(try files.identity(of: incoming.appending(name))?.size ?? 0)
+                sizes.append(try files.identity(of: incoming.at(name))?.size ?? 0)
             }
             try files.removeTree(incoming)
             return sizes

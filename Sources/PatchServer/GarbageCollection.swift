@@ -105,8 +105,8 @@ package struct GarbageCollection: Sendable {
         do throws(FileError) {
             var found: [String: FileIdentity?] = [:]
             for channel in try files.status(of: drafts) == nil ? [] : try files.list(drafts) {
-                for version in try files.list(drafts.appending(channel)) {
-                    let role = drafts.appending(channel).appending(version).appending("role.json")
+                for version in try files.list(drafts.at(channel)) {
+                    let role = drafts.at(channel).at(version).at("role.json")
                     found["\(channel)/\(version)"] = .some(try files.identity(of: role))
                 }
             }

@@ -50,10 +50,10 @@ package struct OfferedTrust: Sendable {
         do throws(FileError) {
             let numbered = try files.list(folder).compactMap(Self.version).sorted().suffix(Limits.rootRotations + 1)
             for version in numbered {
-                earlier[version] = try files.read(folder.appending("\(version).root.json"), limit: Limits.root)
+                earlier[version] = try files.read(folder.at("\(version).root.json"), limit: Limits.root)
             }
-            root = try files.read(folder.appending("root.json"), limit: Limits.root)
-            targets = try files.read(folder.appending("targets.json"), limit: Limits.targetsRole)
+            root = try files.read(folder.at("root.json"), limit: Limits.root)
+            targets = try files.read(folder.at("targets.json"), limit: Limits.targetsRole)
         } catch { throw .file(error) }
         try self.init(root: root, earlier: earlier, targets: targets)
     }

@@ -23,25 +23,25 @@ package struct ServerFolder: Hashable, Sendable {
         self.root = root
     }
 
-    package var lock: FilePath { root.appending("lock") }
-    package var tree: FilePath { root.appending("tree") }
-    package var incoming: FilePath { root.appending("incoming") }
-    package var recordsFile: FilePath { root.appending("records.sqlite") }
-    package var uploads: FilePath { root.appending("uploads") }
-    package var apps: FilePath { root.appending("apps") }
+    package var lock: FilePath { root.at("lock") }
+    package var tree: FilePath { root.at("tree") }
+    package var incoming: FilePath { root.at("incoming") }
+    package var recordsFile: FilePath { root.at("records.sqlite") }
+    package var uploads: FilePath { root.at("uploads") }
+    package var apps: FilePath { root.at("apps") }
 
-    package func tree(of app: AppID) -> FilePath { tree.appending(app.text) }
+    package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
     /// Where an app's published tree is read and written: everything of it goes through here, but serving.
     func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
         FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
     }
 
-    package func records(of app: AppID) -> FilePath { apps.appending(app.text) }
+    package func records(of app: AppID) -> FilePath { apps.at(app.text) }
 
-    package func drafts(of app: AppID) -> FilePath { root.appending("drafts").appending(app.text) }
+    package func drafts(of app: AppID) -> FilePath { root.at("drafts").at(app.text) }
 
     package func drafts(of app: AppID, channel: ChannelName) -> FilePath {
-        drafts(of: app).appending(channel.text)
+        drafts(of: app).at(channel.text)
     }
 
     /// Makes the folder itself where there is none.
@@ -73,7 +73,7 @@ package struct ServerFolder: Hashable, Sendable {
             var found: [AppID] = []
             for name in try files.list(apps) {
                 guard let app = AppID(name) else { continue }
-                if try files.status(of: records(of: app).appending("root.json")) != nil { found.append(app) }
+                if try files.status(of: records(of: app).at("root.json")) != nil { found.append(app) }
             }
             return found
         } catch { throw .file(error) }

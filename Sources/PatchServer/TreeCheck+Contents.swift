@@ -168,10 +168,10 @@ extension TreeCheck {
                 report.faults.append(TreeFault(path, .stranger, "it is no channel"))
                 continue
             }
-            for version in (try? files.list(folder.appending(name))) ?? [] {
+            for version in (try? files.list(folder.at(name))) ?? [] {
                 do throws(ServerError) {
                     guard let number = Int(version) else {
-                        throw .file(.notDirectory(.read, folder.appending(version)))
+                        throw .file(.notDirectory(.read, folder.at(version)))
                     }
                     _ = try repository.draft(of: channel, version: number)
                 } catch { report.faults.append(TreeFault("\(path)/\(version)", .record, "\(error)")) }

@@ -25,8 +25,8 @@ struct TreeExport {
         self.files = files
         storage = FolderStorage(
             app: app,
-            tree: folder.appending(app.text),
-            incoming: folder.appending(".incoming"),
+            tree: folder.at(app.text),
+            incoming: folder.at(".incoming"),
             files: files,
             objectPermissions: .sharedFile,
             rereads: rereading

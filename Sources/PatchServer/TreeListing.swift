@@ -59,7 +59,7 @@ extension TreeListing {
         _ disk: any FileOperations
     ) throws(FileError) {
         let names: [String]
-        do throws(FileError) { names = try disk.list(folder.isEmpty ? tree : tree.appending(folder)) } catch .notFound {
+        do throws(FileError) { names = try disk.list(folder.isEmpty ? tree : tree.at(folder)) } catch .notFound {
             return
         }
         let paths = names.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
@@ -71,7 +71,7 @@ extension TreeListing {
                 }
                 files[file] = File(size: identity.size, modified: UTCTime(nanoseconds: identity.modified))
             } else {
-                switch try disk.status(of: tree.appending(path))?.kind {
+                switch try disk.status(of: tree.at(path))?.kind {
                 case .directory: try add(path, of: app, in: tree, disk)
                 case .file, .symbolicLink, .other: strangers.append(path)
                 // It is gone since its folder was listed.

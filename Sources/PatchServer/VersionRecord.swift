@@ -96,7 +96,7 @@ extension VersionRecord {
 
 extension AppRepository {
     func versionRecord() throws(ServerError) -> VersionRecord {
-        let path = records.appending(VersionRecord.name)
+        let path = records.at(VersionRecord.name)
         guard try exists(path) else { return VersionRecord() }
         let bytes = try read(path, limit: Limits.stateFile)
         do throws(FormatError) { return try VersionRecord(bytes) } catch { throw .record(app, error) }

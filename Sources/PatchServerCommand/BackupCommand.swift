@@ -45,7 +45,7 @@ struct BackupCommand: AsyncParsableCommand {
             for name in [half.string, half.string + "-journal"] { try DiskFiles().removeIfPresent(FilePath(name)) }
             try SQLiteRecords(folder.folder.recordsFile).backUp(to: half)
             try DiskFiles().rename(half, to: copy)
-            try DiskFiles().syncDirectory(copy.removingLastComponent())
+            try DiskFiles().syncDirectory(copy.parent)
             Console.standardOutput.line("copied to \(printable(copy.string))")
         }
     }

@@ -111,7 +111,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     private static func locked(_ target: FilePath) throws -> StoreLock {
         try DiskFiles().makeDirectory(target, permissions: FilePermissions(rawValue: 0o755))
-        do throws(StoreLockError) { return try StoreLock(target.appending(".lock")) } catch {
+        do throws(StoreLockError) { return try StoreLock(target.at(".lock")) } catch {
             throw ExportError.locked(error)
         }
     }
@@ -120,7 +120,7 @@ struct ExportCommand: AsyncParsableCommand {
 extension Export {
     fileprivate func lines(to target: FilePath) -> [String] {
         [
-            "\(app) in \(printable(target.appending(app.text).string))",
+            "\(app) in \(printable(target.at(app.text).string))",
             "  wrote \(change.files) files, \(ByteText(change.bytes)); \(unchanged) were there",
             "  timestamp \(roles.timestamp), snapshot \(roles.snapshot), dial \(roles.dial), until \(roles.expires)",
         ]

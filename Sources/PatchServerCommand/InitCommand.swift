@@ -38,8 +38,8 @@ struct InitCommand: AsyncParsableCommand {
             let now = Surroundings.now()
             let trust = FilePath(argument: trust)
             let rootOfTrust = try RootOfTrust(
-                root: try files.read(trust.appending("root.json"), limit: Limits.root),
-                targets: try files.read(trust.appending("targets.json"), limit: Limits.targetsRole),
+                root: try files.read(trust.at("root.json"), limit: Limits.root),
+                targets: try files.read(trust.at("targets.json"), limit: Limits.targetsRole),
                 at: now
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey))

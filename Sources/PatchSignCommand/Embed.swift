@@ -122,7 +122,7 @@ struct Embed: AsyncParsableCommand {
 
     /// The first of --from that has the object, under the name that releases and published trees both give it.
     private func elsewhere(_ digest: SHA256Digest) -> FilePath? {
-        from.lazy.map { FilePath(argument: $0).appending(URLLayout.object(digest)) }.first {
+        from.lazy.map { FilePath(argument: $0).at(URLLayout.object(digest)) }.first {
             (try? DiskFiles().identity(of: $0)).flatMap(\.self) != nil
         }
     }

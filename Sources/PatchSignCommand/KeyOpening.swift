@@ -109,7 +109,7 @@ struct KeyOpening: ParsableArguments {
 
     private static func ask(for file: FilePath) throws(Failure) -> Passphrase {
         do throws(PassphraseError) {
-            return try Passphrase.prompt("Passphrase for \(file.lastComponent?.string ?? file.string):", confirm: false)
+            return try Passphrase.prompt("Passphrase for \(file.name ?? file.string):", confirm: false)
         } catch .noTerminal {
             throw Failure(SigningError.key(file, .needsPassphrase))
         } catch { throw Failure(error) }

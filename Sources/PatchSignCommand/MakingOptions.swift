@@ -78,7 +78,7 @@ struct MakingOptions: ParsableArguments {
         let names: [String]
         do throws(FileError) { names = try DiskFiles().list(folder) } catch { throw Failure(SigningError.file(error)) }
         if let own = Self.endings.map({ "\(channel)\($0)" }).first(where: names.contains) {
-            return [KeyReference(folder.appending(own))]
+            return [KeyReference(folder.at(own))]
         }
         let held = names.filter { name in
             name.hasPrefix("\(channel)-") && Self.endings.contains { name.hasSuffix($0) }
@@ -91,7 +91,7 @@ struct MakingOptions: ParsableArguments {
                 exitCode: .usage
             )
         }
-        return [KeyReference(folder.appending(only))]
+        return [KeyReference(folder.at(only))]
     }
 
     func keptEntryKeyFiles() throws(Failure) -> [(file: FilePath, key: PublicKey)] {
@@ -103,7 +103,7 @@ struct MakingOptions: ParsableArguments {
     func entryKey(in folder: FilePath) throws(Failure) -> KeyReference {
         if let entryKey { return try KeyReference(argument: entryKey) }
         for ending in Self.endings {
-            let file = folder.appending(RootOfTrustPlan.entry + ending)
+            let file = folder.at(RootOfTrustPlan.entry + ending)
             let found: FileStatus?
             do throws(FileError) { found = try DiskFiles().status(of: file) } catch {
                 throw Failure(SigningError.file(error))

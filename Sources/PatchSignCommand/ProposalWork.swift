@@ -53,7 +53,7 @@ struct ProposalWork {
         }
     }
 
-    private func place(_ name: String) -> FilePath { folder.output.appending(name) }
+    private func place(_ name: String) -> FilePath { folder.output.at(name) }
 
     private func make(
         _ proposal: ServiceProposal,

@@ -114,7 +114,7 @@ struct Pull: AsyncParsableCommand {
     /// What the caller trusts, and everything else is verified from.
     func root(of trust: RootOfTrust) throws(Failure) -> [UInt8] {
         do throws(FileError) {
-            return try DiskFiles().read(trust.folder.appending(RootOfTrust.rootFile), limit: Limits.root)
+            return try DiskFiles().read(trust.folder.at(RootOfTrust.rootFile), limit: Limits.root)
         } catch { throw Failure(SigningError.file(error)) }
     }
 }
@@ -128,9 +128,9 @@ struct PullReport {
     func write(json: Bool) {
         let console = Console.standardOutput
         guard !json else { return console.line(self.json.pretty()) }
-        if let base { console.line("\(Self.line(base)): \(printable(folder.appending(PulledFolder.base).string))") }
+        if let base { console.line("\(Self.line(base)): \(printable(folder.at(PulledFolder.base).string))") }
         guard let release, let difference else { return console.line("no draft waits") }
-        let place = printable(folder.appending(PulledFolder.release).string)
+        let place = printable(folder.at(PulledFolder.release).string)
         console.line("draft \(Self.line(release)): \(place)")
         for line in difference.words { console.line("  " + styled(line, on: console)) }
         if let words = release.counts.unseenWords { console.line("  " + words) }

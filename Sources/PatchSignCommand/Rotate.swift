@@ -111,7 +111,7 @@ struct Rotate: AsyncParsableCommand {
     }
 
     private func make() throws(Failure) -> PrivateKey {
-        let (file, bits) = (keys.folder.appending("\(name).key"), newKey.bits)
+        let (file, bits) = (keys.folder.at("\(name).key"), newKey.bits)
         return try signing { () throws(SigningError) in
             do throws(KeyError) { return try PrivateKey.generate(.rsa(bits: bits)) } catch { throw .key(file, error) }
         }

@@ -34,7 +34,7 @@ enum TrustArgument {
     static func key(_ path: String) throws(Failure) -> PublicKey {
         let file = FilePath(argument: path)
         return try wantingPublicKey { () throws(SigningError) in
-            try KeyFolder(file.removingLastComponent(), files: DiskFiles()).publicKey(at: file)
+            try KeyFolder(file.parent, files: DiskFiles()).publicKey(at: file)
         }
     }
 

@@ -11,15 +11,13 @@ extension DiskFiles {
     }
 
     static func openDirectory(
-        _ name: FilePath.Component,
+        _ name: DirectoryName,
         in directory: borrowing OwnedDescriptor,
         _ path: FilePath
     ) throws(FileError) -> OwnedDescriptor {
         let parent = directory.descriptor.rawValue
         let descriptor = try retrying(.remove, path) {
-            unsafe name.withPlatformString {
-                unsafe openat(parent, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            }
+            unsafe openat(parent, name.bytes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         }
         return OwnedDescriptor(FileDescriptor(rawValue: descriptor))
     }
@@ -29,36 +27,32 @@ extension DiskFiles {
         in directory: borrowing OwnedDescriptor,
         _ path: FilePath,
         during operation: FileError.Operation
-    ) throws(FileError) -> [FilePath.Component] {
+    ) throws(FileError) -> [DirectoryName] {
         // closedir(3) closes what fdopendir(3) was given, so it is given a descriptor of its own.
         let parent = directory.descriptor.rawValue
         let own = try retrying(operation, path) { unsafe openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = unsafe fdopendir(own) else { throw FileError(Errno(rawValue: errno), operation, path) }
         defer { unsafe closedir(stream) }
-        var names: [FilePath.Component] = []
+        var names: [DirectoryName] = []
         while true {
             // Only errno tells the end from an error (readdir(3)).
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-                unsafe $0.bindMemory(to: CChar.self).baseAddress.flatMap {
-                    unsafe FilePath.Component(platformString: $0)
-                }
-            }
-            if let name, name.kind == .regular { names.append(name) }
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe DirectoryName($0) }
+            if !name.isDots { names.append(name) }
         }
         guard errno == 0 else { throw FileError(Errno(rawValue: errno), operation, path) }
         return names
     }
 
     static func unlink(
-        _ name: FilePath.Component,
+        _ name: DirectoryName,
         in directory: borrowing OwnedDescriptor,
         _ path: FilePath,
         flags: CInt
     ) throws(FileError) {
         let parent = directory.descriptor.rawValue
-        try retrying(.remove, path) { unsafe name.withPlatformString { unsafe unlinkat(parent, $0, flags) } }
+        try retrying(.remove, path) { unsafe unlinkat(parent, name.bytes, flags) }
     }
 
     static func isDirectory(_ path: FilePath) throws(FileError) -> Bool {
@@ -71,4 +65,20 @@ extension DiskFiles {
             throw fileError(error, .makeDirectory, path)
         }
     }
+}
+
+/// The name of an entry as the kernel keeps it: any bytes but a slash and NUL, UTF-8 or not.
+struct DirectoryName {
+    /// With the NUL at its end.
+    let bytes: [CChar]
+
+    /// - Parameter field: `d_name` of readdir(3), which ends with a NUL.
+    init(_ field: UnsafeRawBufferPointer) {
+        bytes = unsafe field.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    var isDots: Bool { text == "." || text == ".." }
+
+    /// For people, and for names that are ours.
+    var text: String { String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
 }

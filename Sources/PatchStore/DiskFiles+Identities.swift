@@ -38,7 +38,7 @@ extension DiskFiles {
             guard unsafe fstatat(directory, path, &stat, AT_SYMLINK_NOFOLLOW) == 0 else {
                 let reason = Errno(rawValue: errno)
                 guard reason == .noSuchFileOrDirectory || reason == .notDirectory else {
-                    throw FileError(reason, .inspect, root.appending(path))
+                    throw FileError(reason, .inspect, root.at(path))
                 }
                 found.append(nil)
                 continue

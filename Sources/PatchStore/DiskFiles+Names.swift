@@ -38,12 +38,12 @@ extension DiskFiles {
         var existing = path
         while try !Self.isDirectory(existing) {
             missing.append(existing)
-            existing.removeLastComponent()
+            existing = existing.parent
         }
         try syncParentIfOurs(of: existing)
         for directory in missing.reversed() {
             try make(directory, permissions)
-            try syncDirectory(directory.removingLastComponent())
+            try syncDirectory(directory.parent)
         }
     }
 
@@ -69,9 +69,9 @@ extension DiskFiles {
     }
 
     private func syncParentIfOurs(of directory: FilePath) throws(FileError) {
-        guard directory.lastComponent != nil else { return }
+        guard directory.name != nil else { return }
         do throws(FileError) {
-            try syncDirectory(directory.removingLastComponent())
+            try syncDirectory(directory.parent)
         } catch .permission, .readOnly {
             return  // Who may not read the parent has not made the directory.
         }
@@ -94,7 +94,7 @@ extension DiskFiles {
     /// Removes by descriptor, so that no directory on the way can be exchanged for a symbolic link meanwhile.
     private static func removeContents(of directory: borrowing OwnedDescriptor, _ path: FilePath) throws(FileError) {
         for name in try names(in: directory, path, during: .remove) {
-            let inner = path.appending(name)
+            let inner = path.at(name.text)
             do throws(FileError) {
                 try unlink(name, in: directory, inner, flags: 0)
             } catch .notRegular {

@@ -24,7 +24,7 @@ package struct DiskFiles: FileOperations {
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
         let open = try Self.openDirectory(directory, during: .list)
         let names = try Self.names(in: open, directory, during: .list)
-        return names.map(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     package func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {

@@ -13,12 +13,12 @@ extension FileOperations {
         with bytes: [UInt8],
         permissions: FilePermissions = .privateFile
     ) throws(FileError) {
-        let sibling = directory.appending(".\(name).new")
+        let sibling = directory.at(".\(name).new")
         do throws(FileError) {
             // A crash may have left one.
             try removeIfPresent(sibling)
             try write(bytes, to: sibling, permissions: permissions)
-            try rename(sibling, to: directory.appending(name))
+            try rename(sibling, to: directory.at(name))
         } catch {
             try? remove(sibling)
             throw error

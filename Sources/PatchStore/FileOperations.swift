@@ -140,7 +140,7 @@ extension FileOperations {
         var found: [FileIdentity?] = []
         found.reserveCapacity(paths.count)
         for path in paths {
-            let status = try status(of: root.appending(path))
+            let status = try status(of: root.at(path))
             found.append(status?.kind == .file ? status?.identity : nil)
         }
         return found

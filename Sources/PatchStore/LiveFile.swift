@@ -17,7 +17,7 @@ package final class LiveFile: Sendable {
     package init(holding bytes: [UInt8], in directory: FilePath) throws(FileError) {
         var tries = 1
         while true {
-            let path = directory.appending("\(getpid())-\(UInt64.random(in: 0...UInt64.max))")
+            let path = directory.at("\(getpid())-\(UInt64.random(in: 0...UInt64.max))")
             let file = try Self.create(path)
             try Self.lock(file, path)
             // Else somebody who looked for dead files saw it before it was locked, and removed it.
@@ -47,7 +47,7 @@ package final class LiveFile: Sendable {
         do throws(FileError) { names = try DiskFiles().list(directory) } catch .notFound { return [] }
         var contents: [[UInt8]] = []
         for name in names {
-            let path = directory.appending(name)
+            let path = directory.at(name)
             do throws(FileError) {
                 guard try !removeIfDead(path) else { continue }
                 contents.append(try DiskFiles().read(path, limit: limit))
@@ -60,7 +60,7 @@ package final class LiveFile: Sendable {
 
     private static func create(_ path: FilePath) throws(FileError) -> OwnedDescriptor {
         do throws(FileError) { return try open(path) } catch .notFound {
-            try DiskFiles().makeDirectory(path.removingLastComponent())
+            try DiskFiles().makeDirectory(path.parent)
             return try open(path)
         }
     }

@@ -155,7 +155,7 @@ extension ObjectStore {
     package func removePartialDownloads(except wanted: Set<SHA256Digest> = []) throws(FileError) {
         let kept = Set(wanted.flatMap { ["\($0).part", "\($0).tag"] })
         for name in try files.list(incoming) where !kept.contains(name) {
-            try files.removeTree(incoming.appending(name))
+            try files.removeTree(incoming.at(name))
         }
     }
 
@@ -166,7 +166,7 @@ extension ObjectStore {
     }
 
     fileprivate func part(of digest: SHA256Digest) -> FilePath {
-        incoming.appending("\(digest).part")
+        incoming.at("\(digest).part")
     }
 
     fileprivate func check(_ found: Fingerprint, against expected: ExpectedFile) throws(StoreError) {

@@ -24,7 +24,7 @@ extension ObjectStore {
     ///
     /// Afterwards: durable.
     package func quarantine(_ digest: SHA256Digest) throws(FileError) {
-        let destination = quarantined.appending(digest.hex)
+        let destination = quarantined.at(digest.hex)
         try files.makeDirectory(quarantined, permissions: .privateDirectory)
         // A power cut may have left one file with both names; rename(2) would leave both again.
         if let object = try files.status(of: path(of: digest)), object.linkCount > 1 {
@@ -46,7 +46,7 @@ extension ObjectStore {
     package func all() throws(FileError) -> [SHA256Digest] {
         var digests: [SHA256Digest] = []
         for prefix in try files.list(root) where Hex.bytes(prefix)?.count == 1 {
-            digests += try files.list(root.appending(prefix)).compactMap { name in
+            digests += try files.list(root.at(prefix)).compactMap { name in
                 name.hasPrefix(prefix) ? SHA256Digest(hex: name) : nil
             }
         }

@@ -29,7 +29,7 @@ package struct ObjectStore: Sendable {
     /// `…/PartialDownload`, on the same file system: never served, and what is in it may be half written.
     package let incoming: FilePath
     /// `…/quarantine`: damaged objects, one of each digest, for whoever wants to know what happened.
-    package var quarantined: FilePath { root.removingLastComponent().appending("quarantine") }
+    package var quarantined: FilePath { root.parent.at("quarantine") }
 
     /// How much is made durable at once.
     package var bounds = ObjectBatch.Bounds()
@@ -60,11 +60,11 @@ package struct ObjectStore: Sendable {
     }
 
     package func path(of digest: SHA256Digest) -> FilePath {
-        directory(of: digest).appending(digest.hex)
+        root.at("\(Hex.text(digest.bytes.prefix(1)))/\(digest.hex)")
     }
 
     func directory(of digest: SHA256Digest) -> FilePath {
-        root.appending(Hex.text(digest.bytes.prefix(1)))
+        root.at(Hex.text(digest.bytes.prefix(1)))
     }
 
     /// Whether a file stands under this digest; what is in it is for ``condition(of:expected:records:)`` to say.
@@ -97,7 +97,7 @@ package struct ObjectStore: Sendable {
             try files.syncDirectory(directory(of: digest))
             return there.identity
         }
-        let new = incoming.appending("\(digest).new")
+        let new = incoming.at("\(digest).new")
         do throws(FileError) {
             try files.removeIfPresent(new)
             try files.write(bytes, to: new, permissions: .sealed)

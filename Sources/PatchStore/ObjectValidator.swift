@@ -41,6 +41,6 @@ extension ObjectStore {
     }
 
     func tagFile(of digest: SHA256Digest) -> FilePath {
-        incoming.appending("\(digest).tag")
+        incoming.at("\(digest).tag")
     }
 }

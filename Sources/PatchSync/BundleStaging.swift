@@ -14,7 +14,7 @@ struct BundleStaging {
     /// What the app ships needs no link; every other object must be there.
     func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
         let files = store.files
-        let growing = store.downloading.appending(digest.hex)
+        let growing = store.downloading.at(digest.hex)
         let linked = try own(manifest.assets, &examination)
         try examination.carrying(linked.lazy.map(\.fingerprint.sha256)) { () throws(FileError) in
             try files.removeTree(growing)
@@ -36,9 +36,9 @@ struct BundleStaging {
         var folders: Set<String> = [""]
         for asset in assets {
             for folder in asset.path.folders where folders.insert(folder).inserted {
-                try store.files.addDirectory(root.appending(folder))
+                try store.files.addDirectory(root.at(folder))
             }
-            try store.objects.link(asset.fingerprint.sha256, to: root.appending(asset.path.text))
+            try store.objects.link(asset.fingerprint.sha256, to: root.at(asset.path.text))
         }
     }
 
@@ -59,14 +59,14 @@ struct BundleStaging {
         let shipped = Set(assets.map(\.path)).subtracting(linked.map(\.path))
         try examination.carrying(assets.map(\.fingerprint.sha256)) { () throws(FileError) in
             for asset in assets {
-                let path = store.bundle(digest).appending(asset.path.text)
-                let folder = path.removingLastComponent()
+                let path = store.bundle(digest).at(asset.path.text)
+                let folder = path.parent
                 if shipped.contains(asset.path) {
                     try files.removeTree(path)
                     try files.syncDirectory(folder)
                     continue
                 }
-                let link = store.downloading.appending("\(asset.fingerprint.sha256).link")
+                let link = store.downloading.at("\(asset.fingerprint.sha256).link")
                 try files.makeDirectory(folder)
                 try files.removeTree(link)
                 if try files.status(of: path)?.kind != .file { try files.removeTree(path) }

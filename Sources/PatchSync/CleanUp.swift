@@ -77,9 +77,9 @@ struct CleanUp {
         let unused = retention.unused(objects: all)
         try examination.carrying(all.filter(retention.objects.contains)) { () throws(FileError) in
             for name in retention.unused(bundles: try files.list(store.bundles)) {
-                try files.removeTree(store.bundles.appending(name))
+                try files.removeTree(store.bundles.at(name))
             }
-            for name in try files.list(store.downloading) { try files.removeTree(store.downloading.appending(name)) }
+            for name in try files.list(store.downloading) { try files.removeTree(store.downloading.at(name)) }
         }
         do throws(FileError) {
             for digest in unused { try store.objects.remove(digest) }

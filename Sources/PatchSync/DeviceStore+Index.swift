@@ -5,12 +5,12 @@ import SystemPackage
 
 /// `indexes/<manifest sha256>`: the index of an installed bundle, then the SHA-256 of these bytes.
 extension DeviceStore {
-    var indexes: FilePath { root.appending("indexes") }
+    var indexes: FilePath { root.at("indexes") }
 
     /// Nil when it is missing, or anything about it is wrong.
     package func index(of manifest: SHA256Digest) -> BundleIndex? {
         guard
-            let file = try? files.read(indexes.appending(manifest.hex), limit: Limits.bundleIndex),
+            let file = try? files.read(indexes.at(manifest.hex), limit: Limits.bundleIndex),
             let digest = SHA256Digest(bytes: file.suffix(SHA256.byteCount))
         else { return nil }
         let bytes = Array(file.dropLast(SHA256.byteCount))
@@ -30,7 +30,7 @@ extension DeviceStore {
         let names = Set(kept.map(\.hex))
         do throws(FileError) {
             for name in try files.list(indexes) where !names.contains(name) {
-                try files.removeTree(indexes.appending(name))
+                try files.removeTree(indexes.at(name))
             }
         } catch .notFound {
             return

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Selections whose files stay because somebody serves them, kept or not.
 extension DeviceStore {
-    private var serving: FilePath { root.appending("serving") }
+    private var serving: FilePath { root.at("serving") }
 
     /// Keeps the files of a selection from every process's clean-up for as long as the answer lives.
     ///

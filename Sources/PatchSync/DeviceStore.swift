@@ -35,30 +35,30 @@ package struct DeviceStore: Sendable {
         self.files = files
         self.isShared = isShared
         objects = ObjectStore(
-            root: root.appending("objects"),
-            incoming: root.appending("PartialDownload"),
+            root: root.at("objects"),
+            incoming: root.at("PartialDownload"),
             files: files
         )
     }
 
-    package var bundles: FilePath { root.appending("bundles") }
-    package var downloading: FilePath { root.appending("Downloading") }
-    package var writerLock: FilePath { root.appending("lock") }
-    package var syncLock: FilePath { root.appending("sync.lock") }
-    package var trust: TrustStore { TrustStore(folder: root.appending("trust"), files: files) }
+    package var bundles: FilePath { root.at("bundles") }
+    package var downloading: FilePath { root.at("Downloading") }
+    package var writerLock: FilePath { root.at("lock") }
+    package var syncLock: FilePath { root.at("sync.lock") }
+    package var trust: TrustStore { TrustStore(folder: root.at("trust"), files: files) }
 
     package func bundle(_ manifest: SHA256Digest) -> FilePath {
-        bundles.appending(manifest.hex)
+        bundles.at(manifest.hex)
     }
 
     package func stateFile(_ channel: ChannelName) -> FilePath {
-        directory(of: channel).appending("state.json")
+        directory(of: channel).at("state.json")
     }
 
-    package var configurationFile: FilePath { root.appending("config.json") }
+    package var configurationFile: FilePath { root.at("config.json") }
 
     private func directory(of channel: ChannelName) -> FilePath {
-        root.appending("channels").appending(channel.text)
+        root.at("channels").at(channel.text)
     }
 
     // MARK: State
@@ -80,18 +80,18 @@ package struct DeviceStore: Sendable {
     /// Every channel that this device has a state of.
     func channels() throws(SyncError) -> [ChannelName] {
         do throws(FileError) {
-            return try files.list(root.appending("channels")).compactMap { ChannelName($0) }
+            return try files.list(root.at("channels")).compactMap { ChannelName($0) }
         } catch .notFound {
             return []
         } catch { throw .file(error) }
     }
 
     func patchList(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
-        try optional(directory(of: channel).appending("patchlist.json"), limit: Limits.patchList)
+        try optional(directory(of: channel).at("patchlist.json"), limit: Limits.patchList)
     }
 
     func dial(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
-        try optional(directory(of: channel).appending("dial.json"), limit: Limits.dial)
+        try optional(directory(of: channel).at("dial.json"), limit: Limits.dial)
     }
 
     func saveDial(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
@@ -99,7 +99,7 @@ package struct DeviceStore: Sendable {
     }
 
     package func parametersFile(_ channel: ChannelName) -> FilePath {
-        directory(of: channel).appending("parameters.json")
+        directory(of: channel).at("parameters.json")
     }
 
     func parameters(of channel: ChannelName) throws(SyncError) -> [UInt8]? {
@@ -132,18 +132,18 @@ package struct DeviceStore: Sendable {
     func forget(allBut channel: ChannelName) throws(SyncError) {
         try wrapped { () throws(FileError) in
             for name in ["patchlist.json", "dial.json"] {
-                try files.removeIfPresent(directory(of: channel).appending(name))
+                try files.removeIfPresent(directory(of: channel).at(name))
             }
-            for name in try files.list(root.appending("channels")) where name != channel.text {
-                try files.removeTree(root.appending("channels").appending(name))
+            for name in try files.list(root.at("channels")) where name != channel.text {
+                try files.removeTree(root.at("channels").at(name))
             }
-            try files.syncDirectory(root.appending("channels"))
+            try files.syncDirectory(root.at("channels"))
             try objects.removePartialDownloads()
         }
     }
 
     package func records() -> VerifiedRecords {
-        VerifiedRecords.load(root.appending("verified"), from: files)
+        VerifiedRecords.load(root.at("verified"), from: files)
     }
 
     func save(_ records: VerifiedRecords) throws(SyncError) {
@@ -153,7 +153,7 @@ package struct DeviceStore: Sendable {
     /// The same for the files that the app ships, by their digests.
     func shippedRecords() -> VerifiedRecords {
         guard embedded != nil else { return VerifiedRecords() }
-        return VerifiedRecords.load(root.appending("verified-embedded"), from: files)
+        return VerifiedRecords.load(root.at("verified-embedded"), from: files)
     }
 
     func save(shipped records: VerifiedRecords) throws(SyncError) {
@@ -211,7 +211,7 @@ package struct DeviceStore: Sendable {
     }
 
     package func identity() throws(SyncError) -> DeviceIdentity {
-        let path = root.appending("device.json")
+        let path = root.at("device.json")
         guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .noStore(root) }
         do throws(FormatError) {
             return try DeviceIdentity(bytes, named: path.string)

@@ -46,7 +46,7 @@ extension DeviceStore {
     /// - Parameter path: of an asset in its bundle.
     package func place(of path: String, _ digest: SHA256Digest, in bundle: SHA256Digest) throws(FileError) -> Place {
         let folder = self.bundle(bundle)
-        return try place(folder.appending(path), below: folder, of: digest)
+        return try place(folder.at(path), below: folder, of: digest)
     }
 
     /// A script, manifest or signature column.

@@ -59,9 +59,9 @@ package struct TUFClient {
         to folder: FilePath,
         consistent: Bool
     ) async throws(SyncError) {
-        let place = folder.appending(Self.fileName(of: target))
+        let place = folder.at(Self.fileName(of: target))
         if try isComplete(place, file) { return }
-        let new = folder.appending(".\(SHA256Digest(of: Array(target.utf8)).hex).new")
+        let new = folder.at(".\(SHA256Digest(of: Array(target.utf8)).hex).new")
         do throws(SyncError) {
             try await receive(file, of: target, into: new, consistent: consistent)
             do throws(FileError) {

@@ -19,7 +19,7 @@ package struct TrustStore: Sendable {
 
     func metadata(_ role: String) throws(SyncError) -> [UInt8]? {
         do throws(FileError) {
-            return try files.read(folder.appending(Self.fileName(role)), limit: Limits.targetsRole)
+            return try files.read(folder.at(Self.fileName(role)), limit: Limits.targetsRole)
         } catch .notFound {
             return nil
         } catch { throw .file(error) }
@@ -44,7 +44,7 @@ package struct TrustStore: Sendable {
         try files.makeDirectory(history)
     }
 
-    private var history: FilePath { folder.appending("root_history") }
+    private var history: FilePath { folder.at("root_history") }
 
     private static func fileName(_ role: String) -> String {
         "\(URLLayout.percentEncoded(role)).json"

@@ -96,7 +96,7 @@ struct FaultPoint: FileOperations {
     /// Name by name, so that it can end half done.
     func removeTree(_ path: FilePath) throws(FileError) {
         if try status(of: path)?.kind == .directory {
-            for name in try list(path) { try removeTree(path.appending(name)) }
+            for name in try list(path) { try removeTree(path.at(name)) }
         }
         try change(.remove, path)
         try disk.removeTree(path)

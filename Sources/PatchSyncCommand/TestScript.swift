@@ -36,7 +36,7 @@ struct TestScript: AsyncParsableCommand {
         guard store == nil else {
             throw ValidationError("a test script is never mixed with what a store holds: leave --store out")
         }
-        guard file.hasSuffix(".js"), FilePath(file).lastComponent?.string != ".js" else {
+        guard file.hasSuffix(".js"), FilePath(file).name != ".js" else {
             throw ValidationError("the name of a test script ends with .js")
         }
     }

@@ -10,7 +10,7 @@ extension Device {
     private static let limit = 64
 
     /// Where the app reads it.
-    var accessTokenFile: FilePath { store.root.appending(Self.name) }
+    var accessTokenFile: FilePath { store.root.at(Self.name) }
 
     /// The token that was kept; nil without one, and for a file with anything else in it.
     func keptAccessToken() -> AccessToken? {

@@ -89,7 +89,7 @@ private struct EmbeddedCheck {
         guard identity.size == expected.size else { throw differs("size") }
         let found: Fingerprint
         do throws(FileError) {
-            found = try files.fingerprint(of: folder.path.appending(name), limit: expected.size)
+            found = try files.fingerprint(of: folder.path.at(name), limit: expected.size)
         } catch { throw .file(error) }
         if let field = found.firstDifference(from: expected) { throw differs(field) }
         record(identity, expected.sha256)
@@ -111,15 +111,15 @@ private struct EmbeddedCheck {
             for count in 1..<max(1, parts.count) {
                 let directory = parts.prefix(count).joined(separator: "/")
                 guard !directories.contains(directory) else { continue }
-                let path = folder.path.appending(directory)
+                let path = folder.path.at(directory)
                 guard let status = try files.status(of: path) else { break }
                 guard status.kind == .directory else { throw FileError.notDirectory(.inspect, path) }
                 directories.insert(directory)
             }
-            guard let status = try files.status(of: folder.path.appending(name)) else {
-                throw FileError.notFound(.read, folder.path.appending(name))
+            guard let status = try files.status(of: folder.path.at(name)) else {
+                throw FileError.notFound(.read, folder.path.at(name))
             }
-            guard status.kind == .file else { throw FileError.notRegular(.read, folder.path.appending(name)) }
+            guard status.kind == .file else { throw FileError.notRegular(.read, folder.path.at(name)) }
             return status.identity
         } catch .notFound {
             throw .missing(name)

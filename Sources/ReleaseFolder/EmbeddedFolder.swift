@@ -58,7 +58,7 @@ package struct EmbeddedFolder: Sendable {
         _ files: any FileOperations
     ) throws(ReleaseError) -> [UInt8] {
         do throws(FileError) {
-            return try files.read(folder.appending(name), limit: limit)
+            return try files.read(folder.at(name), limit: limit)
         } catch .notFound {
             throw .missing(name)
         } catch { throw .file(error) }

@@ -29,7 +29,7 @@ extension SignedRelease {
         }
         var objects: [SHA256Digest: FilePath] = [:]
         for digest in Self.objectsNamed(in: targets, channel: header.channel) {
-            let path = folder.appending(URLLayout.object(digest))
+            let path = folder.at(URLLayout.object(digest))
             if try reader.exists(path) { objects[digest] = path }
         }
         self.init(header: header, role: role, targets: targets, objects: objects)
@@ -61,10 +61,10 @@ extension SignedRelease {
     package func write(to folder: FilePath, files: any FileOperations, linking: [FilePath] = []) throws(FileError) {
         try files.makeDirectory(folder)
         // Once each: making sure of a directory syncs it.
-        let parts = Set(objects.keys.map { folder.appending(URLLayout.object($0)).removingLastComponent() })
+        let parts = Set(objects.keys.map { folder.at(URLLayout.object($0)).parent })
         for part in parts { try files.makeDirectory(part) }
         for (digest, source) in objects.sorted(by: { $0.key < $1.key }) {
-            let destination = folder.appending(URLLayout.object(digest))
+            let destination = folder.at(URLLayout.object(digest))
             if try files.identity(of: destination) != nil { continue }
             if linking.contains(where: { source.starts(with: $0) }), (try? files.link(source, to: destination)) != nil {
                 continue
@@ -73,10 +73,10 @@ extension SignedRelease {
         }
         for part in parts { try files.syncDirectory(part) }
         for (path, bytes) in targets.sorted(by: { $0.key < $1.key }) {
-            let destination = folder.appending("targets/\(path)")
-            try files.makeDirectory(destination.removingLastComponent())
+            let destination = folder.at("targets/\(path)")
+            try files.makeDirectory(destination.parent)
             try files.write(bytes, to: destination)
-            try files.syncDirectory(destination.removingLastComponent())
+            try files.syncDirectory(destination.parent)
         }
         try writeRole(to: folder, files: files)
         try files.replace(Self.headerFile, in: folder, with: header.json.fileBytes)
@@ -97,7 +97,7 @@ private struct FolderReader {
     }
 
     func read(_ name: String, limit: Int) throws(ReleaseError) -> [UInt8] {
-        let path = folder.appending(name)
+        let path = folder.at(name)
         guard try exists(path) else { throw .missing(name) }
         do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
     }

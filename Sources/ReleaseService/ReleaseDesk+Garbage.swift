@@ -90,10 +90,10 @@ extension GarbagePins {
     ///
     /// An upload that cannot be read counts on nothing: it is begun anew.
     fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
-        let folder = repository.folder.uploads.appending(repository.app.text)
+        let folder = repository.folder.uploads.at(repository.app.text)
         var pins = self
         for id in (try? files.list(folder)) ?? [] {
-            let counted = try? GarbagePins(ofUploadAt: folder.appending(id), to: repository, files: files)
+            let counted = try? GarbagePins(ofUploadAt: folder.at(id), to: repository, files: files)
             if let counted { pins.merge(counted) }
         }
         return pins

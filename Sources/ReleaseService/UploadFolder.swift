@@ -13,9 +13,9 @@ struct UploadFolder: Sendable {
     func documents() throws(UploadError) -> (header: ReleaseHeader, role: Envelope)? {
         let (release, role): ([UInt8], [UInt8])
         do throws(FileError) {
-            guard try files.status(of: path.appending("release.json")) != nil else { return nil }
-            release = try files.read(path.appending("release.json"), limit: Limits.releaseHeader)
-            role = try files.read(path.appending("role.json"), limit: Limits.targetsRole)
+            guard try files.status(of: path.at("release.json")) != nil else { return nil }
+            release = try files.read(path.at("release.json"), limit: Limits.releaseHeader)
+            role = try files.read(path.at("role.json"), limit: Limits.targetsRole)
         } catch { throw .file(error) }
         do throws(FormatError) {
             let header = try ReleaseHeader(release)
@@ -30,7 +30,7 @@ struct UploadFolder: Sendable {
         var offer = offer
         if let before = try? documents() { offer.merge(before.role) }
         do throws(FileError) {
-            try files.makeDirectory(path.appending("blobs"))
+            try files.makeDirectory(path.at("blobs"))
             try files.replace("role.json", in: path, with: offer.role.fileBytes)
             try files.replace("release.json", in: path, with: offer.header.json.fileBytes)
         } catch { throw .file(error) }
@@ -40,9 +40,9 @@ struct UploadFolder: Sendable {
     /// When something was last written of it, in nanoseconds; never for one that is going or no folder.
     func touched() throws(FileError) -> Int64 {
         guard try files.status(of: path)?.kind == .directory else { return .max }
-        let blobs = path.appending("blobs")
+        let blobs = path.at("blobs")
         var paths = [path, blobs]
-        if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.appending($0) } }
+        if try files.status(of: blobs) != nil { paths += try files.list(blobs).map { blobs.at($0) } }
         var newest: Int64 = 0
         for path in paths { newest = max(newest, try files.status(of: path)?.identity.modified ?? 0) }
         return newest
@@ -58,10 +58,10 @@ struct UploadFolder: Sendable {
         guard try files.status(of: root) != nil else { return [] }
         var found: [(String, UploadFolder)] = []
         for app in try files.list(root) {
-            for id in try files.status(of: root.appending(app))?.kind == .directory
-                ? files.list(root.appending(app)) : []
+            for id in try files.status(of: root.at(app))?.kind == .directory
+                ? files.list(root.at(app)) : []
             {
-                let folder = UploadFolder(path: root.appending(app).appending(id), files: files)
+                let folder = UploadFolder(path: root.at(app).at(id), files: files)
                 let touched = UTCTime(seconds: Int(try folder.touched() / 1_000_000_000))
                 if touched < time { found.append((id, folder)) }
             }

@@ -30,11 +30,11 @@ struct UploadShelf: Sendable {
         self.files = files
     }
 
-    private var blobs: FilePath { folder.appending("blobs") }
-    func blob(_ sha256: SHA256Digest) -> FilePath { blobs.appending(sha256.hex) }
+    private var blobs: FilePath { folder.at("blobs") }
+    func blob(_ sha256: SHA256Digest) -> FilePath { blobs.at(sha256.hex) }
 
     func part(_ need: UploadNeed) -> UploadPart {
-        UploadPart(need: need, path: blobs.appending(need.sha256.hex + ".part"), blob: blob(need.sha256), files: files)
+        UploadPart(need: need, path: blobs.at(need.sha256.hex + ".part"), blob: blob(need.sha256), files: files)
     }
 
     func hasBlob(_ sha256: SHA256Digest) throws(UploadError) -> Bool {
@@ -72,11 +72,11 @@ struct UploadShelf: Sendable {
     func digestAll() async throws(UploadError) {
         do throws(FileError) {
             for name in try files.list(blobs) {
-                let path = blobs.appending(name)
+                let path = blobs.at(name)
                 let found = try await files.digest(of: path).hex
                 if name == "\(found).part" {
                     // Its last byte had come, and the process ended before it had its name.
-                    try files.rename(path, to: blobs.appending(found))
+                    try files.rename(path, to: blobs.at(found))
                 } else if name != found, !name.hasSuffix(".part") {
                     try files.remove(path)
                 }

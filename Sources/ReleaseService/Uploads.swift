@@ -50,7 +50,7 @@ package actor Uploads {
     private var files: any FileOperations { desk.files }
 
     private func folder(_ id: String, _ app: AppID) -> UploadFolder {
-        UploadFolder(path: desk.folder.uploads.appending(app.text).appending(id), files: files)
+        UploadFolder(path: desk.folder.uploads.at(app.text).at(id), files: files)
     }
 
     /// Begins an upload, or goes on with it: signatures that others have brought stay.
@@ -81,7 +81,7 @@ package actor Uploads {
     }
 
     private func checkNumber(beside id: String, of app: AppID) throws(UploadError) {
-        let folder = desk.folder.uploads.appending(app.text)
+        let folder = desk.folder.uploads.at(app.text)
         let others: Int
         do throws(FileError) {
             try files.makeDirectory(folder)

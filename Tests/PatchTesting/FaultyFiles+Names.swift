@@ -132,7 +132,7 @@ extension FaultyDisk {
     mutating func removeTree(_ path: FilePath) throws(FileError) {
         guard let inode = try find(path, .remove) else { return }
         for name in (nodes[inode]?.content.names ?? [:]).keys.sorted() {
-            try removeTree(path.appending(name))
+            try removeTree(path.at(name))
         }
         let (directory, name) = try parent(path, .remove)
         try change(.remove, path)
@@ -144,15 +144,15 @@ extension FaultyDisk {
         var deepest = path
         while try find(deepest, .makeDirectory) == nil {
             missing.append(deepest)
-            deepest.removeLastComponent()
+            deepest = deepest.parent
         }
         guard nodes[try existing(deepest, .makeDirectory)]?.content.names != nil else {
             throw .notDirectory(.makeDirectory, deepest)
         }
-        if deepest.lastComponent != nil { try syncDirectory(deepest.removingLastComponent()) }
+        if deepest.name != nil { try syncDirectory(deepest.parent) }
         for directory in missing.reversed() {
             _ = try make(.directory([:]), directory, .makeDirectory, permissions: permissions)
-            try syncDirectory(directory.removingLastComponent())
+            try syncDirectory(directory.parent)
         }
     }
 

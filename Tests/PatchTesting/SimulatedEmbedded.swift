@@ -63,9 +63,9 @@ package struct SimulatedEmbedded: Sendable {
         try files.removeTree(folder)
         for (name, bytes) in documents.sorted(by: { $0.key < $1.key }) {
             let path = folder.pushing(FilePath(name))
-            try files.makeDirectory(path.removingLastComponent())
+            try files.makeDirectory(path.parent)
             try files.write(bytes, to: path, permissions: .sealed)
-            try files.syncDirectory(path.removingLastComponent())
+            try files.syncDirectory(path.parent)
         }
     }
 }

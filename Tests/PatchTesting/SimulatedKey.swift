@@ -9,9 +9,9 @@ package enum SimulatedKey: String, CaseIterable, Sendable {
     case root, targets, production, beta, online, entry, other
     case second = "production-second"
 
-    private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
-        .removingLastComponent()
-        .appending("Keys/Testing")
+    private static let folder = FilePath(#filePath).parent.parent
+        .parent
+        .at("Keys/Testing")
     private static let all = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.read()) })
     private static let entrySignatures = NIOLockedValueBox<[SHA256Digest: [UInt8]]>([:])
 
@@ -40,7 +40,7 @@ package enum SimulatedKey: String, CaseIterable, Sendable {
 
     private func read() -> PrivateKey {
         do {
-            let pem = try DiskFiles().read(Self.folder.appending("\(rawValue).key"), limit: Limits.keyFile)
+            let pem = try DiskFiles().read(Self.folder.at("\(rawValue).key"), limit: Limits.keyFile)
             return try PrivateKey(pem: pem, passphrase: nil)
         } catch { preconditionFailure("\(Self.folder)/\(rawValue).key: \(error)") }
     }
