@@ -55,7 +55,7 @@ final class AnswerDesk {
         let answer: PreparedAnswer?
         switch reply.answer {
         case .file(let file): answer = prepare(file, for: request, head)
-        case .bytes(let bytes): answer = prepare(Response(bytes, for: request), head)
+        case .bytes(let bytes): answer = prepare(Response(bytes, for: request), head, of: bytes.origin)
         case .refused(let status, let message, let headers):
             answer = prepare(Response(refusing: status, message: message, headers: headers), head)
         case .stream, .tunnel: answer = nil
@@ -78,7 +78,11 @@ final class AnswerDesk {
         return (head, request)
     }
 
-    private func prepare(_ response: Response, _ head: RequestHead) -> PreparedAnswer? {
+    private func prepare(
+        _ response: Response,
+        _ head: RequestHead,
+        of origin: FileOrigin? = nil
+    ) -> PreparedAnswer? {
         let response = response.completed(by: exchange.source, to: head)
         var body: ByteBuffer?
         if head.method != .HEAD, response.hasContent, case .bytes(let bytes) = response.body {
@@ -89,7 +93,7 @@ final class AnswerDesk {
             response,
             body: body,
             part: nil,
-            origin: nil,
+            origin: origin,
             isLasting: Self.isLasting(response) && (response.body.count ?? 0) <= Self.maxBytesInMemory,
             second: HTTPDate.second
         )
@@ -122,7 +126,7 @@ final class AnswerDesk {
             response,
             body: body,
             part: part,
-            origin: PreparedAnswer.Origin(path: file.path.string, stamp: open.stamp),
+            origin: FileOrigin(path: file.path.string, stamp: open.stamp),
             // Without a tag, its state may not be what the source looked at.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second

@@ -21,3 +21,23 @@ package struct FileStamp: Hashable, Sendable {
         self.changed = changed
     }
 }
+
+/// The file that an answer is true of: where it was found, and in which state.
+package struct FileOrigin: Equatable, Sendable {
+    let path: String
+    let stamp: FileStamp
+
+    init(path: String, stamp: FileStamp) {
+        self.path = path
+        self.stamp = stamp
+    }
+
+    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    package init?(at path: String) {
+        guard let stamp = FileStamp(at: path) else { return nil }
+        self.init(path: path, stamp: stamp)
+    }
+
+    /// Whether the file is still the very one, in the same state.
+    package var isCurrent: Bool { FileStamp(at: path) == stamp }
+}

@@ -11,12 +11,6 @@ final class PreparedAnswer {
         let range: Range<Int>
     }
 
-    /// The file that the answer is true of, where it was found.
-    struct Origin {
-        let path: String
-        let stamp: FileStamp
-    }
-
     let head: RequestHead
     let status: Int
     /// Whether the connection stays open after it.
@@ -26,7 +20,7 @@ final class PreparedAnswer {
     let part: Part?
     /// Whether the same head gets the same answer for as long as ``origin`` stays what it is.
     let isLasting: Bool
-    private let origin: Origin?
+    private let origin: FileOrigin?
 
     private var bytes: ByteBuffer
     private var second: Int
@@ -40,7 +34,7 @@ final class PreparedAnswer {
         _ response: Response,
         body: ByteBuffer?,
         part: Part?,
-        origin: Origin?,
+        origin: FileOrigin?,
         isLasting: Bool,
         second: Int
     ) {
@@ -59,10 +53,7 @@ final class PreparedAnswer {
     }
 
     /// Whether the file is the one that the answer was made of.
-    var isCurrent: Bool {
-        guard let origin else { return true }
-        return FileStamp(at: origin.path) == origin.stamp
-    }
+    var isCurrent: Bool { origin?.isCurrent ?? true }
 
     /// What is held in memory for it, in bytes; an open file counts as ``openFileCost`` more.
     var cost: Int { bytes.capacity + head.headers.count * Self.fieldCost + (part == nil ? 0 : Self.openFileCost) }
@@ -81,9 +72,15 @@ final class PreparedAnswer {
         return bytes
     }
 
+    /// Where the value of `Date` begins; line by line, for `firstRange(of:)` takes a third of a small answer's time.
     private static func dateIndex(in head: ByteBuffer) -> Int? {
-        let name = Array("\r\nDate: ".utf8)
-        let view = head.readableBytesView
-        return view.firstRange(of: name).map { $0.upperBound }
+        let name = Array("Date: ".utf8)
+        let bytes = Array(head.readableBytesView)
+        var line = 0
+        while let end = bytes[line...].firstIndex(of: UInt8(ascii: "\n")) {
+            line = end + 1
+            if bytes[line...].starts(with: name) { return head.readerIndex + line + name.count }
+        }
+        return nil
     }
 }

@@ -11,6 +11,10 @@ package struct ServedBytes: Sendable {
     package let cacheControl: String
     /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
     package var headers: HTTPHeaders
+    /// The file they were read from; nil for none.
+    ///
+    /// A remembered answer is true for as long as that file stays what it is; without one, for as long as its edition.
+    package let origin: FileOrigin?
 
     /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.
     package init(
@@ -19,7 +23,8 @@ package struct ServedBytes: Sendable {
         entityTag: String? = nil,
         contentType: String,
         cacheControl: String = "no-cache",
-        headers: HTTPHeaders = [:]
+        headers: HTTPHeaders = [:],
+        origin: FileOrigin? = nil
     ) {
         precondition(status.code >= 200, "not a final status")
         precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
@@ -29,5 +34,6 @@ package struct ServedBytes: Sendable {
         self.contentType = contentType
         self.cacheControl = cacheControl
         self.headers = headers
+        self.origin = origin
     }
 }

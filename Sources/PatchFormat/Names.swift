@@ -15,9 +15,14 @@ extension ParsedName {
 }
 
 private func isName(_ text: String, upTo limit: Int, plus extra: String) -> Bool {
-    let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789".utf8).union(extra.utf8)
-    let utf8 = text.utf8
-    return (1...limit).contains(utf8.count) && utf8.allSatisfy(allowed.contains) && text != "." && text != ".."
+    let (utf8, extra) = (text.utf8, extra.utf8)
+    func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: extra.contains(byte)
+        }
+    }
+    return (1...limit).contains(utf8.count) && utf8.allSatisfy(isAllowed) && text != "." && text != ".."
 }
 
 private let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,5 +1,4 @@
 import HTTPFiles
-import PatchStore
 import Synchronization
 import SystemPackage
 
@@ -8,13 +7,8 @@ import SystemPackage
 /// A device's poll asks for the timestamp, and nothing else: reading and hashing it anew each time would cost more than
 /// all the rest of the answer.
 final class KnownRoles: Sendable {
-    private struct Known {
-        let identity: FileIdentity
-        let served: ServedBytes
-    }
-
     private struct State {
-        var roles: [String: Known] = [:]
+        var roles: [String: ServedBytes] = [:]
         var bytes = 0
     }
 
@@ -28,19 +22,19 @@ final class KnownRoles: Sendable {
 
     /// Nil for one that was never read, or that was replaced since.
     func served(_ path: FilePath) -> ServedBytes? {
-        guard let known = state.withLock({ $0.roles[path.string] }),
-            (try? DiskFiles().identity(of: path)) == known.identity
-        else { return nil }
-        return known.served
+        guard let known = state.withLock({ $0.roles[path.string] }), known.origin?.isCurrent ?? false else {
+            return nil
+        }
+        return known
     }
 
-    /// - Parameter identity: of the file, from before it was read; it is remembered only if it still is the same.
-    func remember(_ served: ServedBytes, of path: FilePath, _ identity: FileIdentity) {
-        guard served.bytes.count <= limit, (try? DiskFiles().identity(of: path)) == identity else { return }
+    /// Remembers what was read of its origin, if that is what it was before it was read.
+    func remember(_ served: ServedBytes, of path: FilePath) {
+        guard served.bytes.count <= limit, served.origin?.isCurrent ?? false else { return }
         state.withLock { state in
             if state.bytes + served.bytes.count > limit { state = State() }
-            let before = state.roles.updateValue(Known(identity: identity, served: served), forKey: path.string)
-            state.bytes += served.bytes.count - (before?.served.bytes.count ?? 0)
+            let before = state.roles.updateValue(served, forKey: path.string)
+            state.bytes += served.bytes.count - (before?.bytes.count ?? 0)
         }
     }
 }

@@ -17,6 +17,12 @@ package struct PublishedTree: FileSource {
     private static let brief = "public, max-age=60"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
+    private static let unreadable = FileAnswer.refused(
+        .internalServerError,
+        message: "The file cannot be read.",
+        headers: [:]
+    )
+
     private let tree: FolderFiles
     private let known = KnownRoles()
     private let readiness: ReadinessCheck?
@@ -43,9 +49,8 @@ package struct PublishedTree: FileSource {
             return PreparedReply(.bytes(ok))
         }
         switch TreePath(segments: request.path.segments)?.file {
-        case .object, .target: return PreparedReply(file(at: request.path), edition: edition)
-        case .timestamp: return PreparedReply(file(at: request.path))
-        case .root, .role: return knownRole(request.path).map { PreparedReply(.bytes($0)) }
+        case .object, .target, .timestamp: return PreparedReply(file(at: request.path), edition: edition)
+        case .root, .role: return knownRole(request.path).map { PreparedReply(.bytes($0), edition: edition) }
         case nil: return nil
         }
     }
@@ -57,7 +62,7 @@ package struct PublishedTree: FileSource {
             guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
             return answer(path, found)
         } catch {
-            return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
+            return Self.unreadable
         }
     }
 
@@ -102,19 +107,21 @@ package struct PublishedTree: FileSource {
     /// Bytes whose name says nothing of their content; their tag is their digest.
     private func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
         do throws(FileError) {
-            let identity = try DiskFiles().identity(of: found.path)
+            // From before it is read: what is written to meanwhile is another one at the next look.
+            guard let origin = FileOrigin(at: found.path.string) else { return Self.unreadable }
             let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
             let served = ServedBytes(
                 bytes: bytes,
                 entityTag: SHA256Digest(of: bytes).hex,
                 contentType: "application/json",
                 cacheControl: cacheControl,
-                headers: Self.nosniff
+                headers: Self.nosniff,
+                origin: origin
             )
-            if let identity { known.remember(served, of: found.path, identity) }
+            known.remember(served, of: found.path)
             return .bytes(served)
         } catch {
-            return .refused(.internalServerError, message: "The file cannot be read.", headers: [:])
+            return Self.unreadable
         }
     }
 

@@ -153,6 +153,34 @@ struct PreparedAnswerTests {
         }
     }
 
+    @Test func `of bytes that were read from a file holds while the file is the same`() async throws {
+        let path = try folder.write("one", to: "read")
+        let source = PreparedSource { _ in
+            guard let bytes = try? String(contentsOfFile: path.string, encoding: .utf8) else { return .notFound }
+            let origin = FileOrigin(at: path.string)
+            return .bytes(ServedBytes(bytes: Array(bytes.utf8), contentType: "text/plain", origin: origin))
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                for (count, text) in [(1, "one"), (1, "one"), (2, "another"), (2, "another")] {
+                    if count == 2, source.prepared == 1 {
+                        try folder.write(text, to: "other")
+                        try folder.move("other", to: "read")
+                    }
+                    try await client.send(request("GET", "/"))
+                    #expect(try await client.response().text == text)
+                    #expect(source.prepared == count && source.answered == 0)
+                }
+                try folder.remove(path)
+                for _ in 0..<2 {
+                    try await client.send(request("GET", "/"))
+                    #expect(try await client.response().status == 404)
+                }
+            }
+        }
+        #expect(source.prepared == 4)
+    }
+
     @Test func `has the file's bytes where a range asks for them, by sendfile too`() async throws {
         let source = source(.lasting)
         try await TestServer.running(source) { server in
