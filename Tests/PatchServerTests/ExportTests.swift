@@ -267,7 +267,7 @@ struct ExportTests {
             let after = try server.on(disk)
             let error = #expect(throws: ExportError.self) { try after.repository.export(to: ExportedTree.folder) }
             guard case .server(.file(.noSpace))? = error else {
-                Issue.record("with room for \(room) bytes: \(error, default: "no error")")
+                Issue.record("with room for \(room) bytes: \(String(describing: error))")
                 continue
             }
             disk.limitFreeSpace(to: nil)

@@ -88,7 +88,7 @@ struct InterruptedPublishTests {
             let after = try server.on(disk)
             let error = #expect(throws: ServerError.self) { try after.publish(next) }
             guard case .file(.noSpace)? = error else {
-                Issue.record("with room for \(room) bytes: \(error, default: "no error")")
+                Issue.record("with room for \(room) bytes: \(String(describing: error))")
                 continue
             }
             disk.limitFreeSpace(to: nil)
