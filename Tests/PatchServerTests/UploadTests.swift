@@ -159,7 +159,7 @@ struct UploadTests {
         let bytes = try #require(release.targets.values.first { SHA256Digest(of: $0) == list.sha256 })
         let part = yard.server.folder.root.appending("uploads/\(app)/\(state.id)/blobs/\(list.sha256.hex).part")
         files.limitFreeSpace(to: 100)
-        await #expect(throws: UploadError.file(.noSpace(.write, part))) {
+        await #expect(throws: UploadError.file(.noSpace(.create, part))) {
             try await send(bytes, of: list.sha256, to: state.id, on: uploads)
         }
         #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == 100)
