@@ -83,7 +83,7 @@ final class AnswerDesk {
         _ head: RequestHead,
         of origin: FileOrigin? = nil
     ) -> PreparedAnswer? {
-        let response = response.completed(by: exchange.source, to: head.headers)
+        let response = response.completed(by: exchange.source, to: head)
         var body: ByteBuffer?
         if head.method != .HEAD, response.hasContent, case .bytes(let bytes) = response.body {
             body = ByteBuffer(bytes: bytes)
@@ -105,7 +105,7 @@ final class AnswerDesk {
             file.size == nil || file.size == open.size,
             file.stamp == nil || file.stamp == open.stamp
         else { return nil }
-        let response = Response(file, open: open, for: request).completed(by: exchange.source, to: head.headers)
+        let response = Response(file, open: open, for: request).completed(by: exchange.source, to: head)
         // A condition that failed, in words.
         if case .bytes = response.body { return prepare(response, head) }
         var body: ByteBuffer?

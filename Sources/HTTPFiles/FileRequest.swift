@@ -15,6 +15,8 @@ package struct FileRequest: Sendable {
     package private(set) var stream: RequestStream?
     /// The path as the client spells it, percent-encoded, without its dot segments and empty segments.
     package let spelledPath: String
+    /// Whether the client spells the path as it is, with nothing to remove: no `..`, no `.`, no empty segment.
+    package let isPlain: Bool
     /// The protocol that the client would rather speak, in lower case: `websocket` (RFC 9110 §7.8).
     package let upgrade: String?
     /// The address at the other end of the connection, without its port; nil where an answer is prepared, which is
@@ -34,6 +36,7 @@ package struct FileRequest: Sendable {
         self.headers = headers
         self.body = body
         spelledPath = path.encoded
+        isPlain = true
         upgrade = nil
     }
 
@@ -44,6 +47,7 @@ package struct FileRequest: Sendable {
         headers = head.headers
         body = []
         spelledPath = target.spelledPath
+        isPlain = target.isPlain
         upgrade = head.upgrade
     }
 

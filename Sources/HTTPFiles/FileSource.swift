@@ -29,6 +29,11 @@ package protocol FileSource: Sendable {
     /// - Parameter headers: of the request; nil when it could not be read.
     func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders
 
+    /// What stands in a refusal in place of its line of text; nil for the line.
+    ///
+    /// - Parameter target: as the client spelled it, whatever it holds: it may be why the request is refused.
+    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords?
+
     /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client goes away.
     func answer(_ request: FileRequest) async -> FileAnswer
 }
@@ -42,7 +47,20 @@ extension FileSource {
 
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { [:] }
 
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? { nil }
+
     package func prepared(_ request: FileRequest) -> PreparedReply? { nil }
+}
+
+/// The body of a refusal that is more than a line of text.
+package struct RefusalWords: Equatable, Sendable {
+    package let contentType: String
+    package let bytes: [UInt8]
+
+    package init(contentType: String, bytes: [UInt8]) {
+        self.contentType = contentType
+        self.bytes = bytes
+    }
 }
 
 /// A source for some requests only, for another source to turn to.

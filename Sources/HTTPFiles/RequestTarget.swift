@@ -5,6 +5,8 @@ struct RequestTarget: Equatable, Sendable {
     let query: String?
     /// As received, without the segments that `path` does not have either.
     let spelledPath: String
+    /// Whether nothing had to be removed for `path`: no dot segment, no empty one but at the end.
+    let isPlain: Bool
 
     init(parsing target: String) throws(RequestPathError) {
         // Above 0x7E lie DEL and raw UTF-8, below 0x21 the controls and the space; a fragment is never sent.
@@ -23,6 +25,8 @@ struct RequestTarget: Equatable, Sendable {
             spelled.map { String(decoding: $0, as: UTF8.self) },
             hasTrailingSlash: path.hasTrailingSlash
         )
+        let segments = names.count - 1 - (names.last?.isEmpty == true ? 1 : 0)
+        isPlain = spelled.count == max(0, segments)
         query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     }
 

@@ -38,7 +38,7 @@ struct Responder: Sendable {
         keepAlive: Bool,
         since: ContinuousClock.Instant
     ) async -> Bool {
-        let response = response.completed(by: exchange.source, to: head?.headers)
+        let response = response.completed(by: exchange.source, to: head)
         let compatible = configuration.dialect.compatible
         let framing = response.framing(minorVersion: compatible == nil ? head?.minorVersion ?? 1 : 0)
         let keepAlive = keepAlive && framing != .connectionEnd && compatible == nil

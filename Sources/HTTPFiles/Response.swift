@@ -23,13 +23,20 @@ struct Response: Sendable {
     var status: HTTPResponseStatus
     var headers: HTTPHeaders
     var body: Body
+    /// The line of text that stands in the body of a refusal; a source may say it otherwise.
+    var refusal: String?
 }
 
 extension Response {
-    /// With what a source's every answer to this request carries; a tunnel and a stream have theirs already, and keep them.
-    func completed(by source: any FileSource, to headers: HTTPHeaders?) -> Response {
+    /// With what a source's every answer to this request carries, and a refusal in the source's own words; a tunnel and a
+    /// stream have theirs already, and keep them.
+    func completed(by source: any FileSource, to head: RequestHead?) -> Response {
         var response = self
-        response.headers.add(missing: source.everyAnswerFields(to: headers))
+        if let refusal, let head, let words = source.words(for: refusal, status, of: head.target) {
+            response.headers.replaceOrAdd(name: "Content-Type", value: words.contentType)
+            response.body = .bytes(words.bytes[...])
+        }
+        response.headers.add(missing: source.everyAnswerFields(to: head?.headers))
         return response
     }
 
@@ -40,6 +47,7 @@ extension Response {
         self.headers.replaceOrAdd(name: "Content-Type", value: "text/plain")
         if !headers.contains(name: "Cache-Control") { self.headers.add(name: "Cache-Control", value: "no-cache") }
         body = .bytes(Array("\(message)\n".utf8)[...])
+        refusal = message
     }
 
     init(_ fault: RequestFault) {

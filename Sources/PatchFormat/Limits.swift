@@ -31,6 +31,8 @@ package enum Limits {
     /// As many for one user as for everyone.
     package static let choicesInAnswer = 2 * answersForOne
     package static let answersForOne = 200
+    /// What is chosen in one channel, for all users together.
+    package static let answersInChannel = 10_000
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
     /// One script or asset.

@@ -28,8 +28,10 @@ extension Diagnosis.Line {
         return Diagnosis.Line("disk", verdict, "\(freeText) free", hint: verdict == .ok ? nil : hint)
     }
 
-    /// - Parameter signedAt: when the newest timestamp was signed; nil without an app.
-    package static func clock(_ now: UTCTime, signedAt: UTCTime?) -> Diagnosis.Line {
+    /// - Parameters:
+    ///   - signedAt: when the newest timestamp was signed; nil without an app.
+    ///   - written: when the newest entry of the audit log was, at the earliest; nil without one.
+    package static func clock(_ now: UTCTime, signedAt: UTCTime?, written: UTCTime? = nil) -> Diagnosis.Line {
         let hint = "set it, and keep it right with a time service: devices judge by what is signed here"
         guard now > earliest else { return Diagnosis.Line("clock", .fault, "it says \(now)", hint: hint) }
         if let signedAt, signedAt > now.adding(clockSlack) {
@@ -38,6 +40,14 @@ extension Diagnosis.Line {
                 .fault,
                 "it says \(now), and a timestamp was signed at \(signedAt)",
                 hint: hint
+            )
+        }
+        if let written, written > now.adding(clockSlack) {
+            return Diagnosis.Line(
+                "clock",
+                .fault,
+                "it says \(now), and the audit log has an entry of \(written): tokens are judged by that",
+                hint: "set it; where it is right now, and was ahead, patchsrv audit accept-clock says so"
             )
         }
         return Diagnosis.Line("clock", .ok, "\(now)")

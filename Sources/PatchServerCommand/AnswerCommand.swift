@@ -27,7 +27,7 @@ struct AnswerCommand: AsyncParsableCommand {
             EXIT CODES
               0   done
               3   refused: not listed now, or nothing is chosen there; nothing was changed
-              8   too much is chosen for them already
+              8   too much is chosen for them, or in the channel, already
             """,
         subcommands: [AnswerSet.self, AnswerList.self, AnswerRemove.self]
     )
@@ -126,7 +126,7 @@ struct AnswerList: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: place.json) {
             let app = try place.repository.app
-            let answers = try await place.folder.desk().answers(of: place.channel, in: app)
+            let answers = try await all(of: app)
             let console = Console.standardOutput
             if place.json {
                 return console.line(JSON.fields([("answers", .array(answers.map(\.json)))]).pretty())
@@ -141,6 +141,17 @@ struct AnswerList: AsyncParsableCommand {
             }
             table.write(to: console)
         }
+    }
+
+    private func all(of app: AppID) async throws -> [ServerAnswer] {
+        let desk = try place.folder.desk()
+        var (answers, next) = try await desk.answers(of: place.channel, in: app, limit: 1_000)
+        while let last = next {
+            let page = try await desk.answers(of: place.channel, in: app, after: last, limit: 1_000)
+            answers += page.answers
+            next = page.next
+        }
+        return answers
     }
 }
 

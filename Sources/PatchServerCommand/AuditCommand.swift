@@ -19,12 +19,13 @@ struct AuditCommand: AsyncParsableCommand {
               patchsrv audit list --data /srv/patchline
               patchsrv audit export --data /srv/patchline > audit.jsonl
               patchsrv audit verify --data /srv/patchline --head 3f2a…
+              patchsrv audit accept-clock --data /srv/patchline
 
             EXIT CODES
               0   the log is whole
               3   an entry is not what was written (verify)
             """,
-        subcommands: [AuditList.self, AuditExport.self, AuditVerify.self]
+        subcommands: [AuditList.self, AuditExport.self, AuditVerify.self, AuditAcceptClock.self]
     )
 }
 
@@ -118,6 +119,42 @@ struct AuditVerify: AsyncParsableCommand {
             }
             Console.standardOutput.line(
                 "\(chain.count) entries, each as it was written; the last hash is \(chain.head)"
+            )
+        }
+    }
+}
+
+struct AuditAcceptClock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept-clock",
+        abstract: "Takes the machine's clock at its word again, after it had been ahead.",
+        discussion: """
+            Whether a token has expired is judged by the clock, or by the newest entry of the log where the clock is behind it, so
+            that a clock that was set back revives no token. After a clock that was years ahead for a while the log says so
+            still, and tokens are refused: make sure that the clock is right now, and say so with this.
+            """
+    )
+
+    @OptionGroup var folder: FolderOptions
+
+    @Flag(help: "Print the outcome as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let records = try folder.records()
+            let said = try await records.acceptClock(by: .here)
+            let now = records.now()
+            if json {
+                let outcome = JSON.fields([
+                    ("log", .text(said.description)), ("clock", .text(now.description)), ("changed", .bool(said > now)),
+                ])
+                return Console.standardOutput.line(outcome.pretty())
+            }
+            Console.standardOutput.line(
+                said > now
+                    ? "from now on the time is \(now); the audit log said \(said)"
+                    : "the clock is not behind the audit log: nothing was changed"
             )
         }
     }

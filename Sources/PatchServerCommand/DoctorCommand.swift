@@ -5,6 +5,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ServerRecords
 import SystemPackage
 import Terminal
 
@@ -57,7 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder)) ?? [] { await look(at: app, now, &diagnosis) }
-            diagnosis.add(.clock(now, signedAt: newestSignature()))
+            diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
             diagnosis.add(tlsLine(now))
             if let port { diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil))) }
             if json {
@@ -118,6 +119,12 @@ struct DoctorCommand: AsyncParsableCommand {
         return apps.compactMap { app in
             (try? AppRepository(app, in: folder.folder)).flatMap { repository in (try? repository.signedAt()) ?? nil }
         }.max()
+    }
+
+    /// Nil without records: making them is not for a doctor.
+    private func newestEntry() async -> UTCTime? {
+        guard (try? DiskFiles().status(of: folder.folder.recordsFile)) ?? nil != nil else { return nil }
+        return (try? await folder.records().lastAuditEntry())??.earliest
     }
 
     private func tlsLine(_ now: UTCTime) -> Diagnosis.Line {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchFormat
 
-/// A length of time on the command line: `30d`, `6h`, `15m`.
+/// A length of time on the command line: `30d`, `6h`, `15m`, `10s`.
 struct DurationArgument: ExpressibleByArgument {
     let duration: Duration
 
@@ -11,6 +11,7 @@ struct DurationArgument: ExpressibleByArgument {
         case "d": duration = .days(count)
         case "h": duration = .hours(count)
         case "m": duration = .minutes(count)
+        case "s": duration = .seconds(count)
         case nil, _?: return nil
         }
     }

@@ -30,7 +30,7 @@ extension Failure {
         case let error as OpeningTrouble: self = error.failure
         case let error as ServerError: self.init(error)
         case let error as ExportError: self.init(error)
-        case let error as FileError: self.init("\(error)", exitCode: .disk)
+        case let error as FileError: self.init("\(error)", hint: ServerError.file(error).hint, exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)
         case let error as DeskError: self.init(error)
@@ -60,6 +60,12 @@ extension Failure {
         case .keyUnusable(let why), .keyRefused(let why): self.init(why, exitCode: .refused)
         case .tooManyAnswers(let limit):
             self.init("\(limit) patches are answered for them already", hint: "remove one first", exitCode: .conflict)
+        case .answersFull(let channel, let limit):
+            self.init(
+                "\(limit) answers are given in \(channel) already",
+                hint: "remove some, or sign a condition into the release instead",
+                exitCode: .conflict
+            )
         case .proposal(let fault): self.init(fault.description, exitCode: .refused)
         case .noRelease(let channel, let version):
             self.init(
@@ -79,7 +85,8 @@ extension Failure {
                 hint: "another export writes there; wait until it has finished",
                 exitCode: .busy
             )
-        case .locked(.file): self.init(error.description, exitCode: .disk)
+        case .locked(.file(let file)):
+            self.init(error.description, hint: ServerError.file(file).hint, exitCode: .disk)
         case .otherRoot:
             self.init(error.description, hint: "name another folder, or remove that one first", exitCode: .conflict)
         case .older:
@@ -125,6 +132,7 @@ extension ServerError {
 
     fileprivate var hint: String? {
         switch self {
+        case .file(.noSpace), .locked(.file(.noSpace)): Failure.fullDiskHint
         case .file, .malformed, .setup, .release(.file), .release(.format), .locked(.file): nil
         case .locked(.held): "wait until it has finished, then try again"
         case .movedOn: "try again"

@@ -46,6 +46,8 @@ extension Actor {
 }
 
 extension Failure {
+    static let fullDiskHint = "make room on the disk and do the same again; nothing is lost"
+
     init(_ error: RecordError) {
         switch error {
         case .conflict(let key):
@@ -58,7 +60,9 @@ extension Failure {
             )
         case .malformed(let key, let rule):
             self.init("the record \(key): \(rule)", hint: "put records.sqlite back from a copy", exitCode: .malformed)
-        case .failed(let path, let reason, _): self.init("\(path): \(reason)", exitCode: .disk)
+        case .failed(let path, let reason, isFull: true):
+            self.init("\(path): \(reason)", hint: Self.fullDiskHint, exitCode: .disk)
+        case .failed(let path, let reason, isFull: false): self.init("\(path): \(reason)", exitCode: .disk)
         }
     }
 }

@@ -19,7 +19,8 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
         discussion: """
             Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line once it listens. The
-            first SIGINT or SIGTERM lets answers in flight finish, the second ends it at once. GET /healthz answers 200 while
+            first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as --stop-within says, the second ends
+            it at once; an upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while
             the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
             room, else 503 with what must be done.
 
@@ -73,6 +74,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var ready: ReadyOptions
     @OptionGroup var metrics: MetricsOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How long answers and uploads in flight may go on once it is told to stop: 10s, 2m (default: 10s).",
+            valueName: "time"
+        )
+    )
+    var stopWithin: DurationArgument?
 
     @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
     var api = APISwitch.on
@@ -140,6 +149,7 @@ struct ServeCommand: AsyncParsableCommand {
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
         configuration.tls = renewal?.identity
+        if let stopWithin { configuration.drainTimeout = stopWithin.duration }
         let scheme = renewal == nil ? "http" : "https"
         let server = FileServer(
             configuration: configuration,

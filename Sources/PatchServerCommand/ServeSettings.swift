@@ -18,6 +18,7 @@ enum ServeSettings {
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
         Setting("ready-within", standard: "7d", rule: timeRule) { DurationArgument(argument: $0) != nil },
         Setting("ready-free", standard: "1GB", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
+        Setting("stop-within", standard: "10s", rule: timeRule) { DurationArgument(argument: $0) != nil },
         Setting("metrics-host", standard: "127.0.0.1"),
         port("metrics-port"),
         Setting("tls-certificate"),
@@ -28,7 +29,7 @@ enum ServeSettings {
         Setting("passphrase-env", alternative: "passphrase"),
     ]
 
-    private static let timeRule = "must be a length of time such as 30d, 6h or 15m"
+    private static let timeRule = "must be a length of time such as 30d, 6h, 15m or 10s"
 
     private static func port(_ name: String, standard: String? = nil) -> Setting {
         Setting(name, standard: standard, rule: "must be from 0 to 65535") {

@@ -71,7 +71,7 @@ struct TokenNew: AsyncParsableCommand {
                 by: .here
             )
             if json {
-                let token = made.token.json(at: records.now())
+                let token = made.token.json(at: try await records.referenceTime())
                 let both = JSON.fields([("token", token), ("text", .text(made.text.text))])
                 return Console.standardOutput.line(both.pretty())
             }
@@ -94,7 +94,7 @@ struct TokenList: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let records = try folder.records()
-            let (tokens, now) = (try await records.tokens(), records.now())
+            let (tokens, now) = (try await records.tokens(), try await records.referenceTime())
             let console = Console.standardOutput
             if json {
                 let list = JSON.fields([("tokens", .array(tokens.map { $0.json(at: now) }))])

@@ -43,8 +43,10 @@ package struct StoreLock: ~Copyable {
             _ = try DiskFiles.regularFile(file, path, during: .lock)
             let descriptor = file.descriptor
             try DiskFiles.retrying(.lock, path) { flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
-            // Only for the message of whoever is refused, so nothing here needs to be durable.
-            try DiskFiles.overwrite(file, with: Array("\(getpid())\n".utf8), path)
+            // Only for the message of whoever is refused, so nothing here needs to be durable, nor room for it on a full disk.
+            do throws(FileError) {
+                try DiskFiles.overwrite(file, with: Array("\(getpid())\n".utf8), path)
+            } catch .noSpace {}
             self.file = consume file
         } catch .io(.lock, path, .wouldBlock) {
             throw .held(path, by: Self.holder(of: path))

@@ -49,7 +49,7 @@ extension Response {
 
     init(_ problem: APIProblem) {
         var fields = Self.safe
-        fields[.contentType] = "application/problem+json"
+        fields[.contentType] = APIProblem.mediaType
         if let seconds = problem.retryAfter { fields[.retryAfter] = "\(seconds)" }
         if problem.status == 401 { fields[.wwwAuthenticate] = "Bearer realm=\"patchsrv\"" }
         if problem.status == 405 { fields[.allow] = problem.rule }

@@ -7,6 +7,15 @@ import ReleaseService
 import ServerRecords
 
 extension APIProblem {
+    private init(diskFull consequence: String) {
+        self.init(
+            507,
+            "insufficientStorage",
+            "the server's disk is full; \(consequence)",
+            hint: "try again once an operator has made room: patchsrv gc"
+        )
+    }
+
     init(_ error: DeskError) {
         switch error {
         case .server(let error): self.init(error)
@@ -18,7 +27,7 @@ extension APIProblem {
                 hint: "look at it and try again"
             )
         case .records(.failed(_, _, isFull: true)):
-            self.init(507, "insufficientStorage", "the server's disk is full")
+            self.init(diskFull: "nothing was changed")
         case .records: self.init(503, "unavailable", "the server's records cannot be read or written", retryAfter: 30)
         case .stopping: self.init(503, "stopping", "the server stops", retryAfter: 1)
         case .keyIsLocked:
@@ -45,6 +54,14 @@ extension APIProblem {
                 hint: "remove one first",
                 rule: "answers"
             )
+        case .answersFull(let channel, let limit):
+            self.init(
+                409,
+                "conflict",
+                "\(limit) answers are given in \(channel) already",
+                hint: "remove some, or sign a condition into the release instead",
+                rule: "answers"
+            )
         case .busy: self.init(503, "busy", "too many changes wait already", retryAfter: 5)
         case .keyRefused(let why):
             self.init(
@@ -61,7 +78,7 @@ extension APIProblem {
     init(_ error: ServerError) {
         let text = error.description
         switch error {
-        case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full")
+        case .file(.noSpace), .locked(.file(.noSpace)): self.init(diskFull: "nothing of it is visible")
         case .locked(.held):
             self.init(503, "busy", "another process changes the server's folder", retryAfter: 5)
         case .movedOn: self.init(503, "busy", text, retryAfter: 1)
@@ -139,7 +156,7 @@ extension APIProblem {
                 "\(limit) uploads of this app have not been finished",
                 hint: "finish or remove one; what nothing comes to is removed after two days"
             )
-        case .file(.noSpace): self.init(507, "insufficientStorage", "the server's disk is full; what came is kept")
+        case .file(.noSpace): self.init(diskFull: "what came is kept")
         case .file: self.init(503, "unavailable", "the server's folder cannot be read or written")
         case .interrupted: self.init(400, "interrupted", "the body did not come whole; what came is kept")
         }

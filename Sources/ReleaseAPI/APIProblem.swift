@@ -3,6 +3,8 @@ package import PatchFormat
 
 /// Why a request was not done, as RFC 9457 says it (`application/problem+json`).
 package struct APIProblem: Error, Equatable, Sendable {
+    static let mediaType = "application/problem+json"
+
     /// 400 to 599.
     package let status: Int
     /// The kind of problem, for programs: `conflict`, `unauthorized`.

@@ -33,11 +33,22 @@ extension APIWork {
                 name: "listAnswers",
                 about: "What is chosen in a channel for single users and for everyone.",
                 access: .app(.operate),
+                query: [
+                    .init(name: "after", about: "Only answers after this one.", schema: .answerPlace),
+                    .init(
+                        name: "limit",
+                        about: "At most so many; 100 where nothing is said.",
+                        schema: .integer(1...1_000)
+                    ),
+                ],
                 answers: [
                     .init(
                         status: 200,
-                        about: "Users by the hash of their ids.",
-                        schema: .object([("answers", .array(.document))])
+                        about: """
+                            Users by the hash of their ids. A page of a megabyte at most; `next` is the `after` of the one \
+                            behind it.
+                            """,
+                        schema: .object([("answers", .array(.document))], optional: [("next", .answerPlace)])
                     )
                 ],
                 handle: listAnswers
@@ -75,8 +86,13 @@ extension APIWork {
     }
 
     @Sendable private func listAnswers(_ call: APICall) async throws -> APIAnswer {
-        let answers = try await desk.answers(of: try call.channel(), in: try call.app())
-        return .json(.fields([("answers", .array(answers.map(\.json)))]))
+        let (answers, next) = try await desk.answers(
+            of: try call.channel(),
+            in: try call.app(),
+            after: try call.query("after"),
+            limit: try call.query("limit", in: 1...1_000) ?? 100
+        )
+        return .json(.fields([("answers", .array(answers.map(\.json))), ("next", next.map { .text($0.text) })]))
     }
 
     @Sendable private func setAnswer(_ call: APICall) async throws -> APIAnswer {
@@ -121,6 +137,8 @@ extension APIWork {
 }
 
 extension APISchema {
+    fileprivate static let answerPlace = text("^(everyone|[0-9a-f]{64})/[A-Za-z0-9._-]{1,128}$")
+
     /// Devices that are newer than the server may say more.
     fileprivate static let question = object(
         [],

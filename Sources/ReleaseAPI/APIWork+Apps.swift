@@ -23,7 +23,7 @@ extension APIWork {
                 about: "What the token is and may do.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
-                handle: { call in .json(call.token?.json(at: records.now()) ?? .null) }
+                handle: { call in .json(call.token?.json(at: try await records.referenceTime()) ?? .null) }
             ),
             APIEndpoint(
                 method: .get,

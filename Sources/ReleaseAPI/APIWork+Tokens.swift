@@ -17,7 +17,7 @@ extension APIWork {
                     .init(status: 200, about: "The oldest first.", schema: .object([("tokens", .array(.token))]))
                 ],
                 handle: { call in
-                    let now = records.now()
+                    let now = try await records.referenceTime()
                     let own = call.token?.grants ?? []
                     let tokens = try await records.tokens().filter { own.cover($0.grants) }
                     return .json(.fields([("tokens", .array(tokens.map { $0.json(at: now) }))]))
@@ -67,7 +67,9 @@ extension APIWork {
         }
         let made = try await records.makeToken(name: name, grants: grants, for: .days(days), by: call.actor)
         return .json(
-            .fields([("token", made.token.json(at: records.now())), ("text", .text(made.text.text))]),
+            .fields([
+                ("token", made.token.json(at: try await records.referenceTime())), ("text", .text(made.text.text)),
+            ]),
             status: 201
         )
     }
@@ -95,6 +97,6 @@ extension APIWork {
         guard let token = try await records.token(id), let own = call.token?.grants, own.cover(token.grants),
             let revoked = try await records.revokeToken(id, by: call.actor)
         else { throw APIProblem.notFound("there is no such token of an app that you are admin of") }
-        return .json(revoked.json(at: records.now()))
+        return .json(revoked.json(at: try await records.referenceTime()))
     }
 }

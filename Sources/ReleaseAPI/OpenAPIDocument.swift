@@ -125,7 +125,7 @@ enum OpenAPIDocument {
         return .object(JSONObject(good.map { ($0.0, $0.1 ?? .null) } + problems))
     }
 
-    /// What is no request at all, such as one whose target is no path, is refused before the API sees it.
+    /// What is no request at all, such as one without a Host, is refused before anybody can say what it was for.
     private static func notHTTP(_ problem: JSON) -> JSON {
         guard var object = problem.object, var content = object["content"]?.object else { return problem }
         content["text/plain"] = .fields([("schema", APISchema.text().json)])

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 import PatchFormat
 package import ReleaseService
 import ServerRecords
@@ -81,8 +81,28 @@ package struct ReleaseAPI: RequestDelegate {
         }
     }
 
+    /// What the server refuses before it comes here, in the words of the API.
+    package static func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        let path = target.prefix { $0 != "?" }
+        guard path == "/\(prefix)" || path.hasPrefix("/\(prefix)/") else { return nil }
+        let kind: String =
+            switch status {
+            case .badRequest: "badRequest"
+            case .methodNotAllowed: "methodNotAllowed"
+            case .requestTimeout: "tooSlow"
+            case .payloadTooLarge: "tooLarge"
+            default: "refused"
+            }
+        let problem = APIProblem(Int(status.code), kind, refusal)
+        return RefusalWords(contentType: APIProblem.mediaType, bytes: problem.json.fileBytes + [0x0A])
+    }
+
     private func response(to request: FileRequest) async -> Response {
         do {
+            // One spelling for each resource: whoever looks at paths in front of this server sees what is meant.
+            guard request.isPlain else {
+                throw APIProblem.badRequest("the path holds a segment that is empty, . or ..")
+            }
             let response = try await responder.respond(
                 to: Request(fileRequest: request),
                 context: APIContext(source: APIContext.Source(logger: logger, remoteAddress: request.remoteAddress))

@@ -1,5 +1,5 @@
 package import HTTPFiles
-import NIOHTTP1
+package import NIOHTTP1
 package import PatchServer
 
 /// Everything that a server answers: the published tree, and beside it the release service.
@@ -31,6 +31,10 @@ package struct ReleaseServer: FileSource {
             return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
         }
         return await tree.answer(request)
+    }
+
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        api == nil ? nil : ReleaseAPI.words(for: refusal, status, of: target)
     }
 
     private func delegate(of request: FileRequest) -> ReleaseAPI? {

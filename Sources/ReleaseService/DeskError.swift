@@ -21,4 +21,6 @@ package enum DeskError: Error, Equatable, Sendable {
     case noRelease(ChannelName, version: Int)
     /// So much is chosen for this user, or for everyone, that no device would read it.
     case tooManyAnswers(limit: Int)
+    /// So much is chosen in this channel for all users together.
+    case answersFull(ChannelName, limit: Int)
 }

@@ -9,10 +9,35 @@ extension ReleaseDesk {
         case hold
     }
 
-    /// Everything that is chosen in a channel: for everyone last, users by their hashes.
-    package func answers(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [ServerAnswer] {
+    /// What is chosen in a channel, in the order of places.
+    ///
+    /// - Parameters:
+    ///   - place: only what comes after it.
+    ///   - bytes: of records that are read, unless one alone has more.
+    /// - Returns: the answers, and the place after which the next page begins; nil on the last one.
+    package func answers(
+        of channel: ChannelName,
+        in app: AppID,
+        after place: ServerAnswer.Place? = nil,
+        limit: Int,
+        bytes: Int = ServerRecords.pageBytes
+    ) async throws(DeskError) -> (answers: [ServerAnswer], next: ServerAnswer.Place?) {
         _ = try await looking(app) { (repository) throws(ServerError) in repository.app }
-        return try await answers(under: ServerAnswer.prefix(app, channel), limit: 100_000)
+        return try await reading { () async throws(RecordError) in
+            let prefix = ServerAnswer.prefix(app, channel)
+            let page = try await records.page(
+                RecordRange(
+                    ServerAnswer.collection,
+                    prefix: prefix,
+                    after: place.map { prefix + $0.text },
+                    limit: limit,
+                    bytes: bytes
+                )
+            )
+            var answers: [ServerAnswer] = []
+            for record in page.records { answers.append(try ServerAnswer(record)) }
+            return (answers, page.hasMore ? answers.last?.place : nil)
+        }
     }
 
     /// What is chosen for one user, or for everyone.
@@ -21,13 +46,10 @@ extension ReleaseDesk {
         of channel: ChannelName,
         in app: AppID
     ) async throws(DeskError) -> [ServerAnswer] {
-        try await answers(under: ServerAnswer.prefix(app, channel, target), limit: Limits.answersForOne)
-    }
-
-    private func answers(under prefix: String, limit: Int) async throws(DeskError) -> [ServerAnswer] {
         try await reading { () async throws(RecordError) in
             var answers: [ServerAnswer] = []
-            let range = RecordRange(ServerAnswer.collection, prefix: prefix, limit: limit)
+            let prefix = ServerAnswer.prefix(app, channel, target)
+            let range = RecordRange(ServerAnswer.collection, prefix: prefix, limit: Limits.answersForOne)
             for record in try await records.store.records(range) { answers.append(try ServerAnswer(record)) }
             return answers
         }
@@ -57,9 +79,7 @@ extension ReleaseDesk {
             )
             let before = try await reading { () async throws(RecordError) in try await records.store.record(answer.key)
             }
-            if before == nil, try await answers(for: target, of: channel, in: app).count >= Limits.answersForOne {
-                throw .tooManyAnswers(limit: Limits.answersForOne)
-            }
+            if before == nil { try await checkRoom(for: target, of: channel, in: app) }
             try await reading { () async throws(RecordError) in
                 try await records.commit(
                     [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
@@ -74,6 +94,24 @@ extension ReleaseDesk {
                 )
             }
             return answer
+        }
+    }
+
+    private func checkRoom(
+        for target: ServerAnswer.Target,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(DeskError) {
+        func count(_ prefix: String) async throws(DeskError) -> Int {
+            try await reading { () async throws(RecordError) in
+                try await records.store.count(ServerAnswer.collection, prefix: prefix)
+            }
+        }
+        guard try await count(ServerAnswer.prefix(app, channel, target)) < Limits.answersForOne else {
+            throw .tooManyAnswers(limit: Limits.answersForOne)
+        }
+        guard try await count(ServerAnswer.prefix(app, channel)) < Limits.answersInChannel else {
+            throw .answersFull(channel, limit: Limits.answersInChannel)
         }
     }
 

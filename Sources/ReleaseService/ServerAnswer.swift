@@ -24,10 +24,32 @@ package struct ServerAnswer: Equatable, Sendable {
     package let actor: Actor
     package let since: UTCTime
 
+    /// For whom and of what, which is an answer's place in its channel: `everyone/web`, `<hash>/web`.
+    package struct Place: Hashable, Sendable, ParsedName {
+        package static let rule = "must be everyone or 64 lowercase hex digits, then / and a patch's id"
+
+        package let target: Target
+        package let patchID: PatchID
+
+        init(_ target: Target, _ patchID: PatchID) {
+            (self.target, self.patchID) = (target, patchID)
+        }
+
+        package init?(_ text: String) {
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let target = Target(String(parts[0])), let patchID = PatchID(String(parts[1]))
+            else { return nil }
+            self.init(target, patchID)
+        }
+
+        package var text: String { "\(target.text)/\(patchID)" }
+    }
+
+    package var place: Place { Place(target, patchID) }
     var key: RecordKey { Self.key(app, channel, target, patchID) }
 
     static func key(_ app: AppID, _ channel: ChannelName, _ target: Target, _ patchID: PatchID) -> RecordKey {
-        RecordKey(collection, prefix(app, channel, target) + patchID.text)
+        RecordKey(collection, prefix(app, channel) + Place(target, patchID).text)
     }
 
     static func prefix(_ app: AppID, _ channel: ChannelName) -> String { "\(app)/\(channel)/" }

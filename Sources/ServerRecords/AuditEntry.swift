@@ -6,6 +6,9 @@ import PatchTrust
 /// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash` of
 /// the entry before, or 64 zeros for the first. So whoever edits, inserts or removes an entry must rewrite all that come
 /// after it, and whoever has written down the last hash sees it.
+///
+/// `time` is what the clock said. Where it was behind the entry before, `notBefore` says when it can be at the earliest;
+/// what somebody at the machine enters as ``Event/acceptsClock`` takes the clock's word for it again.
 package struct AuditEntry: Equatable, Sendable {
     package static let collection = "audit"
     static let noPrevious = String(repeating: "0", count: 64)
@@ -19,6 +22,10 @@ package struct AuditEntry: Equatable, Sendable {
         package let channel: ChannelName?
         package let before: JSON
         package let after: JSON
+
+        /// Whether the clock is right from here on, whatever the log says.
+        var acceptsClock: Bool { action == Self.clockAccepted }
+        package static let clockAccepted = "clock.accept"
 
         package init(
             _ action: String,
@@ -42,13 +49,17 @@ package struct AuditEntry: Equatable, Sendable {
     /// Every member in the order in which it is written.
     package let json: JSON
     package let hash: String
+    /// It was not earlier when this was written.
+    package let earliest: UTCTime
 
     init(_ event: Event, after last: AuditEntry?, at now: UTCTime) {
         number = (last?.number ?? 0) + 1
+        earliest = event.acceptsClock ? now : max(now, last?.earliest ?? now)
         let body = JSON.fields([
             ("number", .integer(number)), ("time", .text(now.description)), ("actor", event.actor.json),
             ("action", .text(event.action)), ("app", event.app.map { .text($0.text) }),
             ("channel", event.channel.map { .text($0.text) }), ("before", event.before), ("after", event.after),
+            ("notBefore", earliest > now ? .text(earliest.description) : nil),
             ("previous", .text(last?.hash ?? Self.noPrevious)),
         ])
         hash = Self.hash(of: body)
@@ -57,13 +68,15 @@ package struct AuditEntry: Equatable, Sendable {
         json = .object(object)
     }
 
-    /// - Throws: `malformed` when it has no number, hash or previous hash; whether they are right says ``AuditChain``.
+    /// - Throws: `malformed` when it has no number, time, hash or previous hash; whether they are right says ``AuditChain``.
     package init(_ json: JSON, key: RecordKey) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(json, of: "audit entry")
             number = try fields.integer("number", in: 1...(1 << 53 - 1))
             hash = try fields.string("hash")
             _ = try fields.string("previous")
+            let time = try fields.time("time")
+            earliest = fields.has("notBefore") ? max(time, try fields.time("notBefore")) : time
         } catch { throw .malformed(key, rule: error.description) }
         self.json = json
     }

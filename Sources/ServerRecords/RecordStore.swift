@@ -6,6 +6,8 @@ package protocol RecordStore: Sendable {
     func record(_ key: RecordKey) async throws(RecordError) -> Record?
     /// As many of a range as its limits allow: at least one where there is one.
     func records(_ range: RecordRange) async throws(RecordError) -> [Record]
+    /// How many records of a collection have names that begin so.
+    func count(_ collection: String, prefix: String) async throws(RecordError) -> Int
     /// - Throws: `conflict` with the first key whose record is not as expected; then nothing was changed.
     func commit(_ changes: [RecordChange]) async throws(RecordError)
 }

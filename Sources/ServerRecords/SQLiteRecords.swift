@@ -75,6 +75,16 @@ package struct SQLiteRecords: RecordStore {
         return records
     }
 
+    package func count(_ collection: String, prefix: String) async throws(RecordError) -> Int {
+        try await access { db in
+            try Int.fetchOne(
+                db,
+                sql: "SELECT COUNT(*) FROM record WHERE collection = ? AND name >= ? AND name < ?",
+                arguments: [collection, prefix, prefix + "\u{10FFFF}"]
+            ) ?? 0
+        }
+    }
+
     package func commit(_ changes: [RecordChange]) async throws(RecordError) {
         do {
             try await pool.write { db in

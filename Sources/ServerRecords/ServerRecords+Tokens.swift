@@ -14,7 +14,7 @@ extension ServerRecords {
         guard let record = try await store.record(RecordKey(AccessToken.collection, text.id)) else { return .unknown }
         let token = try AccessToken(record)
         guard text.belongs(to: token) else { return .unknown }
-        switch token.standing(at: now()) {
+        switch token.standing(at: try await referenceTime()) {
         case .valid: return .admitted(token)
         case .expired: return .expired
         case .revoked: return .revoked
@@ -28,7 +28,7 @@ extension ServerRecords {
         for lifetime: Duration,
         by actor: Actor
     ) async throws(RecordError) -> (token: AccessToken, text: TokenText) {
-        let time = now()
+        let time = try await referenceTime()
         let made = TokenText.make(
             name: name,
             grants: grants,
@@ -61,7 +61,7 @@ extension ServerRecords {
     package func revokeToken(_ id: String, by actor: Actor) async throws(RecordError) -> AccessToken? {
         guard let record = try await store.record(RecordKey(AccessToken.collection, id)) else { return nil }
         let token = try AccessToken(record)
-        let time = now()
+        let time = try await referenceTime()
         guard token.standing(at: time) != .revoked else { return token }
         let revoked = token.revoked(at: time)
         try await commit(

@@ -30,6 +30,32 @@ package struct ServerRecords: Sendable {
         }
     }
 
+    /// By which time it is judged what has ended: the clock, or the newest entry of the audit log where the clock is behind.
+    ///
+    /// A clock that was set back revives nothing that had ended when something was last written down.
+    package func referenceTime() async throws(RecordError) -> UTCTime {
+        let time = now()
+        return max(time, try await lastAuditEntry()?.earliest ?? time)
+    }
+
+    /// Takes the clock's word for the time again, after it had been ahead.
+    ///
+    /// - Returns: the time that the log said.
+    package func acceptClock(by actor: Actor) async throws(RecordError) -> UTCTime {
+        let (time, reference) = (now(), try await referenceTime())
+        guard reference > time else { return reference }
+        try await commit(
+            [],
+            noting: AuditEntry.Event(
+                AuditEntry.Event.clockAccepted,
+                by: actor,
+                before: .fields([("time", .text(reference.description))]),
+                after: .fields([("time", .text(time.description))])
+            )
+        )
+        return reference
+    }
+
     package func lastAuditEntry() async throws(RecordError) -> AuditEntry? {
         let range = RecordRange(AuditEntry.collection, order: .descending, limit: 1)
         guard let record = try await store.records(range).first else { return nil }

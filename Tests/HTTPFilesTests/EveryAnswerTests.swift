@@ -11,6 +11,11 @@ private struct MarkingSource: FileSource {
         ["X-Frame-Options": "DENY", "X-Read": headers == nil ? "no" : "yes", "Vary": "Origin"]
     }
 
+    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        guard target.hasPrefix("/worded") else { return nil }
+        return RefusalWords(contentType: "text/x-words", bytes: Array("\(status.code) \(target)".utf8))
+    }
+
     func prepared(_ request: FileRequest) -> PreparedReply? {
         request.path.text.hasPrefix("/prepared") ? PreparedReply(reply(to: request)) : nil
     }
@@ -92,6 +97,28 @@ struct EveryAnswerTests {
                     let answer = try await second.response()
                     #expect(answer.status == 503 && answer.headers["X-Frame-Options"] == ["DENY"])
                     #expect(answer.headers["X-Read"] == ["no"])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (404, "GET", "/worded/gone"), (404, "GET", "/worded/prepared/gone"), (405, "CONNECT", "/worded"),
+        (400, "GET", "/worded/%zz"), (400, "GET", "/worded%00"), (501, "BREW", "/worded"),
+    ])
+    func `that is a refusal has its source's words where it has any`(
+        _ status: Int,
+        _ method: String,
+        _ target: String
+    ) async throws {
+        try await TestServer.running(MarkingSource()) { server in
+            for (asked, words) in [(target, "\(status) \(target)"), (String(target.dropFirst(7)), nil)] {
+                try await server.connected { client in
+                    try await client.send(request(method, asked.hasPrefix("/") ? asked : "/" + asked))
+                    let answer = try await client.response()
+                    #expect(answer.status == status || words == nil)
+                    #expect((answer.headers["Content-Type"] == ["text/x-words"]) == (words != nil))
+                    if let words { #expect(answer.text == words) }
                 }
             }
         }

@@ -242,4 +242,22 @@ struct RequestStreamTests {
             }
         }
     }
+
+    @Test func `tells whether its path was spelled with anything to remove`() async throws {
+        let source = StreamingSource { request, _ in
+            .bytes(ServedBytes(bytes: Array("\(request.isPlain)".utf8), contentType: "text/plain"))
+        }
+        let plain = ["/", "/a", "/a/", "/a/b?c=//", "/a%20b/..b/c.", "http://h/a", "http://h"]
+        let other = [
+            "//", "/a//", "/a//b", "/./a", "/a/.", "/a/../b", "/a/..", "/a/%2e%2e/b", "/%2E", "http://h/a/../b",
+        ]
+        try await TestServer.running(source) { server in
+            for (targets, answer) in [(plain, "true"), (other, "false")] {
+                for target in targets {
+                    let found = try await server.get(target)
+                    #expect(found.text == answer, "\(target)")
+                }
+            }
+        }
+    }
 }

@@ -220,12 +220,62 @@ struct ServerAnswerTests {
         #expect(try await desk.yard.actions() == ["release.publish"])
     }
 
+    @Test func `comes a page at a time, each from the place on where the one before ended`() async throws {
+        let desk = try await AskedDesk()
+        for user in 1...4 { try await desk.set(.user(AskedDesk.hash("user \(user)")), .hold) }
+        try await desk.set(.everyone, .hold)
+        try await desk.set(.everyone, .hold, of: desk.web)
+        func page(after place: ServerAnswer.Place? = nil, limit: Int = 4, bytes: Int = .max) async throws -> (
+            answers: [ServerAnswer], next: ServerAnswer.Place?
+        ) {
+            try await desk.yard.desk.answers(
+                of: AskedDesk.production,
+                in: AskedDesk.app,
+                after: place,
+                limit: limit,
+                bytes: bytes
+            )
+        }
+        let all = try await page(limit: 6)
+        #expect(all.answers.count == 6 && all.next == nil)
+        let first = try await page()
+        #expect(first.answers == Array(all.answers.prefix(4)) && first.next == all.answers[3].place)
+        let second = try await page(after: ServerAnswer.Place(all.answers[3].place.text))
+        #expect(second.answers == Array(all.answers.suffix(2)) && second.next == nil)
+        #expect(try await page(bytes: 1).answers == [all.answers[0]])
+        for text in ["", "everyone", "everyone/", "everyone/a b", "nobody/web", "../everyone/web", "everyone/web/x"] {
+            #expect(ServerAnswer.Place(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `is bounded for one user and for a channel, and what is chosen can still be changed`() async throws {
+        let desk = try await AskedDesk()
+        let full = DeskError.answersFull(AskedDesk.production, limit: Limits.answersInChannel)
+        let channel = "\(AskedDesk.app)/\(AskedDesk.production)"
+        func fill(_ target: String, _ count: Int) async throws {
+            let keys = (0..<count).map { RecordKey("answer", "\(channel)/\(target)/p\($0)") }
+            try await desk.yard.records.store.commit(keys.map { .insert($0, .null) })
+        }
+        let alice = ServerAnswer.Target.user(AskedDesk.hash("alice"))
+        try await fill(alice.text, Limits.answersForOne)
+        await #expect(throws: DeskError.tooManyAnswers(limit: Limits.answersForOne)) {
+            try await desk.set(alice, .hold)
+        }
+        try await desk.set(.everyone, .hold)
+        try await fill("0", Limits.answersInChannel - Limits.answersForOne - 1)
+        await #expect(throws: full) { try await desk.set(.everyone, .hold, of: desk.web) }
+        try await desk.set(.everyone, .version(named("2"), isForced: false))
+        #expect(try await desk.yard.records.store.count("answer", prefix: channel) == Limits.answersInChannel)
+        // What is chosen in another channel is another's.
+        #expect(try await desk.yard.records.store.count("answer", prefix: "\(AskedDesk.app)/beta/") == 0)
+    }
+
     @Test func `is written down with who chose it, the user by a hash, and ends when it is removed`() async throws {
         let desk = try await AskedDesk()
         let alice = ServerAnswer.Target.user(AskedDesk.hash("alice"))
         try await desk.set(alice, .hold)
         try await desk.set(alice, .version(named("2"), isForced: true))
-        let chosen = try await desk.yard.desk.answers(of: AskedDesk.production, in: AskedDesk.app)
+        let chosen = try await desk.yard.desk.answers(of: AskedDesk.production, in: AskedDesk.app, limit: 9).answers
         #expect(chosen.map(\.choice) == [.version(named("2"), AskedDesk.digest("2;"), isForced: true)])
         #expect(chosen.map(\.actor) == [desk.yard.actor])
         func remove() async throws -> ServerAnswer? {

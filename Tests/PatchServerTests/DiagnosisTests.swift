@@ -31,6 +31,9 @@ struct DiagnosisTests {
         #expect(Diagnosis.Line.clock(now, signedAt: now.adding(.seconds(30))).verdict == .ok)
         #expect(Diagnosis.Line.clock(now, signedAt: now.adding(.hours(2))).verdict == .fault)
         #expect(Diagnosis.Line.clock(UTCTime(seconds: 1_000_000), signedAt: nil).verdict == .fault)
+        let written = Diagnosis.Line.clock(now, signedAt: now, written: now.adding(.days(3_650)))
+        #expect(written.verdict == .fault && written.hint?.contains("patchsrv audit accept-clock") == true)
+        #expect(Diagnosis.Line.clock(now, signedAt: now, written: now).verdict == .ok)
     }
 
     @Test

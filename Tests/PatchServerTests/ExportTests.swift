@@ -256,6 +256,33 @@ struct ExportTests {
     }
 
     @Test
+    func `onto a full disk is the old state, and finishes once there is room`() throws {
+        let files = FaultyFiles()
+        let server = try server(on: files)
+        _ = try server.repository.export(to: ExportedTree.folder)
+        try server.publish(try server.factory.release(Self.third, on: server.repository))
+        for room in stride(from: 0, through: 6_000, by: 600) {
+            let disk = files.reopened()
+            disk.limitFreeSpace(to: room)
+            let after = try server.on(disk)
+            let error = #expect(throws: ExportError.self) { try after.repository.export(to: ExportedTree.folder) }
+            guard case .server(.file(.noSpace))? = error else {
+                Issue.record("with room for \(room) bytes: \(String(describing: error))")
+                continue
+            }
+            disk.limitFreeSpace(to: nil)
+            let before = try ExportedTree(after)
+            #expect(try before.faults() == [])
+            #expect(try before.state().channels[ReleaseFactory.production]?.role.header.version == 2)
+            _ = try after.repository.export(to: ExportedTree.folder)
+            let exported = try ExportedTree(after)
+            #expect(try exported.faults() == [])
+            #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 3)
+            #expect(try after.files.list(ExportedTree.folder) == [app.text])
+        }
+    }
+
+    @Test
     func `stopped the first time has no timestamp until all else is there`() throws {
         let files = FaultyFiles()
         let server = try server(on: files)

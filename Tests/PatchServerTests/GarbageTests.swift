@@ -325,6 +325,36 @@ struct GarbageTests {
         #expect(try yard.server.everything() == before)
     }
 
+    @Test
+    func `on a full disk takes nothing that is needed, and the next collection with room takes the rest`() throws {
+        var yard = try Yard()
+        for number in 1...3 {
+            yard.wait(hours: 1)
+            try yard.publish(number)
+        }
+        func collect(_ server: TestingServer) throws {
+            var collection = GarbageCollection(server.repository, by: everything, at: yard.now)
+            while try collection.step() {}
+        }
+        let rehearsal = yard.files.reopened()
+        try collect(try yard.server.on(rehearsal))
+        let wanted = try yard.server.on(rehearsal).treeFiles()
+        for room in [0, 100, 400] {
+            let disk = yard.files.reopened()
+            disk.limitFreeSpace(to: room)
+            let after = try yard.server.on(disk)
+            // What it removes makes room for what it writes, so it may come to its end.
+            do { try collect(after) } catch let error as ServerError {
+                guard case .file(.noSpace) = error else { throw error }
+            }
+            #expect(try after.repository.check().faults == [], "with room for \(room) bytes")
+            disk.limitFreeSpace(to: nil)
+            try collect(after)
+            #expect(try after.treeFiles() == wanted)
+            #expect(try after.repository.check().faults == [])
+        }
+    }
+
     @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
     func `stopped anywhere leaves a whole tree, and the next collection takes the rest`(
         survival: FaultyFiles.Survival

@@ -119,6 +119,9 @@ struct StoppingRecords: RecordStore {
 
     func record(_ key: RecordKey) async throws(RecordError) -> Record? { try await store.record(key) }
     func records(_ range: RecordRange) async throws(RecordError) -> [Record] { try await store.records(range) }
+    func count(_ collection: String, prefix: String) async throws(RecordError) -> Int {
+        try await store.count(collection, prefix: prefix)
+    }
 
     func commit(_ changes: [RecordChange]) async throws(RecordError) {
         let isDead = left.withLockedValue { left in
@@ -146,6 +149,9 @@ struct InterruptedRecords: RecordStore {
 
     func record(_ key: RecordKey) async throws(RecordError) -> Record? { try await store.record(key) }
     func records(_ range: RecordRange) async throws(RecordError) -> [Record] { try await store.records(range) }
+    func count(_ collection: String, prefix: String) async throws(RecordError) -> Int {
+        try await store.count(collection, prefix: prefix)
+    }
 
     func commit(_ changes: [RecordChange]) async throws(RecordError) {
         let number = count.withLockedValue { count in

@@ -5,6 +5,7 @@ import NIOCore
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
@@ -146,6 +147,31 @@ struct UploadTests {
             Issue.record("was not published")
             return
         }
+    }
+
+    @Test func `for which there is no room keeps what there was room for, and goes on from there`() async throws {
+        let files = FaultyFiles()
+        let yard = try TestingDesk(files: files)
+        let uploads = Uploads(yard.desk)
+        let release = try yard.release()
+        let state = try await begin(release, on: uploads)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(release.targets.values.first { SHA256Digest(of: $0) == list.sha256 })
+        let part = yard.server.folder.root.appending("uploads/\(app)/\(state.id)/blobs/\(list.sha256.hex).part")
+        files.limitFreeSpace(to: 100)
+        await #expect(throws: UploadError.file(.noSpace(.create, part))) {
+            try await send(bytes, of: list.sha256, to: state.id, on: uploads)
+        }
+        #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == 100)
+        // Also a process that starts meanwhile leaves it as it is.
+        let after = Uploads(yard.desk)
+        #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
+        await #expect(throws: UploadError.file(.noSpace(.append, part))) {
+            try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after)
+        }
+        files.limitFreeSpace(to: nil)
+        let rest = try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after)
+        #expect(rest == bytes.count)
     }
 
     @Test func `keeps no byte more than the release says`() async throws {

@@ -2,28 +2,28 @@ import Subprocess
 import SystemPackage
 import Testing
 
+/// What a step of a script printed, and its exit code: `-- NAME`, lines, `-> CODE`.
+struct ScriptStep {
+    let name: String
+    let text: String
+    let code: Int
+
+    static func all(in output: String) -> [ScriptStep] {
+        output.split(separator: "-- ").map { part in
+            let lines = part.split(separator: "\n", omittingEmptySubsequences: false)
+            let code = lines.last { $0.hasPrefix("-> ") }.flatMap { Int($0.dropFirst(3)) } ?? -1
+            return ScriptStep(
+                name: String(lines[0]),
+                text: lines.dropFirst().joined(separator: "\n"),
+                code: code
+            )
+        }
+    }
+}
+
 /// A file system of its own for the store (Judges/full_disk.sh), and a user who may not write.
 @Suite("A disk that takes nothing")
 struct FullDiskTests {
-    /// What a step of the script printed, and its exit code.
-    private struct Step {
-        let name: String
-        let text: String
-        let code: Int
-
-        static func all(in output: String) -> [Step] {
-            output.split(separator: "-- ").map { part in
-                let lines = part.split(separator: "\n", omittingEmptySubsequences: false)
-                let code = lines.last { $0.hasPrefix("-> ") }.flatMap { Int($0.dropFirst(3)) } ?? -1
-                return Step(
-                    name: String(lines[0]),
-                    text: lines.dropFirst().joined(separator: "\n"),
-                    code: code
-                )
-            }
-        }
-    }
-
     @Test func `that is full or read-only costs nothing that runs, and the next sync with room finishes`()
         async throws
     {
@@ -40,7 +40,7 @@ struct FullDiskTests {
                         world.path("small").string,
                     ]
                 )
-                let steps = Step.all(in: script.output)
+                let steps = ScriptStep.all(in: script.output)
                 let codes = steps.map { "\($0.name) \($0.code)" }
                 #expect(
                     codes == [

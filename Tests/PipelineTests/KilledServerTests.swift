@@ -41,6 +41,8 @@ struct KilledServerTests {
         case collect, dial, export, backup
         /// The first command that opens the records makes their file and brings it up to date.
         case records
+        /// To a root of trust with another key for targets.
+        case trust
 
         func arguments(_ site: FilePath) -> [String] {
             switch self {
@@ -49,6 +51,7 @@ struct KilledServerTests {
             case .export: ["export", site.string + ".www"]
             case .backup: ["backup", site.string + ".backup"]
             case .records: ["audit", "list"]
+            case .trust: ["trust", "--trust", site.removingLastComponent().appending("keys").string]
             }
         }
 
@@ -56,6 +59,7 @@ struct KilledServerTests {
         var action: String? {
             switch self {
             case .dial: "dial.turn"
+            case .trust: "trust.update"
             case .collect, .export, .backup, .records: nil
             }
         }
@@ -73,13 +77,19 @@ struct KilledServerTests {
                 try await run(.system("rm"), ["-f"] + names).done()
                 return site
             }
+            if command == .trust {
+                let keys = world.path("keys")
+                try await copy(world.shop.keys, to: keys)
+                try await world.sign("rotate", "targets", "--keys", keys.string, "--unencrypted-keys", "--bits", "2048")
+                    .done()
+            }
             let rehearsal = try await fresh("rehearsal")
             try await patchsrv(command.arguments(rehearsal), on: rehearsal, strace: ["-e", "trace=\(Self.changes)"])
                 .done()
             let changes = try changes(at: rehearsal)
             #expect(changes > 3)
             var kills = 0
-            for point in points(of: changes, parts: 1) {
+            for point in points(of: changes, parts: command == .trust ? 2 : 1) {
                 let site = try await fresh("killed\(point)")
                 let inject = "inject=\(Self.changes):signal=SIGKILL:when=\(point)"
                 let options = ["-e", "trace=\(Self.changes)", "-e", inject]

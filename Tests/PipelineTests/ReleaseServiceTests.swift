@@ -353,7 +353,29 @@ struct ReleaseServiceTests {
         }
     }
 
-    @Test func `keeps to its own description, whatever is asked of it`() async throws {
+    /// The same requests once more, by those who may not: nothing breaks, and nothing is changed.
+    private func expectRefusals(of har: FilePath, by yard: ServiceYard) async throws {
+        func replay(_ tokens: [String]) async throws -> String {
+            try await run(.python, [Tool.script("replay.py"), yard.url, har.string] + tokens).done().output
+        }
+        func state() async throws -> (StoreDigest, String) {
+            let log = try await run(.patchsrv, ["audit", "export", "--data", yard.site.string]).done().output
+            return (try await StoreDigest(of: yard.site.appending("tree")), log)
+        }
+        let viewers = [try await yard.token("*=viewer"), try await yard.token("*=viewer")]
+        let publishers = [try await yard.token("*=publisher"), try await yard.token("*=publisher")]
+        let before = try await state()
+        for tokens in [viewers, []] {
+            let answers = try await replay(tokens)
+            #expect(answers.wholeMatch(of: #/200: \d+, [0-9:, ]+\n/#) != nil, "\(answers)")
+            #expect(answers.contains(tokens.isEmpty ? "401: " : "403: ") && !answers.contains("429: "), "\(answers)")
+        }
+        #expect(try await state() == before)
+        let answers = try await replay(publishers)
+        #expect(answers.firstMatch(of: #/^5\d\d /#.anchorsMatchLineEndings()) == nil, "\(answers)")
+    }
+
+    @Test func `keeps to its own description, whatever is asked of it and by whom`() async throws {
         try await ServiceYard.with(\.site2) { yard in
             let token = try await yard.token("*=admin")
             // That a GET has no body is the server's own rule, and stricter than this judge.
@@ -373,8 +395,9 @@ struct ReleaseServiceTests {
                 [
                     "-c",
                     """
-                    exec \(judge) run "$URL/api/v1/openapi.json" -H "Authorization: Bearer $TOKEN" --max-examples 8 --seed 1 \
-                    --exclude-checks positive_data_acceptance,unsupported_method --exclude-operation-id revokeToken --no-color
+                    exec \(judge) run "$URL/api/v1/openapi.json" -H "Authorization: Bearer $TOKEN" --max-examples 5 --seed 1 \
+                    --exclude-checks positive_data_acceptance,unsupported_method --exclude-operation-id revokeToken --no-color \
+                    --report har --report-har-path asked.har
                     """,
                 ],
                 environment: ["URL": yard.url, "TOKEN": token],
@@ -383,6 +406,7 @@ struct ReleaseServiceTests {
             )
             #expect(outcome.code == 0, "\(outcome)")
             #expect(outcome.output.contains("Tested: "), "\(outcome)")
+            try await expectRefusals(of: yard.world.path("asked.har"), by: yard)
         }
     }
 }

@@ -71,6 +71,21 @@ struct AuditTests {
         #expect(try await records.auditEntries(after: 0).count == 1)
     }
 
+    @Test func `says when it was by the clock, and since when at least where that is behind the one before`()
+        async throws
+    {
+        let start = folder.now
+        for hours in [0, -2, 0, 3] {
+            folder.pass(.hours(hours))
+            try await records.commit([], noting: .init("thing.do", by: .server))
+        }
+        let log = try await records.auditEntries(after: 0)
+        let back = JSON.text(start.adding(.hours(-2)).description)
+        #expect(log.map { $0.json["time"] }.dropFirst() == [back, back, .text(start.adding(.hours(1)).description)])
+        #expect(log.map { $0.json["notBefore"] } == [nil, .text(start.description), .text(start.description), nil])
+        #expect(try await records.auditChain().fault == nil)
+    }
+
     @Test func `comes on pages of a megabyte, however long its entries are`() async throws {
         let long = JSON.text(String(repeating: "x", count: 300_000))
         for _ in 1...5 { try await records.commit([], noting: .init("thing.do", by: .server, after: long)) }

@@ -30,6 +30,36 @@ struct TokenTests {
         #expect(try await records.admission(of: text) == .expired)
     }
 
+    @Test func `that had ended when something was written down is not revived by a clock set back`() async throws {
+        let made = try await token("com.example.shop=publisher")
+        folder.pass(.days(31))
+        try await records.commit([], noting: .init("thing.do", by: .server))
+        folder.pass(.days(-30))
+        #expect(try await records.admission(of: made.text) == .expired)
+        // Also not by what is done while the clock is behind.
+        try await records.commit([], noting: .init("thing.do", by: .local(user: "ada")))
+        #expect(try await records.admission(of: made.text) == .expired)
+        let later = try await token("com.example.shop=publisher")
+        #expect(try await records.admission(of: later.text) == .admitted(later.token))
+        #expect(later.token.expires == later.token.created.adding(.days(30)))
+    }
+
+    @Test func `outlives a clock that was years ahead, once somebody says that it is right`() async throws {
+        let made = try await token("com.example.shop=publisher")
+        folder.pass(.days(3_650))
+        #expect(try await records.admission(of: made.text) == .expired)
+        try await records.commit([], noting: .init("thing.do", by: .server))
+        let ahead = folder.now
+        folder.pass(.days(-3_650))
+        #expect(try await records.admission(of: made.text) == .expired)
+        #expect(try await records.acceptClock(by: .local(user: "ada")) == ahead)
+        #expect(try await records.admission(of: made.text) == .admitted(made.token))
+        #expect(try await records.acceptClock(by: .local(user: "ada")) == folder.now)
+        let log = try await records.auditEntries(after: 0)
+        #expect(log.map { $0.json["action"] }.suffix(2) == [.text("thing.do"), .text("clock.accept")])
+        #expect(try await records.auditChain().fault == nil)
+    }
+
     @Test func `lets nobody in once it is revoked, and is revoked once`() async throws {
         let made = try await token("*=viewer")
         let other = try folder.records()
