@@ -414,11 +414,10 @@ def script_by_entry_key():
     tree.write_list()
 
 def put_online(name, value):
-    """A document of the dial's role: what the online key says. Returns where it lies."""
+    """A document of the dial's role: what the online key says."""
     data = written(value)
     put(f'targets/dial/{sha256(data)}.{name}', data)
     tree.signed('dial')['targets'][f'dial/{name}'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
-    return f'targets/dial/{sha256(data)}.{name}'
 
 def put_dial(*rows):
     rows = [{'patchId': entry['patchId'], 'sha256': entry['sha256'], **members} for entry, members in rows]
@@ -516,15 +515,11 @@ def thief(what, number):
         document = {'format': 'patchline-parameters-v1', 'app': APP, 'channel': 'production', 'parameters': {'banner': 'Theft'}}
         if what == 'parameters of another app':
             document['app'] = 'com.example.other'
-        elif what == 'parameters of another channel':
-            document['channel'] = 'beta'
         elif what == 'parameters without an end':
             document['parameters'] = {f'n{i}': 'x' * 4096 for i in range(20)}
         elif what == 'parameters by another key':
             tree.signer_folders['dial'] = other_keys
-        path = put_online('production.parameters.json', document)
-        if what == 'parameters with more behind them':
-            put(path, get(path) + b' ')
+        put_online('production.parameters.json', document)
         tree.write('dial')
     elif what == 'nothing':
         del tree.signed('snapshot')['meta']['production.json']
