@@ -33,7 +33,8 @@ package struct AppListing: Equatable, Sendable {
     package struct DraftRow: Equatable, Sendable {
         package let channel: ChannelName
         package let version: Int
-        package let identity: SHA256Digest
+        /// Nil for one that cannot be read.
+        package let identity: SHA256Digest?
         package let valid: Int
         package let needed: Int
         /// Whether the channel still is at the version that the draft was made from.
@@ -96,9 +97,10 @@ extension AppListing.Patch {
 }
 
 extension AppListing.DraftRow {
-    fileprivate var json: JSON {
+    package var json: JSON {
         .fields([
-            ("channel", .text(channel.text)), ("roleVersion", .integer(version)), ("identity", .text(identity.hex)),
+            ("channel", .text(channel.text)), ("roleVersion", .integer(version)),
+            ("identity", (identity?.hex).map { .text($0) }), ("damaged", identity == nil ? .bool(true) : nil),
             ("signatures", .integer(valid)), ("threshold", .integer(needed)), ("current", .bool(isCurrent)),
         ])
     }

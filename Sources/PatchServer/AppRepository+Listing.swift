@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 import PatchTrust
 
 extension AppRepository {
@@ -12,20 +12,31 @@ extension AppRepository {
         var drafts: [AppListing.DraftRow] = []
         for delegation in state.targets.delegations {
             guard let channel = ChannelName(delegation.name) else { continue }
-            for draft in try self.drafts(of: channel) {
+            for version in try draftVersions(of: channel) {
+                let draft = try readable(version, of: channel)
                 drafts.append(
                     AppListing.DraftRow(
                         channel: channel,
-                        version: draft.version,
-                        identity: draft.identity,
-                        valid: draft.validSignatures(delegation),
+                        version: version,
+                        identity: draft?.identity,
+                        valid: draft?.validSignatures(delegation) ?? 0,
                         needed: delegation.keys.threshold,
-                        isCurrent: draft.version == state.version(of: channel) + 1
+                        isCurrent: draft != nil && version == state.version(of: channel) + 1
                     )
                 )
             }
         }
         return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
+    }
+
+    /// Those that the root of trust delegates to, by name.
+    package func channels() throws(ServerError) -> [ChannelName] {
+        try PublishedState(of: self).targets.delegations.compactMap { ChannelName($0.name) }.sorted()
+    }
+
+    /// A draft; nil for one that is damaged, which keeps nobody from what else there is.
+    private func readable(_ version: Int, of channel: ChannelName) throws(ServerError) -> Draft? {
+        do throws(ServerError) { return try draft(of: channel, version: version) } catch .release { return nil }
     }
 
     private func roles(of state: PublishedState) -> [AppListing.Role] {

@@ -17,6 +17,11 @@ package struct Draft: Sendable {
     package func validSignatures(_ delegation: Delegation) -> Int {
         delegation.keys.validSignatures(on: release.role)
     }
+
+    /// The ids of these keys.
+    package func signers(_ delegation: Delegation) -> [String] {
+        delegation.keys.countingSignatures(on: release.role).map(\.keyID).sorted()
+    }
 }
 
 extension RoleKeys {
@@ -33,16 +38,20 @@ extension RoleKeys {
 extension AppRepository {
     /// Every draft of a channel, by version.
     package func drafts(of channel: ChannelName) throws(ServerError) -> [Draft] {
-        let folder = folder.drafts(of: app, channel: channel)
-        let names: [String]
-        do throws(FileError) {
-            names = try files.status(of: folder) == nil ? [] : try files.list(folder)
-        } catch { throw .file(error) }
         var drafts: [Draft] = []
-        for version in names.compactMap({ Int($0) }).sorted() {
+        for version in try draftVersions(of: channel) {
             if let draft = try draft(of: channel, version: version) { drafts.append(draft) }
         }
         return drafts
+    }
+
+    /// Of what stands in the place of drafts, be it damaged.
+    func draftVersions(of channel: ChannelName) throws(ServerError) -> [Int] {
+        let folder = folder.drafts(of: app, channel: channel)
+        do throws(FileError) {
+            let names = try files.status(of: folder) == nil ? [] : try files.list(folder)
+            return names.compactMap { Int($0) }.sorted()
+        } catch { throw .file(error) }
     }
 
     package func draft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {

@@ -94,7 +94,10 @@ struct AnswerSet: AsyncParsableCommand {
     var hold = false
 
     func validate() throws {
-        guard (version != nil) != hold else { throw ValidationError("one of --version and --hold is needed") }
+        guard version == nil || !hold else {
+            throw ValidationError("--version and --hold exclude each other: a version is chosen, or nothing new")
+        }
+        guard version != nil || hold else { throw ValidationError("one of --version and --hold is needed") }
         guard !force || version != nil else { throw ValidationError("--force goes with --version") }
     }
 

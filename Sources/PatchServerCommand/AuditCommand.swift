@@ -2,7 +2,9 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
+import PatchStore
 import ServerRecords
+import SystemPackage
 import Terminal
 
 /// `patchsrv audit`: what was done, by whom.
@@ -11,19 +13,21 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Shows, exports and verifies the log of every change.",
         discussion: """
-            Each entry holds the hash of the one before it, so an entry that was edited, removed or put in between is found.
-            Whoever writes the last hash down somewhere else also sees when the whole log was written anew: --head asks that
-            it is in the log.
+            Each entry holds the hash of the one before it, so an entry that was edited, removed, exchanged or put in between
+            is found, in a log that was exported as well. Whoever writes the last hash down somewhere else also sees when the
+            log was cut off at its end, or written anew: --head asks that it is in the log.
 
             EXAMPLES
               patchsrv audit list --data /srv/patchline
               patchsrv audit export --data /srv/patchline > audit.jsonl
               patchsrv audit verify --data /srv/patchline --head 3f2a…
               patchsrv audit accept-clock --data /srv/patchline
+              patchsrv audit verify audit.jsonl        (on any machine, without the server)
 
             EXIT CODES
               0   the log is whole
               3   an entry is not what was written (verify)
+              6   the file cannot be read (verify)
             """,
         subcommands: [AuditList.self, AuditExport.self, AuditVerify.self, AuditAcceptClock.self]
     )
@@ -54,7 +58,9 @@ struct AuditList: AsyncParsableCommand {
                 return console.line(JSON.fields([("entries", .array(entries.map(\.json)))]).pretty())
             }
             guard !entries.isEmpty else { return console.line("nothing was done yet") }
-            for entry in entries { console.line(printable(entry.line)) }
+            var table = Table([Table.Column("entry", .right), "time", "action", "app", "channel", "by"])
+            for entry in entries { table.add(entry.cells) }
+            table.write(to: console)
         }
     }
 
@@ -95,10 +101,14 @@ struct AuditExport: AsyncParsableCommand {
 struct AuditVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Walks the log and says whether every entry is what was written."
+        abstract: "Says whether every entry of a log is what was written, and which is not."
     )
 
-    @OptionGroup var folder: FolderOptions
+    @Argument(help: ArgumentHelp("A log that was exported, in place of the server's own.", valueName: "file"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("The server's folder.", valueName: "dir"))
+    var data: String?
 
     @Option(help: ArgumentHelp("A hash that was written down earlier and must be in the log.", valueName: "hash"))
     var head: String?
@@ -106,21 +116,55 @@ struct AuditVerify: AsyncParsableCommand {
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
+    func validate() throws {
+        guard (file == nil) != (data == nil) else {
+            throw ValidationError("name an exported log, or the server's folder with --data")
+        }
+    }
+
     func run() async throws {
         try await reporting(json: json) {
-            let records = try folder.records()
-            let chain = try await records.auditChain(mustHold: head)
-            if let fault = chain.fault {
-                throw Failure(fault.sentence, hint: "compare it with an export or a backup", exitCode: .refused)
-            }
+            let chain = try await chain()
+            let console = Console.standardOutput
             if json {
-                let outcome = JSON.fields([("entries", .integer(chain.count)), ("head", .text(chain.head))])
-                return Console.standardOutput.line(outcome.pretty())
+                console.line(chain.json.pretty())
+                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.ending }
+                return
             }
-            Console.standardOutput.line(
-                "\(chain.count) entries, each as it was written; the last hash is \(chain.head)"
+            guard !chain.faults.isEmpty else {
+                return console.line("\(chain.count) entries, each as it was written; the last hash is \(chain.head)")
+            }
+            for fault in chain.faults.prefix(Self.shownFaults) { console.line("✗ \(printable(fault.sentence))") }
+            let rest = chain.faults.count - Self.shownFaults
+            if rest > 0 { console.line("… and \(rest) more") }
+            throw Failure(
+                "the audit log is not what was written",
+                hint: "compare it with an export or a backup",
+                exitCode: .refused
             )
         }
+    }
+
+    /// Lines; --json has all.
+    private static let shownFaults = 50
+
+    private func chain() async throws -> AuditChain {
+        if let data {
+            return try await ServerFolder(FilePath(argument: data)).records().auditChain(mustHold: head)
+        }
+        var lines = AuditLines(mustHold: head)
+        let reader = try DiskFiles().open(FilePath(argument: file ?? ""), limit: .max)
+        while let bytes = try reader.next() { lines.take(bytes) }
+        return lines.finish()
+    }
+}
+
+extension AuditChain {
+    fileprivate var json: JSON {
+        .fields([
+            ("whole", .bool(faults.isEmpty)), ("entries", .integer(count)), ("head", .text(head)),
+            ("faults", .array(faults.map(\.json))),
+        ])
     }
 }
 
@@ -163,21 +207,43 @@ struct AuditAcceptClock: AsyncParsableCommand {
 extension AuditChain.Fault {
     fileprivate var sentence: String {
         switch self {
-        case .edited(let number): "entry \(number) of the audit log was edited"
-        case .broken(let after, let found):
-            "after entry \(after) of the audit log comes \(found), which does not follow it: one was removed, put in or exchanged"
-        case .withoutHead(let head): "the audit log does not hold the hash \(head): it was written anew, or cut"
+        case .unreadable(let row, let rule): "line \(row) is no entry: \(rule)"
+        case .edited(_, let number): "entry \(number) was edited"
+        case .removed(let numbers) where numbers.count == 1: "entry \(numbers.lowerBound) was removed"
+        case .removed(let numbers): "entries \(numbers.lowerBound) to \(numbers.upperBound) were removed"
+        case .added(let row, let number): "line \(row) was put in: another entry \(number) stands in its place"
+        case .misplaced(let row, let number, let after):
+            "entry \(number) stands behind entry \(after), in line \(row): lines were exchanged"
+        case .exchanged(_, let number): "entry \(number) was written anew, hash and all: those beside it know another"
+        case .withoutHead(let head): "no entry has the hash \(head): the log was written anew, or cut"
         }
+    }
+
+    fileprivate var json: JSON {
+        let (what, row, number): (String, Int?, Int?) =
+            switch self {
+            case .unreadable(let row, _): ("unreadable", row, nil)
+            case .edited(let row, let number): ("edited", row, number)
+            case .removed(let numbers): ("removed", nil, numbers.lowerBound)
+            case .added(let row, let number): ("added", row, number)
+            case .misplaced(let row, let number, _): ("misplaced", row, number)
+            case .exchanged(let row, let number): ("exchanged", row, number)
+            case .withoutHead: ("withoutHead", nil, nil)
+            }
+        var last: Int?
+        if case .removed(let numbers) = self { last = numbers.upperBound }
+        return .fields([
+            ("fault", .text(what)), ("line", row.map { .integer($0) }), ("entry", number.map { .integer($0) }),
+            ("lastEntry", last.map { .integer($0) }), ("sentence", .text(sentence)),
+        ])
     }
 }
 
 extension AuditEntry {
-    /// One line, the number first.
-    fileprivate var line: String {
-        let place = [text("app"), text("channel")].compactMap(\.self).joined(separator: " ")
-        let who = json["actor"]?["name"] ?? json["actor"]?["kind"]
-        let parts = ["\(number)", text("time"), text("action"), place.isEmpty ? nil : place, Self.text(who)]
-        return parts.compactMap(\.self).joined(separator: "  ")
+    fileprivate var cells: [Table.Cell] {
+        let who = Self.text(json["actor"]?["name"] ?? json["actor"]?["kind"])
+        let texts = [text("time"), text("action"), text("app"), text("channel"), who]
+        return ["\(number)"] + texts.map { Table.Cell($0 ?? "") }
     }
 
     private func text(_ key: String) -> String? { Self.text(json[key]) }

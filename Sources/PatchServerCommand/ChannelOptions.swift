@@ -24,7 +24,22 @@ struct ChannelOptions: ParsableArguments {
     @Flag(help: "Print it as JSON.")
     var json = false
 
+    /// - Throws: a failure for a channel that the root of trust does not know.
     var repository: AppRepository {
+        get throws {
+            let repository = try repositoryOfAnyChannel
+            let channels = try repository.channels()
+            guard !channels.contains(channel) else { return repository }
+            throw Failure(
+                "\(repository.app) has no channel \(channel)",
+                hint: "its root of trust names \(channels.map(\.text).joined(separator: ", "))",
+                exitCode: .refused
+            )
+        }
+    }
+
+    /// Also of one that was dropped: its history stays.
+    var repositoryOfAnyChannel: AppRepository {
         get throws { try AppRepository(try folder.app(named: app), in: folder.folder) }
     }
 }

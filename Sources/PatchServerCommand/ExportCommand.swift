@@ -27,6 +27,9 @@ struct ExportCommand: AsyncParsableCommand {
             device takes it for a mirror that lags, and keeps what it has. Who can hand out an export can withhold newer
             releases for as long as it holds: choose no more than you need.
 
+            A version with a head-count (patchsrv dial --headcount) needs `patchsrv serve`, which gives the places: from a
+            static host no device newly takes it, and the export says so.
+
             EXAMPLES
               patchsrv export /srv/www --data /srv/patchline
               patchsrv export /media/stick --data /srv/patchline --valid 30d --passphrase-file online.pass
@@ -77,14 +80,38 @@ struct ExportCommand: AsyncParsableCommand {
             }
             let chosen = try apps.apps(in: folder.folder)
             let lock = try Self.locked(target)
-            var done: [Export] = []
-            for app in chosen { done.append(try await export(app, to: target)) }
+            var done: [Report] = []
+            for app in chosen {
+                done.append(Report(export: try await export(app, to: target), counted: try counted(in: app)))
+            }
             lock.release()
             if json {
                 Console.standardOutput.line(JSON.fields([("apps", .array(done.map(\.json)))]).pretty())
             } else {
-                for export in done { for line in export.lines(to: target) { Console.standardOutput.line(line) } }
+                for report in done { for line in report.lines(to: target) { Console.standardOutput.line(line) } }
             }
+        }
+    }
+
+    private struct Report {
+        let export: Export
+        /// Versions with a head-count: on a static host nobody can ask for a place in them.
+        let counted: [String]
+
+        func lines(to target: FilePath) -> [String] {
+            export.lines(to: target)
+                + counted.map {
+                    "  warning: \($0) has a head-count: places are given by patchsrv serve alone, so no device newly takes it "
+                        + "from a static host"
+                }
+        }
+
+        var json: JSON { export.json.adding([("headcounts", .array(counted.map { .text($0) }))]) }
+    }
+
+    private func counted(in app: AppID) throws -> [String] {
+        try AppRepository(app, in: folder.folder).listing().channels.flatMap { channel in
+            channel.patches.filter { $0.dial?.headcount != nil }.map { "\(channel.name) \($0.patchID) \($0.version)" }
         }
     }
 

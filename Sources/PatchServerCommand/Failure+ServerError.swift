@@ -35,6 +35,11 @@ extension Failure {
         case let error as RecordError: self.init(error)
         case let error as DeskError: self.init(error)
         case let error as FormatError: self.init(error.description, exitCode: .malformed)
+        case PassphraseError.noTerminal:
+            self.init(
+                "there is no terminal to ask for the passphrase of the online key",
+                hint: "name it with --passphrase-file or in \(KeyOptions.variable), in cron too"
+            )
         case let error as PassphraseError: self.init(error)
         case let error as FileServerError: self.init(error)
         default: return nil
@@ -66,6 +71,9 @@ extension Failure {
                 hint: "remove some, or sign a condition into the release instead",
                 exitCode: .conflict
             )
+        case .proposal(.done): self.init("\(ProposalFault.done)", hint: "what is history stays", exitCode: .conflict)
+        case .proposal(.unknown):
+            self.init("\(ProposalFault.unknown)", hint: "patchsrv proposal list shows what waits", exitCode: .refused)
         case .proposal(let fault): self.init(fault.description, exitCode: .refused)
         case .noRelease(let channel, let version):
             self.init(
@@ -164,7 +172,7 @@ extension ServerError {
         case .parameters(let refusal): refusal.hint
         case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
-            "publish the draft with its missing signatures, or remove drafts/APP/\(channel)/\(version) to give it up"
+            "publish the draft with its missing signatures, or give it up: patchsrv draft remove \(version) --channel \(channel)"
         }
     }
 }

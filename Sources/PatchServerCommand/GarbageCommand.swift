@@ -97,8 +97,14 @@ struct GarbageCommand: AsyncParsableCommand {
         }
 
         func write(to console: Console, dryRun: Bool) {
-            if places > 0 { console.line("\(app): \(places) places of head-counts") }
-            guard !rows.isEmpty else { return places > 0 ? () : console.line("\(app): nothing to remove") }
+            if places > 0 {
+                let what = places == 1 ? "1 place of a head-count" : "\(places) places of head-counts"
+                console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
+            }
+            guard !rows.isEmpty else {
+                guard places == 0 else { return }
+                return console.line("\(app): \(dryRun ? "nothing would go" : "nothing was removed")")
+            }
             console.line("\(app): \(dryRun ? "would remove" : "removed")")
             var table = Table(["what", Table.Column("files", .right), Table.Column("bytes", .right)])
             for row in rows { table.add(["\(row.kind)", "\(row.count)", "\(ByteText(row.bytes))"]) }

@@ -44,9 +44,10 @@ struct HistoryList: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let app = try place.repository.app
+            let app = try place.repositoryOfAnyChannel.app
             let entries = try await place.folder.desk()
                 .history(of: place.channel, in: app, below: nil, limit: last).entries
+            if entries.isEmpty { _ = try place.repository }
             let console = Console.standardOutput
             if place.json {
                 return console.line(JSON.fields([("releases", .array(entries.map(\.json)))]).pretty())
@@ -111,7 +112,7 @@ struct HistoryEdit: AsyncParsableCommand {
                     of: "what is said"
                 )
             )
-            let app = try place.repository.app
+            let app = try place.repositoryOfAnyChannel.app
             let entry = try await place.folder.desk().edit(edit, of: version, in: place.channel, of: app, by: .here)
             let console = Console.standardOutput
             if place.json { return console.line(entry.json.pretty()) }

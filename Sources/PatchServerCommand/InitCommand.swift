@@ -19,6 +19,14 @@ struct InitCommand: AsyncParsableCommand {
 
             EXAMPLE
               patchsrv init --data /srv/patchline --trust Keys --online-key Keys/online.key --passphrase-file online.pass
+
+            EXIT CODES
+              0   started
+              3   refused: the root of trust or the online key does not verify
+              4   a file is malformed
+              6   a file could not be read or written
+              7   another process holds the data folder
+              8   the app is there already
             """
     )
 

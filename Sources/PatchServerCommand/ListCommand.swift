@@ -14,6 +14,12 @@ struct ListCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv list --data /srv/patchline
               patchsrv list --data /srv/patchline --json
+              patchsrv draft list --data /srv/patchline --channel production      (what waits, alone)
+
+            EXIT CODES
+              0   shown
+              3   a published tree does not verify
+              6   a file could not be read, or there is no app
             """
     )
 
@@ -58,20 +64,9 @@ extension AppListing {
         }
         if channels.isEmpty { console.line("nothing published yet") } else { table.write(to: console) }
         console.line()
-        if !drafts.isEmpty { draftTable.write(to: console); console.line() }
+        if !drafts.isEmpty { drafts.table.write(to: console); console.line() }
         roleTable(now: now).write(to: console)
         console.line()
-    }
-
-    private var draftTable: Table {
-        var table = Table(["draft", Table.Column("role", .right), "signatures", "content", ""])
-        for draft in drafts {
-            table.add([
-                "\(draft.channel)", "\(draft.version)", "\(draft.valid) of \(draft.needed)",
-                "\(String(draft.identity.hex.prefix(12)))", draft.isCurrent ? "" : "came too late",
-            ])
-        }
-        return table
     }
 
     private func roleTable(now: UTCTime) -> Table {

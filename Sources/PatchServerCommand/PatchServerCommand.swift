@@ -39,7 +39,8 @@ struct PatchServerCommand: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self,
-            StatusCommand.self, ListCommand.self, HistoryCommand.self, TokenCommand.self, AuditCommand.self,
+            StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
+            TokenCommand.self, AuditCommand.self,
             BackupCommand.self,
             ExportCommand.self, GarbageCommand.self, CheckCommand.self,
             DoctorCommand.self,

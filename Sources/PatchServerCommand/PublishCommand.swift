@@ -22,6 +22,14 @@ struct PublishCommand: AsyncParsableCommand {
               patchsrv publish Release --data /srv/patchline
               patchsrv publish Release --data /srv/patchline --json
               patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
+
+            EXIT CODES
+              0   published, so already, or kept as a draft
+              3   refused: something does not verify, or nobody may sign for the channel
+              4   a file of the release is malformed or missing
+              6   a file could not be read or written
+              7   another process holds the data folder
+              8   conflict: it was not made from the current release, or another draft has its version
             """
     )
 

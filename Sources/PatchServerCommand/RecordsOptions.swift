@@ -8,10 +8,7 @@ import SystemPackage
 import Terminal
 
 extension FolderOptions {
-    func records() throws -> ServerRecords {
-        guard try DiskFiles().status(of: folder.root) != nil else { throw Failure.noApps(in: folder) }
-        return ServerRecords(try SQLiteRecords(folder.recordsFile), now: Surroundings.now)
-    }
+    func records() throws -> ServerRecords { try folder.records() }
 
     /// - Parameters:
     ///   - key: of all that is signed; nil where nothing is.
@@ -33,6 +30,13 @@ extension FolderOptions {
             patience: patience,
             openKey: openKey
         )
+    }
+}
+
+extension ServerFolder {
+    func records() throws -> ServerRecords {
+        guard try DiskFiles().status(of: root) != nil else { throw Failure.noApps(in: self) }
+        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
     }
 }
 

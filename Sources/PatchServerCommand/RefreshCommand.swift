@@ -11,10 +11,19 @@ struct RefreshCommand: AsyncParsableCommand {
         commandName: "refresh",
         abstract: "Signs snapshot, timestamp and dial again, so that devices know they are current.",
         discussion: """
-            These roles hold for seven days. Run this every six hours or so, from cron or a timer.
+            These roles hold for seven days. Run this every six hours or so, from cron or a timer, where no `patchsrv serve`
+            does it. An encrypted online key needs its passphrase in a file or in the environment there.
 
-            EXAMPLE
+            EXAMPLES
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
+              0 */6 * * *  patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
+
+            EXIT CODES
+              0   signed
+              1   no passphrase is named for an encrypted key, and there is no terminal to ask
+              3   the published tree does not verify, or the online key is not its own, or a wrong passphrase
+              6   a file could not be read or written
+              7   another process holds the data folder
             """
     )
 

@@ -51,6 +51,11 @@ struct RefreshOptions: ParsableArguments {
         isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
     }
 
+    /// Online keys that this process cannot open, for nobody named their passphrases.
+    func lockedKeys(in folder: ServerFolder) throws -> [FilePath] {
+        passphrase.isNamed ? [] : try encryptedKeys(in: folder)
+    }
+
     private func encryptedKeys(in folder: ServerFolder) throws -> [FilePath] {
         var found: [FilePath] = []
         for app in try folder.allApps(files: DiskFiles()) {

@@ -116,6 +116,15 @@ struct ServeCommand: AsyncParsableCommand {
     private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
         guard api == .on else { return nil }
         let desk = try folder.desk(openKey: try refresh.passphrase.opener(askingFor: []))
+        for key in try refresh.lockedKeys(in: folder.folder) {
+            log.say(
+                .warning,
+                printable(
+                    "no passphrase is named for the online key \(key): the API takes uploads and drafts in, but publishes "
+                        + "nothing and turns no dial and no parameters (--passphrase-file, or \(KeyOptions.variable))"
+                )
+            )
+        }
         let uploads = Uploads(desk)
         // Devices are served whatever became of these.
         do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }

@@ -19,6 +19,11 @@ struct TokenCommand: AsyncParsableCommand {
               patchsrv token new "Ada" --grant '*=admin' --expires 30d --data /srv/patchline
               patchsrv token list --data /srv/patchline
               patchsrv token revoke 0123456789abcdef --data /srv/patchline
+
+            EXIT CODES
+              0   done
+              3   there is no such token (revoke)
+              6   the records could not be read or written
             """,
         subcommands: [TokenNew.self, TokenList.self, TokenRevoke.self]
     )

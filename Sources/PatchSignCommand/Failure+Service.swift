@@ -16,6 +16,7 @@ extension Failure {
         case .malformed, .noAuthority, .changed: .malformed
         case .release, .lacking, .tooLarge: .refused
         case .file: .disk
+        case .severalApps: .usage
         case .cancelled: .interrupted
         }
     }
@@ -39,7 +40,7 @@ extension Failure {
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
         case .trust: "is --keys the root of trust of this app?"
-        case .noRelease, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
+        case .noRelease, .severalApps, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
         }
     }
 

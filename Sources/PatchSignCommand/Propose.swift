@@ -11,10 +11,10 @@ struct Propose: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Proposes a change of a channel, for a key holder to make and sign.",
         discussion: """
-            patchsign propose --app com.example.shop --channel production --promote-from beta --server https://…
+            patchsign propose --channel production --promote-from beta --server https://…
             patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://…
-            patchsign propose --app com.example.shop --channel production --withdraw web@2.0.0 --server https://…
-            patchsign propose --app com.example.shop --channel production --rules rules.json --server https://…
+            patchsign propose --channel production --withdraw web@2.0.0 --server https://…
+            patchsign propose --channel production --rules rules.json --server https://…
 
             A file of rules is JSON: {"patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null}; what \
             is null is taken away, what does not stand there stays.
@@ -27,8 +27,8 @@ struct Propose: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The app.", valueName: "app"))
-    var app: AppID
+    @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"))
+    var app: AppID?
 
     @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"))
     var channel: ChannelName
@@ -64,7 +64,9 @@ struct Propose: AsyncParsableCommand {
         try await ending(json: json) { () async throws(Failure) in
             let change = try change()
             let made = try await server.asking { client throws(ServiceError) in
-                try await client.propose(change, note: note, of: channel, in: app)
+                let app: AppID
+                if let named = self.app { app = named } else { app = try await client.onlyApp() }
+                return try await client.propose(change, note: note, of: channel, in: app)
             }
             let console = Console.standardOutput
             if json { return console.line(made.answer.pretty()) }

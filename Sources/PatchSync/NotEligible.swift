@@ -72,6 +72,18 @@ extension NotEligible {
     }
 }
 
+extension NotEligible {
+    /// Whether it says what became of the version on this device, rather than for whom it is.
+    package var isOfThisDevice: Bool {
+        switch self {
+        case .waiting, .blocked, .transferWaiting, .notReceived, .incompatible: true
+        case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
+            .republished, .unmet, .breaks, .noPlace, .held, .notChosen:
+            false
+        }
+    }
+}
+
 extension NotEligible: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -24,6 +24,8 @@ package struct StatusReport: Equatable, Sendable {
     package let lastSync: DeviceState.LastSync?
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
+    /// What the list and the dial, as last verified, make of each patch.
+    package let decisions: [Decision]
 }
 
 extension Device {
@@ -66,7 +68,8 @@ extension Device {
             machine: state.machine,
             lastSync: state.lastSync,
             transfers: state.transfers,
-            unfit: state.unfit
+            unfit: state.unfit,
+            decisions: standing(state)
         )
     }
 }

@@ -78,18 +78,9 @@ package struct SyncEngine: Sendable {
             return state
         }
         let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
-        var circumstances = Circumstances(
-            device: device,
-            dial: offer.dial,
-            blocks: before.machine.blocks,
-            transfers: before.transfers,
-            unfit: before.unfit
-        )
-        circumstances.answers = ServerAnswers(
-            places: before.places,
-            questions: Self.questions,
-            wantsChoices: configuration.answers
-        )
+        var circumstances = Circumstances(before, device: device, dial: offer.dial)
+        circumstances.answers.questionsLeft = Self.questions
+        circumstances.answers.wantsChoices = configuration.answers
         let (plan, outcome) = try await carriedOut(
             offer,
             machine: before.machine,

@@ -8,11 +8,16 @@ import Terminal
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show every patch's state, what runs, what waits and what is blocked. No network.",
+        abstract: "Show every patch's state, what runs, what waits, what is blocked or held back. No network.",
         discussion: """
+            What is held back, by the dial or by a rule, is told as the last sync left it: by the list and the dial that this
+            device keeps. What a server chooses for its users is not kept, and not told.
+
             EXAMPLES
               patchsync status --store /var/lib/app
               patchsync status --store /var/lib/app --json
+
+            EXIT CODES: 0 told · 4 a file of the store is malformed · 6 disk, or no store
             """
     )
 
@@ -71,6 +76,14 @@ extension StatusReport {
                 )
             ),
             ("transfers", transfersJSON), ("unfit", unfitJSON),
+            (
+                "passedOver",
+                .array(
+                    passedOver.map { decision, passed in
+                        .fields([("patchId", .text(decision.patchID.text))] + passed.members)
+                    }
+                )
+            ),
             ("activates", pendingActivation.map { .text($0.rawValue) }),
         ])
     }
@@ -115,6 +128,14 @@ extension StatusReport {
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
         }
         printTransfers(to: out)
+        for (decision, passed) in passedOver { out.line(decision.words(passed)) }
+    }
+
+    /// What is not for this device now; what failed here is told by itself.
+    private var passedOver: [(Decision, Decision.PassedOver)] {
+        decisions.flatMap { decision in
+            decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
+        }
     }
 
     private var sentence: String {

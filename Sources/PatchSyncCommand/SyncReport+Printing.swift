@@ -87,9 +87,7 @@ extension SyncReport {
             ).write(to: out)
         }
         for decision in decisions {
-            for passed in decision.passedOver {
-                out.line("\(decision.patchID) \(passed.version): \(printable(passed.why.description))")
-            }
+            for passed in decision.passedOver { out.line(decision.words(passed)) }
             if let part = decision.server, let version = decision.choice.version {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
@@ -194,15 +192,18 @@ extension Decision {
         return .fields([
             ("patchId", .text(patchID.text)), ("choice", .text(word)),
             ("version", choice.version.map { .text($0.text) }), ("server", part.map { .text($0) }),
-            (
-                "passedOver",
-                .array(
-                    passedOver.map {
-                        .fields([("version", .text($0.version.text)), ("why", .text($0.why.description))])
-                    }
-                )
-            ),
+            ("passedOver", .array(passedOver.map { .fields($0.members) })),
         ])
+    }
+
+    func words(_ passed: PassedOver) -> String {
+        "\(patchID) \(passed.version): \(printable(passed.why.description))"
+    }
+}
+
+extension Decision.PassedOver {
+    var members: [(String, JSON?)] {
+        [("version", .text(version.text)), ("why", .text(why.description))]
     }
 }
 

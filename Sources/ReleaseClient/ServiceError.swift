@@ -30,6 +30,8 @@ package enum ServiceError: Error, Equatable, Sendable {
     /// A release that was fetched does not verify.
     case release(ReleaseError)
     case noRelease(ChannelName)
+    /// Nobody said which one is meant; or there is none.
+    case severalApps([AppID])
     case cancelled
 
     /// Whether trying again may help.
@@ -38,7 +40,7 @@ package enum ServiceError: Error, Equatable, Sendable {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
         case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .lacking, .changed, .endless, .file,
-            .trust, .release, .noRelease, .cancelled:
+            .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }
     }
@@ -68,6 +70,9 @@ extension ServiceError: CustomStringConvertible {
         case .trust(let error): "what the server publishes does not verify: \(error)"
         case .release(let error): "what the server sent does not verify: \(error)"
         case .noRelease(let channel): "\(channel) has no release yet"
+        case .severalApps(let apps):
+            apps.isEmpty
+                ? "the token may see no app" : "--app is needed: there are \(apps.map(\.text).joined(separator: ", "))"
         case .cancelled: "cancelled"
         }
     }

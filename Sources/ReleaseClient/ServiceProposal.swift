@@ -51,6 +51,21 @@ extension ServiceClient {
         } catch { throw .malformed(error) }
     }
 
+    /// The only app that the token may see.
+    ///
+    /// - Throws: `severalApps` where there is another number of them.
+    package func onlyApp() async throws(ServiceError) -> AppID {
+        let answer = try await json(.apps)
+        var apps: [AppID] = []
+        do throws(FormatError) {
+            for (index, value) in try answer.array("apps", limit: 100_000).enumerated() {
+                apps.append(try Fields(value, of: "answer", at: "apps[\(index)]").name("app"))
+            }
+        } catch { throw .malformed(error) }
+        guard let only = apps.first, apps.count == 1 else { throw .severalApps(apps) }
+        return only
+    }
+
     package func proposal(
         _ id: ProposalID,
         of channel: ChannelName,

@@ -32,6 +32,9 @@ struct ServiceRequest: Sendable {
         ServiceRequest(method: method, path: "/api/v1/apps/\(app)\(path)", body: body)
     }
 
+    /// Which apps whoever asks may see.
+    static let apps = ServiceRequest(method: .GET, path: "/api/v1/apps")
+
     /// The published tree is for everybody: nobody has to say who they are.
     var needsToken: Bool { path.hasPrefix("/api/") }
 }

@@ -137,7 +137,7 @@ extension HistoryEntry {
 }
 
 extension JSON {
-    func adding(_ members: [(String, JSON?)]) -> JSON {
+    package func adding(_ members: [(String, JSON?)]) -> JSON {
         guard var object else { return self }
         for (key, value) in members { object[key] = value }
         return .object(object)

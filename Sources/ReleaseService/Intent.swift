@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchServer
 import PatchTrust
+import ReleaseFolder
 import ServerRecords
 
 /// What somebody is about to change, written down first: so that whatever the process dies of in between, the next one
@@ -26,7 +27,9 @@ struct Intent: Equatable, Sendable {
     /// What the history will say of each release, should it be published.
     private(set) var entries: [HistoryEntry] = []
     /// What stands there before; see ``standing(in:)``.
-    var before: JSON = .null
+    private(set) var before: JSON = .null
+    /// Of `role.json` of the draft that a release finds in its place; nil for none, or one that cannot be read.
+    private(set) var draft: SHA256Digest?
 
     init(_ change: Change, of app: AppID, by actor: Actor, publishing entries: [HistoryEntry] = []) {
         self.app = app
@@ -72,7 +75,7 @@ struct Intent: Equatable, Sendable {
     /// One that takes the place of another that was interrupted, and of which nobody can tell yet what became of it.
     func continuing(_ other: Intent) -> Intent {
         var intent = self
-        intent.before = other.before
+        (intent.before, intent.draft) = (other.before, other.draft)
         intent.entries = other.entries.filter { old in !entries.contains { $0.key == old.key } } + entries
         return intent
     }
@@ -90,6 +93,7 @@ extension Intent {
             app = try fields.name("app")
             actor = try Actor(try fields.fields("by"))
             before = record.value["before"] ?? .null
+            draft = fields.has("draft") ? try fields.digest("draft") : nil
             switch try fields.string("action") {
             case "release.publish": change = .publish(try fields.name("channel"))
             case "dial.turn": change = .turnDial(try fields.name("channel"))
@@ -112,7 +116,8 @@ extension Intent {
         return .fields([
             ("format", .text("patchline-intent-v1")), ("app", .text(app.text)), ("action", .text(action)),
             ("channel", channel.map { .text($0.text) }), ("roleVersion", version.map { .integer($0) }),
-            ("by", actor.json), ("before", before), ("entries", .array(entries.map(\.json))),
+            ("by", actor.json), ("before", before), ("draft", draft.map { .text($0.hex) }),
+            ("entries", .array(entries.map(\.json))),
         ])
     }
 }
@@ -125,6 +130,14 @@ extension Record {
 }
 
 extension Intent {
+    /// With what stands there now.
+    func begun(on repository: AppRepository) throws(ServerError) -> Intent {
+        var intent = self
+        intent.before = try standing(in: repository)
+        if case .publish = change, let entry = entries.last { intent.draft = try entry.draft(in: repository) }
+        return intent
+    }
+
     /// What the tree says of what is to be changed; another answer later means that it was done, for nobody else changes
     /// an app before its intents are looked at.
     func standing(in repository: AppRepository) throws(ServerError) -> JSON {
@@ -157,5 +170,17 @@ extension Intent {
             return standing.fileBytes == before.fileBytes
         }
         return new.fileBytes == old.fileBytes
+    }
+}
+
+extension HistoryEntry {
+    /// The SHA-256 of `role.json` of a draft with this content, so of its signatures too; nil where there is none, or a
+    /// damaged one.
+    func draft(in repository: AppRepository) throws(ServerError) -> SHA256Digest? {
+        do throws(ServerError) {
+            return try repository.draft(of: channel, version: roleVersion, identity: identity).map {
+                SHA256Digest(of: $0.release.role.fileBytes)
+            }
+        } catch .release { return nil }
     }
 }

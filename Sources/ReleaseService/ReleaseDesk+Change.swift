@@ -18,11 +18,11 @@ extension ReleaseDesk {
     ///
     /// - Parameters:
     ///   - work: changes the tree, on a thread that may wait for the disk. What it throws but `file` says that nothing was.
-    ///   - remember: given what came of it, and what stood there before.
+    ///   - remember: given what came of it, and what stood there before. Where it throws, the intent stays.
     func change<Outcome: Sendable>(
         _ intent: Intent,
         _ work: @escaping @Sendable () throws(DeskError) -> Outcome,
-        remembering remember: @escaping @Sendable (Outcome, Intent) async throws(RecordError) -> Remembered
+        remembering remember: @escaping @Sendable (Outcome, Intent) async throws(DeskError) -> Remembered
     ) async throws(DeskError) -> Outcome {
         try await inTurn { () async throws(DeskError) in
             try await settleOthers(before: intent)
@@ -35,8 +35,8 @@ extension ReleaseDesk {
                 try await drop(written, for: left)
                 throw error
             }
+            let remembered = try await remember(outcome, written)
             try await reading { () async throws(RecordError) in
-                let remembered = try await remember(outcome, written)
                 let changes = try await removal(of: written) + remembered.changes
                 if let event = remembered.event {
                     try await records.commit(changes, noting: event)
@@ -62,40 +62,38 @@ extension ReleaseDesk {
     /// - Returns: the intent with what stands there now; and one that was left and could not be settled, whose place it
     ///   takes.
     private func write(_ intent: Intent) async throws(DeskError) -> (Intent, left: Intent?) {
-        var written = intent
         if let left = try await reading({ () async throws(RecordError) in try await records.store.record(intent.key) })
         {
             let other = try await reading { () throws(RecordError) in try Intent(left) }
-            written = intent.continuing(other)
             // The same update of the trust, run again, is what makes the tree readable.
             guard case .takeTrust = intent.change else {
                 _ = try await settle(left)
                 return try await write(intent)
             }
+            let written = intent.continuing(other)
             let json = written.json
             try await reading { () async throws(RecordError) in
                 try await records.store.commit([.replace(left, with: json)])
             }
             return (written, other)
         }
-        written.before = try await standing(for: intent)
-        let new = written
+        let written = try await begun(intent)
         try await reading { () async throws(RecordError) in
-            try await records.store.commit([.insert(new.key, new.json)])
+            try await records.store.commit([.insert(written.key, written.json)])
         }
         return (written, nil)
     }
 
     /// Where it cannot be read nothing is known of it: an update of the trust may be what heals it.
-    private func standing(for intent: Intent) async throws(DeskError) -> JSON {
-        if intent.change == .create { return .null }
+    private func begun(_ intent: Intent) async throws(DeskError) -> Intent {
+        if intent.change == .create { return intent }
         do throws(DeskError) {
             return try await looking(intent.app) { (repository) throws(ServerError) in
-                try intent.standing(in: repository)
+                try intent.begun(on: repository)
             }
         } catch {
             guard case .takeTrust = intent.change else { throw error }
-            return .null
+            return intent
         }
     }
 

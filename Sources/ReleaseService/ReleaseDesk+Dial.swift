@@ -16,7 +16,7 @@ extension ReleaseDesk {
             try signing(app) { (repository, key) throws(ServerError) in
                 try repository.turn(changes, in: channel, expecting: version, signing: key, at: now)
             }
-        } remembering: { (outcome, intent) throws(RecordError) in
+        } remembering: { (outcome, intent) throws(DeskError) in
             guard case .turned(let state, _) = outcome else { return Remembered() }
             return Remembered(event: intent.event(after: state.json))
         }

@@ -1,8 +1,27 @@
 package import PatchFormat
-import PatchServer
+package import PatchServer
 package import ServerRecords
 
 extension ReleaseDesk {
+    /// Those of a channel, by version, also what cannot be read.
+    package func drafts(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [AppListing.DraftRow] {
+        try await looking(app) { (repository) throws(ServerError) in
+            try repository.listing().drafts.filter { $0.channel == channel }
+        }
+    }
+
+    /// - Returns: nil where there is none.
+    package func draft(
+        of channel: ChannelName,
+        version: Int,
+        in app: AppID
+    ) async throws(DeskError) -> WaitingDraft? {
+        try await looking(app) { (repository) throws(ServerError) in
+            guard let draft = try repository.draft(of: channel, version: version) else { return nil }
+            return try WaitingDraft(draft, in: try repository.listing(), try PublishedState(of: repository))
+        }
+    }
+
     /// Gives a draft up, also one that cannot be read; it was never served.
     ///
     /// - Returns: whether there was one.
@@ -19,7 +38,7 @@ extension ReleaseDesk {
                 try repository.removeDraft(of: channel, version: version)
                 return true
             }
-        } remembering: { (isGone, intent) throws(RecordError) in
+        } remembering: { (isGone, intent) throws(DeskError) in
             Remembered(event: isGone ? intent.event(after: .null) : nil)
         }
     }

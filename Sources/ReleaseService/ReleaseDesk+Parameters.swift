@@ -16,7 +16,7 @@ extension ReleaseDesk {
             try signing(app) { (repository, key) throws(ServerError) in
                 try repository.change(change, in: channel, expecting: tag, signing: key, at: now)
             }
-        } remembering: { (outcome, intent) throws(RecordError) in
+        } remembering: { (outcome, intent) throws(DeskError) in
             guard case .changed(_, let after, _) = outcome else { return Remembered() }
             return Remembered(event: intent.event(after: after.json))
         }

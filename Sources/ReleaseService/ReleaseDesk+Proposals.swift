@@ -93,13 +93,18 @@ extension ReleaseDesk {
 
     /// Those that nobody has carried out or removed.
     func openProposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [Proposal] {
+        try await allProposals(of: channel, in: app).filter { $0.state == .open }
+    }
+
+    /// The oldest first, those that are done too.
+    package func allProposals(of channel: ChannelName, in app: AppID) async throws(DeskError) -> [Proposal] {
         var page = try await proposals(of: channel, in: app, after: nil, limit: Self.proposalLimit)
-        var open = page.proposals.filter { $0.state == .open }
+        var all = page.proposals
         while let next = page.next {
             page = try await proposals(of: channel, in: app, after: next, limit: Self.proposalLimit)
-            open += page.proposals.filter { $0.state == .open }
+            all += page.proposals
         }
-        return open
+        return all
     }
 
     package func proposal(_ id: ProposalID, of channel: ChannelName, in app: AppID) async throws(DeskError) -> Proposal

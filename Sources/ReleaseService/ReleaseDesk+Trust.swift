@@ -25,7 +25,7 @@ extension ReleaseDesk {
                     at: now
                 ).trustSummary()
             } catch { throw .server(error) }
-        } remembering: { (summary, intent) throws(RecordError) in
+        } remembering: { (summary, intent) throws(DeskError) in
             Remembered(event: intent.event(after: summary))
         }
     }
@@ -90,24 +90,25 @@ extension ReleaseDesk {
         let now = records.now()
         let entries = releases.map { HistoryEntry($0, notes: ReleaseNotes(), by: actor, at: now) }
         let intent = Intent(.takeTrust, of: app, by: actor, publishing: entries)
-        let done = try await change(intent) { () throws(DeskError) in
+        return try await change(intent) { () throws(DeskError) in
             try serving(app) { (repository) throws(ServerError) in
-                let outcome = try repository.take(
+                try repository.take(
                     offered,
                     onlineKey: key,
                     releases: releases,
                     carryingOver: accepted,
                     at: now
                 )
-                return (outcome: outcome, traces: try Traces(of: intent, in: repository))
             }
-        } remembering: { (done, intent) async throws(RecordError) in
-            Remembered(
-                changes: try await history(of: done.traces.published),
-                event: Self.event(of: intent, done.outcome, done.traces)
+        } remembering: { (outcome, intent) async throws(DeskError) in
+            let traces = try await looking(app) { (repository) throws(ServerError) in
+                try Traces(of: intent, in: repository)
+            }
+            return Remembered(
+                changes: try await reading { () async throws(RecordError) in try await history(of: traces.published) },
+                event: Self.event(of: intent, outcome, traces)
             )
         }
-        return done.outcome
     }
 
     private static func event(of intent: Intent, _ outcome: TrustOutcome, _ traces: Traces) -> AuditEntry.Event? {

@@ -61,11 +61,12 @@ package struct ReleaseDesk: Sendable {
             try signing(app) { (repository, key) throws(ServerError) in
                 try repository.publish(release, signing: key, at: now)
             }
-        } remembering: { (outcome, intent) async throws(RecordError) in
+        } remembering: { (outcome, intent) async throws(DeskError) in
             let after = entry.audited(recovered: false)
             switch outcome {
             case .published:
-                return Remembered(changes: try await history(of: [entry]), event: intent.event(after: after))
+                let changes = try await reading { () async throws(RecordError) in try await history(of: [entry]) }
+                return Remembered(changes: changes, event: intent.event(after: after))
             case .drafted(_, _, let quorum):
                 let counts: [(String, JSON?)] = [
                     ("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed)),

@@ -6,7 +6,7 @@ import ServerRecords
 struct Traces: Sendable {
     var standing: JSON = .null
     var published: [HistoryEntry] = []
-    /// Kept as a draft, of a publish.
+    /// Kept as a draft, of a publish: with signatures that it did not have before.
     var drafted: [HistoryEntry] = []
 
     init() {}
@@ -19,17 +19,10 @@ struct Traces: Sendable {
             let (channel, version) = (entry.channel, entry.roleVersion)
             if try repository.hasPublished(entry.identity, of: channel, version: version, in: state) {
                 published.append(entry)
-            } else if try Self.isDrafted(entry, in: repository) {
+            } else if let draft = try entry.draft(in: repository), draft != intent.draft {
                 drafted.append(entry)
             }
         }
-    }
-
-    /// A damaged one is none.
-    private static func isDrafted(_ entry: HistoryEntry, in repository: AppRepository) throws(ServerError) -> Bool {
-        do throws(ServerError) {
-            return try repository.draft(of: entry.channel, version: entry.roleVersion, identity: entry.identity) != nil
-        } catch .release { return false }
     }
 
     /// Nil for what was not done.

@@ -4,7 +4,7 @@ import PatchTrust
 /// One change that somebody made, bound to all before it.
 ///
 /// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash` of
-/// the entry before, or 64 zeros for the first. So whoever edits, inserts or removes an entry must rewrite all that come
+/// the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So whoever edits, inserts or removes an entry must rewrite all that come
 /// after it, and whoever has written down the last hash sees it.
 ///
 /// `time` is what the clock said. Where it was behind the entry before, `notBefore` says when it can be at the earliest;
@@ -98,47 +98,6 @@ package struct AuditEntry: Equatable, Sendable {
 
     private static func hash(of body: JSON) -> String {
         SHA256Digest(of: Array("patchline-audit-v1\n".utf8) + body.canonicalBytes).hex
-    }
-}
-
-/// Walks the audit log and finds the first entry that is not what was written.
-package struct AuditChain: Sendable {
-    package enum Fault: Equatable, Sendable {
-        /// An entry's hash is not that of what it says: it was edited.
-        case edited(number: Int)
-        /// An entry does not follow the one before: one was removed, inserted or exchanged.
-        case broken(after: Int, found: Int)
-        /// The log does not hold the entry that somebody wrote down.
-        case withoutHead(String)
-    }
-
-    package private(set) var count = 0
-    /// Of the last entry; 64 zeros for an empty log.
-    package private(set) var head = AuditEntry.noPrevious
-    package private(set) var fault: Fault?
-    private var awaited: String?
-
-    /// - Parameter head: a hash that somebody wrote down earlier and that must be in the log.
-    package init(mustHold head: String? = nil) {
-        awaited = head
-    }
-
-    /// - Returns: whether to go on.
-    package mutating func take(_ entry: AuditEntry) -> Bool {
-        guard fault == nil else { return false }
-        if entry.number != count + 1 || entry.previous != head {
-            fault = .broken(after: count, found: entry.number)
-        } else if entry.rightHash != entry.hash {
-            fault = .edited(number: entry.number)
-        } else {
-            (count, head) = (entry.number, entry.hash)
-            if awaited == head { awaited = nil }
-        }
-        return fault == nil
-    }
-
-    package mutating func finish() {
-        if fault == nil, let awaited { fault = .withoutHead(awaited) }
     }
 }
 

@@ -102,7 +102,7 @@ package struct ServerRecords: Sendable {
         var last: Int? = 0
         while let number = last {
             let page = try await auditEntries(after: number)
-            for entry in page { guard chain.take(entry) else { return chain } }
+            for entry in page { chain.take(entry) }
             last = page.last?.number
         }
         chain.finish()

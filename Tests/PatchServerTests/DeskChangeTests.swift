@@ -15,10 +15,13 @@ import Testing
 struct DeskChangeTests {
     enum Kind: String, CaseIterable {
         case publish, dial, draft, trust
+        /// A release below its threshold is kept; another holder's signature completes it.
+        case keep, complete
 
         var action: String {
             switch self {
-            case .publish: "release.publish"
+            case .publish, .complete: "release.publish"
+            case .keep: "release.draft"
             case .dial: "dial.turn"
             case .draft: "draft.remove"
             case .trust: "trust.update"
@@ -26,7 +29,15 @@ struct DeskChangeTests {
         }
 
         /// What was done before.
-        var earlier: [String] { self == .publish ? [] : self == .draft ? ["release.draft"] : ["release.publish"] }
+        var earlier: [String] {
+            switch self {
+            case .publish, .keep: []
+            case .draft, .complete: ["release.draft"]
+            case .dial, .trust: ["release.publish"]
+            }
+        }
+
+        var threshold: Int { [.draft, .keep, .complete].contains(self) ? 2 : 1 }
     }
 
     private static let (app, production) = (ReleaseFactory.app, ReleaseFactory.production)
@@ -35,11 +46,14 @@ struct DeskChangeTests {
     private static func prepared(_ kind: Kind, files: any FileOperations = DiskFiles()) async throws -> (
         TestingDesk, SignedRelease?
     ) {
-        let yard = try TestingDesk(threshold: kind == .draft ? 2 : 1, files: files)
-        guard kind != .publish else { return (yard, try yard.release()) }
+        let yard = try TestingDesk(threshold: kind.threshold, files: files)
+        guard kind != .publish, kind != .keep else { return (yard, try yard.release()) }
         _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
-        guard kind == .trust else { return (yard, nil) }
-        return (yard, try yard.release("two", version: "2", signedBy: [.second]))
+        switch kind {
+        case .trust: return (yard, try yard.release("two", version: "2", signedBy: [.second]))
+        case .complete: return (yard, try yard.release(signedBy: [.second]))
+        case .publish, .dial, .draft, .keep: return (yard, nil)
+        }
     }
 
     private static func offered() throws -> OfferedTrust {
@@ -49,7 +63,8 @@ struct DeskChangeTests {
     private static func carryOut(_ kind: Kind, _ yard: TestingDesk, _ release: SignedRelease?) async throws {
         let (desk, actor) = (yard.desk, yard.actor)
         switch kind {
-        case .publish: _ = try await desk.publish(try #require(release), notes: ReleaseNotes(), by: actor)
+        case .publish, .keep, .complete:
+            _ = try await desk.publish(try #require(release), notes: ReleaseNotes(), by: actor)
         case .dial:
             let (id, subject) = try #require(DialChange.subject("web"))
             let changes = [DialChange(.pause, of: id, subject, reason: nil)]
@@ -70,7 +85,8 @@ struct DeskChangeTests {
     private static func isDone(_ kind: Kind, _ yard: TestingDesk) throws -> Bool {
         let repository = yard.server.repository
         switch kind {
-        case .publish: return try PublishedState(of: repository).version(of: production) == 1
+        case .publish, .complete: return try PublishedState(of: repository).version(of: production) == 1
+        case .keep: return try repository.draft(of: production, version: 1) != nil
         case .dial: return try repository.dial(of: production).versions.contains(where: \.isPaused)
         case .draft: return try !repository.hasDraft(of: production, version: 1)
         case .trust: return try PublishedState(of: repository).root.header.version == 2
@@ -83,7 +99,7 @@ struct DeskChangeTests {
         let isDone = try isDone(kind, yard)
         #expect(try await yard.actions() == kind.earlier + (isDone ? [kind.action] : []), "\(place)")
         #expect(try await yard.intents() == 0, "\(place)")
-        guard let release else { return }
+        guard let release, kind != .keep else { return }
         let wanted = isDone ? [release.role.identity] : []
         #expect(try await yard.history().map(\.identity).prefix(wanted.count) == wanted[...], "\(place)")
     }
@@ -215,6 +231,26 @@ struct DeskChangeTests {
         #expect(try await next.actions().count == 2)
     }
 
+    /// Devices follow the new trust already when something of it cannot be looked at again.
+    @Test func `of the trust is not forgotten where nobody can see at once what became of it`() async throws {
+        let disk = FaultyFiles()
+        let damage = Damage(of: "timestamp.json", on: disk)
+        let (yard, release) = try await Self.prepared(.trust, files: damage.watched)
+        let rehearsal = Damage(of: "timestamp.json", on: disk.reopened())
+        try await Self.carryOut(.trust, try TestingDesk(copyOf: yard, files: rehearsal.watched), release)
+        // Last of all it is looked at what was done.
+        damage.arm(at: rehearsal.openings)
+        let refused = await Result { try await Self.carryOut(.trust, yard, release) }
+        #expect(!refused.isSuccess)
+        #expect(try await yard.intents() == 1)
+        #expect(try await yard.actions() == ["release.publish"])
+
+        try damage.undo()
+        let next = try yard.again()
+        #expect(try await next.desk.recover().left.isEmpty)
+        try await Self.expectWritten(.trust, next, release, "when it can be read again")
+    }
+
     @Test func `of a draft that cannot be read gives it up, and says that it was damaged`() async throws {
         let (yard, _) = try await Self.prepared(.draft)
         let draft = yard.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
@@ -309,4 +345,47 @@ extension Result where Failure == any Error {
     }
 
     fileprivate var isSuccess: Bool { (try? get()) != nil }
+}
+
+/// Garbles a file just before its n-th opening, as a disk may, and can put it back.
+private final class Damage: Sendable {
+    private struct State {
+        var openings = 0
+        var armed: Int?
+        var found: (path: FilePath, bytes: [UInt8])?
+    }
+
+    private let name: String
+    private let disk: FaultyFiles
+    private let state = NIOLockedValueBox(State())
+
+    init(of name: String, on disk: FaultyFiles) {
+        self.name = name
+        self.disk = disk
+    }
+
+    var openings: Int { state.withLockedValue { $0.openings } }
+
+    /// - Parameter opening: counted from now on.
+    func arm(at opening: Int) {
+        state.withLockedValue { ($0.openings, $0.armed) = (0, opening) }
+    }
+
+    var watched: WatchedFiles {
+        WatchedFiles(disk) { [self] moment in
+            guard case .opening(let path) = moment, path.lastComponent?.string == name else { return }
+            let isNow = state.withLockedValue { state in
+                state.openings += 1
+                return state.openings == state.armed
+            }
+            guard isNow, let bytes = try? disk.read(path, limit: Limits.timestamp) else { return }
+            state.withLockedValue { $0.found = (path, bytes) }
+            try? disk.replace(name, in: path.removingLastComponent(), with: Array("{}".utf8))
+        }
+    }
+
+    func undo() throws {
+        let (path, bytes) = try #require(state.withLockedValue { $0.found })
+        try disk.replace(name, in: path.removingLastComponent(), with: bytes)
+    }
 }

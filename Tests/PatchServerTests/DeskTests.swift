@@ -115,7 +115,7 @@ struct DeskTests {
         )
         #expect(try await yard.intents() == 0)
         let chain = try await yard.records.auditChain()
-        #expect(chain.fault == nil && chain.count == 1)
+        #expect(chain.faults == [] && chain.count == 1)
     }
 
     @Test(arguments: 1...3)

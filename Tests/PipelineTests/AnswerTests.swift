@@ -44,6 +44,18 @@ struct AnswerTests {
                     }
                 }
                 #expect(waiting == 3)
+                var told = 0
+                for device in devices {
+                    let status = try await device("status", "--json").done()
+                    if status.output.contains(
+                        #""passedOver":[{"patchId":"tip","version":"1","why":"waits for a place: open to 2 devices"}]"#
+                    ) {
+                        told += 1
+                        let words = try await device("status").done()
+                        #expect(words.output.hasSuffix("tip 1: waits for a place: open to 2 devices\n"), "\(words)")
+                    }
+                }
+                #expect(told == 3)
                 let raised = try await dial(site, "--headcount", "tip@1=4").done()
                 #expect(raised.output.contains("2 of 4"), "\(raised)")
                 #expect(try await tips(devices) == 4)
@@ -54,6 +66,9 @@ struct AnswerTests {
             }
             let odd = try await dial(site, "--headcount", "tip=-1")
             #expect(odd.code == 64 && odd.errors.contains("--headcount must be PATCH@VERSION=COUNT"), "\(odd)")
+            let out = world.path("static").string
+            let exported = try await run(.patchsrv, ["export", out, "--data", site.string]).done()
+            #expect(exported.output.contains("warning: production tip 1 has a head-count: "), "\(exported)")
         }
     }
 
@@ -92,6 +107,8 @@ struct AnswerTests {
                 #expect(json.output.contains(#""why":"held by the server""#), "\(json)")
                 try await bob.expectWhole(1)
             }
+            let both = try await answer(site, "set", "--everyone", "--patch", "web", "--hold", "--version", "2.0.0")
+            #expect(both.code == 64 && both.errors.contains("--version and --hold exclude each other"), "\(both)")
             let listed = try await answer(site, "list").done()
             #expect(listed.output.matches(of: #/everyone +(fix|web) +hold /#).count == 2, "\(listed)")
             let unlisted = try await answer(site, "set", "--everyone", "--patch", "web", "--version", "9.0.0")

@@ -138,7 +138,7 @@ struct CareTests {
             let site = try await world.site(world.shop.site2)
             let data = ["--data", site.string]
             let usual = try await run(.patchsrv, ["gc"] + data).done()
-            #expect(usual.output == "\(Workshop.app): nothing to remove\n", "\(usual)")
+            #expect(usual.output == "\(Workshop.app): nothing was removed\n", "\(usual)")
             let all = ["--keep", "0", "--protect", "0h"]
             let dry = try await run(.patchsrv, ["gc", "--dry-run", "--json"] + all + data).done()
             let role = "tree/\(Workshop.app)/metadata/1.production.json"

@@ -16,6 +16,11 @@ struct HostileServer: Sendable {
         try turn("honest", for: "-")
     }
 
+    /// From now on it answers this to what devices ask beside files.
+    func answer(_ text: String) throws {
+        try write(text, to: FilePath(control.string + ".answer"))
+    }
+
     var lineCount: Int { get async { await program.lineCount } }
 
     /// The paths that were asked for, from this line of its output on.

@@ -85,6 +85,12 @@ struct PassphraseTests {
                 unasked.code == 1 && unasked.errors.contains("there is no terminal to ask for the passphrase"),
                 "\(unasked)"
             )
+            let cron = try await run(.patchsrv, ["refresh", "--data", data.string])
+            #expect(cron.code == 1 && cron.errors.contains("hint: name it with --passphrase-file or in"), "\(cron)")
+            _ = try await running(.patchsrv, ["serve", "--data", data.string, "--port", "0"]) { server in
+                _ = try await server.line(with: "publishes nothing and turns no dial and no parameters")
+                _ = try await server.address()
+            }
             let serve = ["serve", "--data", data.string, "--port", "0", "--passphrase-file", wrong.string]
             let early = try await run(.patchsrv, serve)
             #expect(early.code == 3 && early.errors.contains("does not open with this passphrase"), "\(early)")

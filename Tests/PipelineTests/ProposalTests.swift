@@ -31,6 +31,11 @@ struct ProposalTests {
                 #expect(try await shop.push("work/release", to: url)["outcome"] as? String == "published")
                 let done = try await shop.show(id, at: url)
                 #expect(done["state"] as? String == "done" && done["publishedAs"] as? Int == 2)
+                let late = try await run(
+                    .patchsrv,
+                    ["proposal", "remove", id, "--channel", "production", "--data", shop.site.string]
+                )
+                #expect(late.code == 8 && late.errors.contains("the proposal was published"), "\(late)")
                 let again = try await shop.pull(id, to: "again", from: url)
                 #expect(again.code == 8 && again.errors.contains("is done already"), "\(again)")
 
@@ -126,6 +131,7 @@ struct ProposalTests {
                 #expect(page.contains(#""next":"\#(ids[0])""#) && !page.contains(ids[1]), "\(page)")
                 let rest = try await shop.ask("GET", "/channels/production/proposals?after=\(ids[0])", at: url)
                 #expect(rest.contains(ids[1]) && !rest.contains(ids[0]) && !rest.contains("next"), "\(rest)")
+                try await expectWaiting(second, beside: id, in: shop)
                 let unasked = try await world.pull(
                     to: "work",
                     from: url,
@@ -141,8 +147,36 @@ struct ProposalTests {
                 #expect(missing.code == 3 && missing.errors.contains("there is no such proposal"), "\(missing)")
             }
             let audit = try await run(.patchsrv, ["audit", "list", "--data", shop.site.string]).done().output
-            #expect(audit.contains("proposal.create") && audit.contains("proposal.remove"), "\(audit)")
+            #expect(audit.contains("proposal.create"), "\(audit)")
+            #expect(audit.matches(of: /proposal\.remove/).count == 2, "\(audit)")
         }
+    }
+
+    /// Two proposals wait; the first of these is withdrawn by command, beside a server that runs.
+    private func expectWaiting(_ id: String, beside other: String, in shop: Channels) async throws {
+        func proposal(_ verb: String...) async throws -> Outcome {
+            try await run(.patchsrv, ["proposal"] + verb + ["--channel", "production", "--data", shop.site.string])
+        }
+        let listed = try await proposal("list").done()
+        for id in [id, other] {
+            #expect(listed.output.contains(try Regex("\(id) .* open +production lists what beta lists")), "\(listed)")
+        }
+        let shown = try await proposal("show", id).done()
+        #expect(shown.output.hasPrefix("\(id): production lists what beta lists\nproposed by "), "\(shown)")
+        #expect(shown.output.contains("\n  ~ web 2.0.0 is listed, where 1.0.0 stands first now\n"), "\(shown)")
+        #expect(shown.output.hasSuffix("next: patchsign pull --proposal \(id) --channel production\n"), "\(shown)")
+        let json = try await proposal("show", id, "--json").done().json()
+        #expect(json["id"] as? String == id && json["state"] as? String == "open", "\(json)")
+        let gone = try await proposal("remove", id).done()
+        #expect(gone.output == "withdrew \(id): production lists what beta lists\n", "\(gone)")
+        for verb in ["show", "remove"] {
+            let none = try await proposal(verb, id)
+            #expect(none.code == 3 && none.errors.contains("error: there is no such proposal\nhint: "), "\(none)")
+        }
+        let left = try await proposal("list", "--all", "--json").done()
+        #expect(left.output.contains(other) && !left.output.contains(id), "\(left)")
+        let odd = try await proposal("show", "x")
+        #expect(odd.code == 64 && odd.errors.contains("the id must be"), "\(odd)")
     }
 }
 
@@ -216,7 +250,7 @@ private struct Channels: Sendable {
         try await run(
             .patchsign,
             [
-                "propose", "--app", Workshop.app, "--channel", channel, "--server", url, "--token-file", token.string,
+                "propose", "--channel", channel, "--server", url, "--token-file", token.string,
                 "--retries", "0",
             ] + options,
             in: world.folder

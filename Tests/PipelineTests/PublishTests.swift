@@ -129,6 +129,42 @@ struct PublishTests {
         }
     }
 
+    /// Of release 1, with one signature of two; it is shown, given up, and handed in again.
+    private func expectDraft(in site: FilePath) async throws {
+        func draft(_ verb: String...) async throws -> Outcome {
+            try await run(.patchsrv, ["draft"] + verb + ["--channel", "production", "--data", site.string])
+        }
+        let listed = try await draft("list").done()
+        #expect(listed.output.contains(#/production +1 +1 of 2 +[0-9a-f]{12}/#), "\(listed)")
+        let shown = try await draft("show", "1").done()
+        #expect(
+            shown.output.hasPrefix(
+                "\(Workshop.app) production 1, a draft\nmade as the first release\n1 of 2 signatures, by "
+            ),
+            "\(shown)"
+        )
+        #expect(shown.output.contains("\n  + web 1.0.0 is new, for 100%\nnext: patchsign pull "), "\(shown)")
+        let json = try await draft("show", "1", "--json").done().json()
+        #expect(json["signatures"] as? Int == 1 && (json["signers"] as? [String])?.first?.count == 64, "\(json)")
+        #expect(json["current"] as? Bool == true && (json["difference"] as? [String])?.count == 3, "\(json)")
+
+        let role = site.appending("drafts/\(Workshop.app)/production/1/role.json")
+        try write("{", to: role)
+        let damaged = try await draft("list").done()
+        #expect(damaged.output.contains(#/production +1 +0 of 2 +- +cannot be read/#), "\(damaged)")
+        #expect(try await draft("show", "1").code == 4)
+        let gone = try await draft("remove", "1").done()
+        #expect(gone.output == "gave up the draft production 1\n", "\(gone)")
+        for verb in ["show", "remove"] {
+            let none = try await draft(verb, "1")
+            #expect(none.code == 3 && none.errors.contains("error: production has no draft 1\nhint: "), "\(none)")
+        }
+        let audit = try await run(.patchsrv, ["audit", "list", "--data", site.string]).done()
+        #expect(audit.output.contains(#/draft\.remove +com\.example\.pipeline +production/#), "\(audit)")
+        let unknown = try await run(.patchsrv, ["draft", "--channel", "nosuch", "--data", site.string, "--json"])
+        #expect(unknown.code == 3 && unknown.errors.contains("\(Workshop.app) has no channel nosuch"), "\(unknown)")
+    }
+
     @Test func `by one of two key holders is a draft, and another draft of its version is a conflict`() async throws {
         try await World.with { world in
             let keys = world.path("keys")
@@ -159,6 +195,8 @@ struct PublishTests {
             #expect(try await StoreDigest(of: site) == before)
             let served = try await world.judge(site, root: keys.appending("root.json"))
             #expect(!served.output.contains("entries; "), "a draft is never served: \(served)")
+            try await expectDraft(in: site)
+            try await world.publish(world.path("alice"), to: site).done()
             try await world.sign(
                 "release",
                 "sign",

@@ -43,6 +43,22 @@ struct StoreDigest: Equatable, CustomStringConvertible {
         return digest
     }
 
+    /// Everything but the metadata that a sync rests on, the dial among it, and when it was.
+    var kept: StoreDigest {
+        var digest = self
+        digest.files = files.filter { path, _ in
+            !path.hasPrefix("./trust/") && path != "./channels/production/dial.json"
+                && path != "./channels/production/state.json"
+        }
+        return digest
+    }
+
+    /// The names of all objects that are there, which are their digests.
+    var objects: Set<String> {
+        let objects = files.filter { $0.key.hasPrefix("./objects/") && !$0.value.isEmpty }
+        return Set(objects.keys.compactMap { $0.split(separator: "/").last.map(String.init) })
+    }
+
     /// Objects that are gone or have other bytes than before.
     func lostObjects(since before: StoreDigest) -> [String] {
         before.files.filter { $0.key.hasPrefix("./objects/") && files[$0.key] != $0.value }.keys.sorted()

@@ -36,7 +36,7 @@ struct AuditTests {
         let bytes = Array("patchline-audit-v1\n".utf8) + JSON.object(body).canonicalBytes
         #expect(second["hash"] == .text(SHA256Digest(of: bytes).hex))
         let chain = try await records.auditChain()
-        #expect(chain.fault == nil && chain.count == 3 && chain.head == entries[2].hash)
+        #expect(chain.faults == [] && chain.count == 3 && chain.head == entries[2].hash)
     }
 
     @Test func `says who did what to what, before and after`() async throws {
@@ -94,7 +94,7 @@ struct AuditTests {
         let rest = try await records.auditPage(after: 3, limit: 100)
         #expect(rest.entries.map(\.number) == [4, 5] && rest.next == nil)
         let chain = try await records.auditChain()
-        #expect(chain.fault == nil && chain.count == 5)
+        #expect(chain.faults == [] && chain.count == 5)
     }
 
     @Test func `loses nothing of many who write at once`() async throws {
@@ -108,7 +108,7 @@ struct AuditTests {
             try await group.waitForAll()
         }
         let chain = try await records.auditChain()
-        #expect(chain.fault == nil && chain.count == 60)
+        #expect(chain.faults == [] && chain.count == 60)
     }
 
     @Test func `shows an entry that was edited`() async throws {
@@ -116,7 +116,7 @@ struct AuditTests {
         try await folder.tamper(
             "UPDATE record SET value = replace(value, '\"after\":3', '\"after\":4') WHERE name LIKE '%3'"
         )
-        #expect(try await records.auditChain().fault == .edited(number: 3))
+        #expect(try await records.auditChain().faults == [.edited(row: 3, number: 3)])
     }
 
     @Test func `shows an entry whose hash was made anew`() async throws {
@@ -127,23 +127,90 @@ struct AuditTests {
         let forged = try AuditEntry(.object(body), key: second.key).rightHash
         body["hash"] = .text(forged)
         try await folder.tamper("UPDATE record SET value = '\(JSON.object(body).text)' WHERE name LIKE '%2'")
-        #expect(try await records.auditChain().fault == .broken(after: 2, found: 3))
+        #expect(try await records.auditChain().faults == [.exchanged(row: 2, number: 2)])
     }
 
     @Test func `shows that an entry was removed`() async throws {
         try await note(4)
         try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND name LIKE '%2'")
-        #expect(try await records.auditChain().fault == .broken(after: 1, found: 3))
+        #expect(try await records.auditChain().faults == [.removed(2...2)])
     }
 
     @Test func `shows that it was cut or written anew to whoever wrote a hash down`() async throws {
         try await note(4)
         let head = try await records.auditChain().head
-        #expect(try await records.auditChain(mustHold: head).fault == nil)
+        #expect(try await records.auditChain(mustHold: head).faults == [])
         try await note(1)
-        #expect(try await records.auditChain(mustHold: head).fault == nil)
+        #expect(try await records.auditChain(mustHold: head).faults == [])
         try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND (name LIKE '%4' OR name LIKE '%5')")
-        #expect(try await records.auditChain().fault == nil)
-        #expect(try await records.auditChain(mustHold: head).fault == .withoutHead(head))
+        #expect(try await records.auditChain().faults == [])
+        #expect(try await records.auditChain(mustHold: head).faults == [.withoutHead(head)])
+    }
+
+    // MARK: - As it was exported
+
+    private func exported() async throws -> [String] {
+        try await note(6)
+        return try await records.auditEntries(after: 0).map(\.json.text)
+    }
+
+    private func chain(_ lines: [String], mustHold head: String? = nil, pieces: Int = 1_000) -> AuditChain {
+        var judge = AuditLines(mustHold: head)
+        let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+        for start in stride(from: 0, to: bytes.count, by: pieces) {
+            judge.take(Array(bytes[start..<min(start + pieces, bytes.count)]))
+        }
+        return judge.finish()
+    }
+
+    @Test func `is judged without the server, however its bytes come`() async throws {
+        let lines = try await exported()
+        let own = try await records.auditChain()
+        for pieces in [1, 7, 100_000] {
+            let chain = chain(lines, pieces: pieces)
+            #expect(chain.faults == [] && chain.count == 6 && chain.head == own.head, "\(pieces)")
+        }
+        #expect(chain([]).head == String(repeating: "0", count: 64) && chain([]).faults == [])
+        #expect(chain(lines, mustHold: own.head).faults == [])
+        #expect(chain(lines.dropLast(), mustHold: own.head).faults == [.withoutHead(own.head)])
+    }
+
+    @Test func `names the lines that were edited, removed, exchanged or put in`() async throws {
+        let lines = try await exported()
+        func altered(_ alter: (inout [String]) throws -> Void) rethrows -> [AuditChain.Fault] {
+            var copy = lines
+            try alter(&copy)
+            return chain(copy).faults
+        }
+        #expect(
+            altered { $0[2] = $0[2].replacing("\"after\":3", with: "\"after\":9") } == [.edited(row: 3, number: 3)]
+        )
+        #expect(altered { $0.remove(at: 0) } == [.removed(1...1)])
+        #expect(altered { $0.removeSubrange(2...3) } == [.removed(3...4)])
+        #expect(altered { $0.swapAt(1, 2) } == [.misplaced(row: 3, number: 2, after: 3)])
+        #expect(altered { $0.insert($0[1], at: 4) } == [.added(row: 5, number: 2)])
+        #expect(altered { $0[3] = $0[3].replacing("\"number\":4", with: "\"number\":9") }.contains(.removed(4...4)))
+        #expect(
+            altered {
+                $0[1] = "{}"; $0[4] = "x"
+            }.map { if case .unreadable(let row, _) = $0 { row } else { 0 } } == [
+                2, 5, 0, 0,
+            ]
+        )
+        // Written anew, hash and all: in the place of another, beside it, and as the first.
+        let forged = try [3, 1].map { number in
+            let key = AuditEntry.key(1)
+            let entry = try AuditEntry(
+                JSON.document(Array(lines[number - 1].utf8), named: "", limit: 9_999),
+                key: key
+            )
+            var body = try #require(entry.json.object)
+            body["after"] = .integer(99)
+            body["hash"] = .text(try AuditEntry(.object(body), key: key).rightHash)
+            return JSON.object(body).text
+        }
+        #expect(altered { $0[2] = forged[0] } == [.exchanged(row: 3, number: 3)])
+        #expect(altered { $0.insert(forged[0], at: 2) } == [.added(row: 3, number: 3)])
+        #expect(altered { $0[0] = forged[1] } == [.exchanged(row: 1, number: 1)])
     }
 }

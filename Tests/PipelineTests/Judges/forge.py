@@ -121,6 +121,15 @@ class Tree:
         statement = {'app': APP, 'patchId': 'web', **{n: asset[n] for n in ('path', 'size', 'md5', 'sha1', 'sha256')}, **stated}
         return private('entry').sign(b'patchline-asset-v1\n' + canonical(statement), padding.PKCS1v15(), hashes.SHA256())
 
+    def script(self, patch, version, text, **members):
+        """A new entry of a script, signed, with its bytes in the tree; it stands in no list yet."""
+        data = text.encode()
+        put_object(data)
+        entry = {**copy.deepcopy(self.entries[patch]), **digests(data), 'version': version, **members}
+        entry['url'] = f'objects/{sha256(data)[:2]}/{sha256(data)}'
+        self.sign_entry(entry)
+        return entry
+
     def sign_assets(self):
         self.signatures = [self.asset_signature(asset) for asset in self.manifest['assets']]
 
@@ -404,17 +413,45 @@ def script_by_entry_key():
     tree.signers['production'] = 'entry'
     tree.write_list()
 
+def put_online(name, value):
+    """A document of the dial's role: what the online key says."""
+    data = written(value)
+    put(f'targets/dial/{sha256(data)}.{name}', data)
+    tree.signed('dial')['targets'][f'dial/{name}'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+
+def put_dial(*rows):
+    rows = [{'patchId': entry['patchId'], 'sha256': entry['sha256'], **members} for entry, members in rows]
+    put_online('production.json', {'format': 'patchline-dial-v1', 'app': APP, 'channel': 'production', 'rows': rows})
+
 def dial(ceiling, turned):
     """Release keys sign this ceiling for the newest versions; whoever has the online key turns them to this."""
-    rows = []
     for entry in (fix, web):
         entry.setdefault('rules', {})['rollout'] = int(ceiling)
-        rows.append({'patchId': entry['patchId'], 'sha256': entry['sha256'], 'rollout': int(turned)})
     tree.write_list()
-    data = written({'format': 'patchline-dial-v1', 'app': APP, 'channel': 'production', 'rows': rows})
-    put(f'targets/dial/{sha256(data)}.production.json', data)
-    tree.signed('dial')['targets']['dial/production.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+    put_dial(*((entry, {'rollout': int(turned)}) for entry in (fix, web)))
     tree.write('dial')
+
+def to_lie_about():
+    """A list of which a device with release 1 may have one thing more, once it is given a place; prints what to lie with.
+
+    fix 2 stands above its ceiling, web 2.0.0 is for others, fix 0 stands below what it has, tip 2 is for whom the server
+    gives a place, and it gives none.
+    """
+    fix['rules'] = {'rollout': 0}
+    web['rules'] = {'rollout': 10000, 'condition': 'region==elsewhere'}
+    older, counted = tree.script('fix', '0', '// older\n', rules={'rollout': 10000}), tree.script('tip', '2', '// counted\n')
+    tree.list['patches'].insert(tree.list['patches'].index(tip), counted)
+    tree.list['patches'].append(older)
+    tree.write_list()
+    put_dial((fix, {'rollout': 10000, 'headcount': 10 ** 6}), (counted, {'rollout': 10000, 'headcount': 0}))
+    tree.write('dial')
+    # Signed by release keys too, for others: a channel, and an app.
+    foreign = tree.script('fix', '3', '// of beta\n')
+    tree.sign_entry(foreign, channel='beta')
+    evil = b'// evil\n'
+    put_object(evil)
+    entries = {'above': fix, 'others': web, 'older': older, 'counted': counted, 'foreign': foreign}
+    print(json.dumps({**{name: entry['sha256'] for name, entry in entries.items()}, 'evil': sha256(evil)}))
 
 def bad_release():
     """With release and online key: the next release, a bad one."""
@@ -457,10 +494,7 @@ def thief(what, number):
         tree.signed('snapshot')['meta']['production.json'] = {'version': 2, 'length': len(old), 'hashes': {'sha256': sha256(old)}}
         tree.write('dial')
     elif what == 'dial':
-        rows = [{'patchId': e['patchId'], 'sha256': e['sha256'], 'rollout': 10000} for e in (fix, web, entry)]
-        data = written({'format': 'patchline-dial-v1', 'app': APP, 'channel': 'production', 'rows': rows})
-        put(f'targets/dial/{sha256(data)}.production.json', data)
-        tree.signed('dial')['targets']['dial/production.json'] = {'length': len(data), 'hashes': {'sha256': sha256(data)}}
+        put_dial(*((e, {'rollout': 10000, 'headcount': 10 ** 9}) for e in (fix, web, entry)))
         tree.write('dial')
     elif what == 'list of the dial':
         tree.list['patches'].insert(0, entry)
@@ -471,6 +505,21 @@ def thief(what, number):
     elif what == 'root':
         tree.signers['root'] = 'online'
         put('metadata/2.root.json', tree.sign_role('root'))
+        tree.write('dial')
+    elif what == 'parameters of before':
+        version = tree.signed('snapshot')['meta']['dial.json']['version'] - 1
+        old = get(f'metadata/{version}.dial.json')
+        tree.signed('snapshot')['meta']['dial.json'] = {'version': version, 'length': len(old), 'hashes': {'sha256': sha256(old)}}
+        tree.write()
+    elif what.startswith('parameters'):
+        document = {'format': 'patchline-parameters-v1', 'app': APP, 'channel': 'production', 'parameters': {'banner': 'Theft'}}
+        if what == 'parameters of another app':
+            document['app'] = 'com.example.other'
+        elif what == 'parameters without an end':
+            document['parameters'] = {f'n{i}': 'x' * 4096 for i in range(20)}
+        elif what == 'parameters by another key':
+            tree.signer_folders['dial'] = other_keys
+        put_online('production.parameters.json', document)
         tree.write('dial')
     elif what == 'nothing':
         del tree.signed('snapshot')['meta']['production.json']

@@ -4,7 +4,8 @@ usage: hostile.py TREE CONTROL
 
 CONTROL is a file with `MODE PART`, read at each request: answers to paths with PART in them are wrong in the way of MODE,
 which may have numbers: `hold:4096:1`.
-Anything else in it, or no such file, and it is an honest server. Prints `listening on URL`, then each path asked for.
+Anything else in it, or no such file, and it is an honest server. What a device asks beside is answered with the bytes of the
+file CONTROL.answer, while there is one. Prints `listening on URL`, then each path asked for.
 """
 import http.server, os, sys, threading
 
@@ -43,6 +44,13 @@ class Hostile(http.server.BaseHTTPRequestHandler):
             getattr(self, 'answer_' + mode)(path, *map(int, arguments))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+
+    def do_POST(self):
+        print(self.path, self.rfile.read(int(self.headers['Content-Length'])).decode(), flush=True)
+        if os.path.isfile(control + '.answer'):
+            self.whole(self.body(control + '.answer'))
+        else:
+            self.head(404, 0)
 
     def body(self, path):
         with open(path, 'rb') as file:

@@ -1,0 +1,155 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+import Terminal
+
+/// `patchsrv draft`: releases that wait for signatures.
+struct DraftCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "draft",
+        abstract: "Shows releases that wait for more signatures, and gives them up.",
+        discussion: """
+            A draft is a release that too few key holders have signed. It is never served; the next holder fetches it with
+            `patchsign pull`, and it is published by the signature that completes it. One version of a channel can have one
+            draft: to offer another release in its place, give it up first.
+
+            EXAMPLES
+              patchsrv draft list --data /srv/patchline --channel production
+              patchsrv draft show 7 --data /srv/patchline --channel production
+              patchsrv draft remove 7 --data /srv/patchline --channel production
+
+            EXIT CODES
+              0   done
+              3   there is no such draft, or no such channel
+              4   the draft cannot be read (show); remove gives it up all the same
+              7   another process holds the data folder (remove)
+            """,
+        subcommands: [DraftList.self, DraftShow.self, DraftRemove.self],
+        defaultSubcommand: DraftList.self
+    )
+}
+
+/// One of them.
+struct DraftOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("Of the draft: the number under `role`.", valueName: "version"))
+    var version: Int
+
+    @OptionGroup var place: ChannelOptions
+
+    func validate() throws {
+        guard (1...(1 << 53 - 1)).contains(version) else { throw ValidationError("the version must be at least 1") }
+    }
+
+    var none: Failure {
+        Failure(
+            "\(place.channel) has no draft \(version)",
+            hint: "patchsrv draft list shows what waits",
+            exitCode: .refused
+        )
+    }
+}
+
+struct DraftList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all."
+    )
+
+    @OptionGroup var place: ChannelOptions
+
+    func run() async throws {
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let drafts = try await place.folder.desk().drafts(of: place.channel, in: app)
+            let console = Console.standardOutput
+            if place.json { return console.line(JSON.fields([("drafts", .array(drafts.map(\.json)))]).pretty()) }
+            guard !drafts.isEmpty else { return console.line("no draft waits in \(place.channel)") }
+            drafts.table.write(to: console)
+        }
+    }
+}
+
+struct DraftShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Says what a draft would publish, and who has signed it."
+    )
+
+    @OptionGroup var one: DraftOptions
+
+    func run() async throws {
+        let place = one.place
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let found = try await place.folder.desk().draft(of: place.channel, version: one.version, in: app)
+            guard let draft = found else { throw one.none }
+            let console = Console.standardOutput
+            if place.json { return console.line(draft.json.pretty()) }
+            for line in draft.lines { console.line(printable(line)) }
+        }
+    }
+}
+
+struct DraftRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Gives a draft up, with the signatures it has; nothing that is served changes."
+    )
+
+    @OptionGroup var one: DraftOptions
+
+    func run() async throws {
+        let place = one.place
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let isGone = try await place.folder.desk()
+                .removeDraft(of: place.channel, version: one.version, in: app, by: .here)
+            guard isGone else { throw one.none }
+            let console = Console.standardOutput
+            guard place.json else { return console.line("gave up the draft \(place.channel) \(one.version)") }
+            console.line(
+                JSON.fields([
+                    ("app", .text(app.text)), ("channel", .text(place.channel.text)),
+                    ("roleVersion", .integer(one.version)), ("removed", .bool(true)),
+                ]).pretty()
+            )
+        }
+    }
+}
+
+extension [AppListing.DraftRow] {
+    var table: Table {
+        var table = Table(["draft", Table.Column("role", .right), "signatures", "content", ""])
+        for draft in self {
+            let note = draft.identity == nil ? "cannot be read" : draft.isCurrent ? "" : "came too late"
+            table.add([
+                "\(draft.channel)", "\(draft.version)", "\(draft.valid) of \(draft.needed)",
+                Table.Cell(draft.identity.map { String($0.hex.prefix(12)) } ?? "-"), Table.Cell(note),
+            ])
+        }
+        return table
+    }
+}
+
+extension WaitingDraft {
+    fileprivate var lines: [String] {
+        let base = base.map { "made from release \($0)" } ?? "made as the first release"
+        let standing = row.isCurrent ? "" : ", while \(roleVersion) is current: nobody can publish it"
+        let by = signers.isEmpty ? "" : ", by " + signers.map { "\($0.prefix(12))…" }.joined(separator: ", ")
+        return [
+            "\(app) \(row.channel) \(row.version), a draft",
+            base + standing,
+            "\(row.valid) of \(row.needed) signatures\(by); holds until \(expires)",
+        ]
+            + (proposal.map { ["carries out the proposal \($0)"] } ?? [])
+            + difference.map { "  " + $0 }
+            + (row.isCurrent
+                ? [
+                    "next: patchsign pull --channel \(row.channel) --draft \(row.version), patchsign release sign, patchsign push"
+                ]
+                : ["next: patchsrv draft remove \(row.version) --channel \(row.channel)"])
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+import Terminal
+
+/// `patchsrv proposal`: changes that wait for a key holder.
+struct ProposalCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proposal",
+        abstract: "Shows changes that were proposed, and withdraws them.",
+        discussion: """
+            A proposal is an instruction and holds no bytes: `patchsign propose` makes one, `patchsign pull --proposal ID`
+            makes the release from what is published, and publishing that marks it as done. What is done stays in the list.
+
+            EXAMPLES
+              patchsrv proposal list --data /srv/patchline --channel production
+              patchsrv proposal list --data /srv/patchline --channel production --all --json
+              patchsrv proposal show 0123456789abcdef --data /srv/patchline --channel production
+              patchsrv proposal remove 0123456789abcdef --data /srv/patchline --channel production
+
+            EXIT CODES
+              0   done
+              3   there is no such proposal, or no such channel
+              7   another process holds the records (remove)
+              8   it was published (remove)
+            """,
+        subcommands: [ProposalList.self, ProposalShow.self, ProposalRemove.self],
+        defaultSubcommand: ProposalList.self
+    )
+}
+
+/// One of them.
+struct ProposalOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("Of the proposal.", valueName: "id"),
+        transform: { text in
+            guard let id = ProposalID(text) else { throw ValidationError("the id \(ProposalID.rule)") }
+            return id
+        }
+    )
+    var id: ProposalID
+
+    @OptionGroup var place: ChannelOptions
+}
+
+struct ProposalList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first."
+    )
+
+    @OptionGroup var place: ChannelOptions
+
+    @Flag(help: "Those that were published too.")
+    var all = false
+
+    func run() async throws {
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let proposals = try await place.folder.desk()
+                .allProposals(of: place.channel, in: app)
+                .filter { all || $0.state == .open }
+            let console = Console.standardOutput
+            if place.json {
+                return console.line(JSON.fields([("proposals", .array(proposals.map(\.json)))]).pretty())
+            }
+            guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
+            var table = Table(["id", "proposed", "by", "state", "change"])
+            for proposal in proposals {
+                table.add([
+                    "\(proposal.id)", "\(proposal.created)", Table.Cell(proposal.actor.text),
+                    Table.Cell(proposal.stateWords), Table.Cell(proposal.words),
+                ])
+            }
+            table.write(to: console)
+        }
+    }
+}
+
+struct ProposalShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Says what a proposal would have changed when it was made."
+    )
+
+    @OptionGroup var one: ProposalOptions
+
+    func run() async throws {
+        let place = one.place
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let proposal = try await place.folder.desk().proposal(one.id, of: place.channel, in: app)
+            let console = Console.standardOutput
+            if place.json { return console.line(proposal.json.pretty()) }
+            for line in proposal.lines { console.line(printable(line)) }
+        }
+    }
+}
+
+struct ProposalRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Withdraws a proposal that was not published."
+    )
+
+    @OptionGroup var one: ProposalOptions
+
+    func run() async throws {
+        let place = one.place
+        try await reporting(json: place.json) {
+            let app = try place.repository.app
+            let desk = try place.folder.desk()
+            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
+            try await desk.removeProposal(one.id, of: place.channel, in: app, by: .here)
+            let console = Console.standardOutput
+            if place.json { return console.line(proposal.json.pretty()) }
+            console.line("withdrew \(one.id): \(printable(proposal.words))")
+        }
+    }
+}
+
+extension Proposal {
+    fileprivate var words: String { change.words(channel: channel) + (note.map { " (\($0))" } ?? "") }
+
+    fileprivate var stateWords: String {
+        switch state {
+        case .open: "open"
+        case .done(let version, _): "published as \(version)"
+        }
+    }
+
+    fileprivate var lines: [String] {
+        let standing = roleVersion == 0 ? "before the first release" : "when release \(roleVersion) was current"
+        let ending =
+            switch state {
+            case .open: "next: patchsign pull --proposal \(id) --channel \(channel)"
+            case .done(let version, let time): "published as \(channel) \(version) at \(time)"
+            }
+        return ["\(id): \(words)", "proposed by \(actor.text) at \(created), \(standing)"]
+            + difference.map { "  " + $0 } + [ending]
+    }
+}
