@@ -281,6 +281,24 @@ struct HTTPFetcherTests {
         }
     }
 
+    @Test func `keeps its connection after what is not there, whatever becomes of that answer`() async throws {
+        let absent = String.answer("404 Not Found", [], "nothing here")
+        for (answer, connections) in [(RawServer.Answer.bytes(absent), 1), (.last(String(absent.dropLast(3))), 2)] {
+            try await RawServer.running { head in
+                head.contains("/absent") ? answer : .bytes(.answer("200 OK", [], "0123456789"))
+            } _: { server in
+                try await HTTPFetcher.with([server.url()], app: RawServer.app, .patient) { sources in
+                    let fetcher = sources[0].fetcher
+                    await #expect(throws: FetchError.notFound("absent")) {
+                        _ = try await fetcher.bytes("absent", limit: 10, deadline: .seconds(600))
+                    }
+                    _ = try await fetcher.bytes("x", limit: 10, deadline: .seconds(600))
+                }
+                #expect(server.connections == connections)
+            }
+        }
+    }
+
     @Test func `asks a mirror whose host and port are its own`() throws {
         let table = [
             ("http://a.test/x", "a.test", 80), ("https://a.test", "a.test", 443),
