@@ -103,7 +103,10 @@ package struct Device: Sendable {
         let activation: SelectionMachine.Activation
         do throws(SyncError) {
             activation = try await changing { state throws(SyncError) in
-                state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+                if let trial = state.machine.trialAtItsLimit(limit), !damage(to: trial).isEmpty {
+                    return state.machine.interruptTrial()
+                }
+                return state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
             }
         } catch {
             guard error.isDiskThatTakesNothing else { throw error }
@@ -136,8 +139,14 @@ package struct Device: Sendable {
         return confirmation
     }
 
+    /// The startup timer of this launch ended: what it ran is rolled back, unless its files were altered meanwhile.
     package func timerEnded(_ token: LaunchToken) async throws(SyncError) -> SelectionMachine.Activation? {
-        try await changing { state throws(SyncError) in state.machine.timerEnded(token, at: now()) }
+        try await changing { state throws(SyncError) in
+            if let trial = state.machine.trial(of: token), !damage(to: trial).isEmpty {
+                return state.machine.interruptTrial()
+            }
+            return state.machine.timerEnded(token, at: now())
+        }
     }
 
     package func stoppedCleanly(_ token: LaunchToken) async throws(SyncError) {
@@ -153,6 +162,17 @@ package struct Device: Sendable {
         try await changing { state throws(SyncError) in
             guard let activation = state.machine.rollBack(at: now()) else { throw .nothingToRollBackTo }
             return activation
+        }
+    }
+
+    /// Forgets what failed here, trials and transfers, so that the next sync takes it again (M13).
+    ///
+    /// - Parameter ids: of these patches alone; nil for all.
+    /// - Returns: what was blocked or waited, by id.
+    package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> [Label] {
+        try await changing { state throws(SyncError) in
+            let labels = state.machine.clearBlocks(of: ids) + state.transfers.clear(of: ids)
+            return Set(labels).sorted { ($0.patchID, $0.version.text) < ($1.patchID, $1.version.text) }
         }
     }
 

@@ -113,6 +113,7 @@ package struct HTTPFetcher: Fetcher {
             deadline: .now() + TimeAmount(request.deadline)
         )
         let status = Int(response.status.code)
+        if status == 404 { try await finish(response, by: end) }
         switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {
         case .notModified: return false
         case .noSuchRange:
@@ -138,6 +139,21 @@ package struct HTTPFetcher: Fetcher {
             return true
         }
     }
+
+    /// Reads a short answer to its end, so that its connection stays: each look for newer roots is told that there is none.
+    private func finish(_ response: HTTPClientResponse, by end: ContinuousClock.Instant) async throws {
+        guard let field = response.headers.first(name: "content-length"), let length = Int(field),
+            length <= Self.shortAnswer
+        else { return }
+        do {
+            for try await _ in response.body where settings.clock() >= end { return }
+        } catch {
+            // It says nothing of the file; a connection that broke is not used again.
+            try Task.checkCancellation()
+        }
+    }
+
+    private static let shortAnswer = 16_384
 }
 
 extension HTTPClientRequest {

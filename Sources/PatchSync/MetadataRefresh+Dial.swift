@@ -10,11 +10,12 @@ extension MetadataRefresh {
         do throws(SyncError) {
             try await targets("dial", by: "targets", &trusted)
             let file = try judged { [trusted] () throws(TrustError) in try trusted.target(path, of: "dial") }
-            let bytes = try await document(file, path, stored: try device.dial(of: channel))
+            let stored = try device.dial(of: channel)
+            let bytes = try await document(file, path, stored: stored)
             let dial: Dial
             do throws(FormatError) { dial = try Dial(bytes) } catch { throw .format(error) }
             // Only saves the next sync a request: a dial that cannot be stored still holds.
-            try? device.saveDial(bytes, of: channel)
+            if bytes != stored { try? device.saveDial(bytes, of: channel) }
             return dial.app == app && dial.channel == channel ? dial : nil
         } catch {
             return nil

@@ -95,6 +95,8 @@ package struct SelectionMachine: Equatable, Sendable {
         case tryOut(Selection, LaunchToken)
         /// The trial had its launches and never confirmed; `to` runs, nil when there was nothing before it.
         case rolledBack(to: Selection?, from: Selection)
+        /// The trial's files were altered on this device: it waits again, and `to` runs; nil when there is nothing before it.
+        case interrupted(to: Selection?, damaged: Selection)
     }
 
     /// The app starts.
@@ -171,6 +173,28 @@ package struct SelectionMachine: Equatable, Sendable {
     package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
+    }
+
+    /// The trial that the launch by `token` runs.
+    package func trial(of token: LaunchToken) -> Selection? {
+        guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
+        return trial
+    }
+
+    /// The trial that the next launch would count as failed.
+    package func trialAtItsLimit(_ launchLimit: Int = defaultLaunchLimit) -> Selection? {
+        guard case .trying(_, let trial, let launch) = state, launch.launches >= launchLimit else { return nil }
+        return trial
+    }
+
+    /// The trial's files are not those that were verified: what came of it says nothing of its versions.
+    ///
+    /// It waits for the next launch, and nothing is blocked; the next sync mends it.
+    package mutating func interruptTrial() -> Activation {
+        guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
+        let rest = good ?? embedded
+        state = .pending(good: rest, next: trial.activating(.atNextLaunch))
+        return .interrupted(to: rest, damaged: trial)
     }
 
     /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
@@ -252,8 +276,13 @@ package struct SelectionMachine: Equatable, Sendable {
         blocks.shorten(at: time)
     }
 
-    package mutating func clearBlocks() {
-        blocks.clearAll()
+    /// A person, or a new build of the app, starts over.
+    ///
+    /// - Parameter ids: of these patches alone; nil for all.
+    /// - Returns: what was blocked, or only waited.
+    @discardableResult
+    package mutating func clearBlocks(of ids: Set<PatchID>? = nil) -> [Label] {
+        blocks.clearAll(of: ids)
     }
 
     private mutating func failTrial(because reason: TrialBlocks.Reason, at time: UTCTime) -> Selection? {

@@ -22,7 +22,8 @@ package struct LaunchToken: Hashable, Sendable, CustomStringConvertible {
 ///
 /// ```
 /// empty ──▶ settled(s) ──stage──▶ pending(good, next) ──switch or launch──▶ trying(good, trial) ──confirm──▶ settled(trial)
-///                                                            └──limit or startup timer──▶ settled(good)
+///                                                            ├──limit or startup timer──▶ settled(good)
+///                                                            └──its files were altered──▶ pending(good, trial)
 /// ```
 ///
 /// `good` is nil on a device that has never confirmed anything.

@@ -72,6 +72,16 @@ package struct TransferFailures: Equatable, Sendable {
         counts[content] = nil
     }
 
+    /// A person starts over.
+    ///
+    /// - Parameter ids: of these patches alone; nil for all.
+    /// - Returns: what is forgotten.
+    package mutating func clear(of ids: Set<PatchID>? = nil) -> [Label] {
+        let gone = counts.filter { ids?.contains($0.key.patchID) ?? true }
+        for content in gone.keys { counts[content] = nil }
+        return gone.map { Label(patchID: $0.key.patchID, version: $0.value.version) }
+    }
+
     /// No wait lasts longer than the longest from now: one that would was written by a clock that ran ahead.
     package mutating func shorten(at time: UTCTime) {
         counts = counts.mapValues { count in

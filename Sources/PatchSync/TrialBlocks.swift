@@ -76,8 +76,13 @@ package struct TrialBlocks: Equatable, Sendable {
     }
 
     /// A person, or a new build of the app, starts over.
-    package mutating func clearAll() {
-        blocks = [:]
+    ///
+    /// - Parameter ids: of these patches alone; nil for all.
+    /// - Returns: what is forgotten.
+    package mutating func clearAll(of ids: Set<PatchID>? = nil) -> [Label] {
+        let gone = blocks.filter { ids?.contains($0.key.patchID) ?? true }
+        clear(Set(gone.keys))
+        return gone.map { Label(patchID: $0.key.patchID, version: $0.value.version) }
     }
 
     var json: JSON {

@@ -52,7 +52,7 @@ struct Rollback: AsyncParsableCommand {
         commandName: "rollback",
         abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
         discussion: """
-            What differs is blocked for 14 days, so that the next sync does not bring it back.
+            What differs is blocked for 14 days, so that the next sync does not bring it back; `patchsync unblock` ends that.
 
             EXAMPLE
               patchsync rollback --store /var/lib/app
@@ -149,6 +149,11 @@ extension SelectionMachine.Activation {
             case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
             case .rolledBack(let good, let bad):
                 ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+            case .interrupted(let good, let damaged):
+                (
+                    "interrupted",
+                    "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)", nil
+                )
             }
         if options.json {
             Console.standardOutput.line(

@@ -20,7 +20,8 @@ struct Patchsync: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Status.self,
+            Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Unblock.self,
+            Status.self,
             Parameters.self, Verify.self,
             TestScript.self, TUF.self,
         ]

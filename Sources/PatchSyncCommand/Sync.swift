@@ -29,7 +29,7 @@ struct Sync: AsyncParsableCommand {
 
     @Flag(
         name: .long,
-        help: "Take versions again that wait after a failed trial or failed transfers; blocked ones stay blocked."
+        help: "Take versions again that wait after a failed trial or failed transfers; blocked ones need `unblock`."
     )
     var retryFailed = false
 

@@ -57,7 +57,7 @@ package actor RunningApp: Service {
     private(set) var known: OnlineParameters?
     /// Its manifest, when a sync has to heal it before anything is served.
     private(set) var damaged: String?
-    private var trial: (token: LaunchToken, timer: StartupTimer)?
+    private var trial: (token: LaunchToken, timer: StartupTimer, wasMended: Bool)?
     private var isInBackground = false
     /// Whether the selection before this one was still served at the last look.
     package private(set) var hadPrevious = false
@@ -195,12 +195,23 @@ package actor RunningApp: Service {
 
     private func endTrialIfDue() async throws(SyncError) {
         guard let token = trial?.token, trial?.timer.hasEnded(at: time) == true else { return }
+        if await mends(token) { return }
         if let activation = try await device.timerEnded(token) {
             try show(activation)
         } else {
             // It was confirmed a moment ago, by another process.
             try await follow()
         }
+    }
+
+    /// Files that were altered on this device are mended before a trial of them is given up: it has its time once more.
+    private func mends(_ token: LaunchToken) async -> Bool {
+        guard let updates, let serving, trial?.wasMended == false else { return false }
+        let files = device.damage(to: serving)
+        guard !files.isEmpty, await updates.check() != .switchedOff, trial?.token == token else { return false }
+        trial = (token, startupTimer, true)
+        report(.damaged(files))
+        return true
     }
 
     /// Its files stayed for its pages; now they may go.
@@ -222,17 +233,22 @@ package actor RunningApp: Service {
             if !removed.isEmpty { report(.withdrawn(removed)) }
         case .tryOut(let selection, let token): try serve(selection, token: token)
         case .rolledBack(let good, let bad):
-            let event = Event.rolledBack(to: good, from: bad)
-            guard let good else {
-                server.serve(.nothing)
-                report(event)
-                pages.tell(.reload)
-                return try show(.nothing)
-            }
-            try serve(good, token: nil, after: event)
-            // The page that did not confirm is of the version that went.
-            pages.tell(.reload)
+            try goBack(to: good, after: .rolledBack(to: good, from: bad))
+        case .interrupted(let good, let trial):
+            try goBack(to: good, after: .damaged(device.damage(to: trial)))
         }
+    }
+
+    private func goBack(to good: Selection?, after event: Event) throws(SyncError) {
+        if let good {
+            try serve(good, token: nil, after: event)
+        } else {
+            server.serve(.nothing)
+            report(event)
+            try show(.nothing)
+        }
+        // The page that did not confirm is of the version that went.
+        pages.tell(.reload)
     }
 
     /// What is reported is so already: whoever reads it and asks the server gets the new answer.
@@ -245,7 +261,7 @@ package actor RunningApp: Service {
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.
-        if trial?.token != token { trial = token.map { ($0, startupTimer) } }
+        if trial?.token != token { trial = token.map { ($0, startupTimer, false) } }
         server.serve(ServedSelection(table: opened?.table, launch: token?.text, version: version(of: selection)))
         if let event { report(event) }
         let fault = opened?.fault

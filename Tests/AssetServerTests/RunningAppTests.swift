@@ -5,6 +5,7 @@ import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTesting
+import PatchTrust
 import Patchline
 import SystemPackage
 import Testing
@@ -35,11 +36,13 @@ private struct Launched {
     }
 
     /// - Parameter timeout: the startup timer; zero has ended as soon as anybody looks.
-    func app(timeout: Duration = .seconds(3_600)) -> RunningApp {
+    func app(timeout: Duration = .seconds(3_600), updates: Updates? = nil) -> RunningApp {
         var settings = RunningApp.Settings()
         settings.startupTimeout = timeout
         settings.watchInterval = .milliseconds(1)
-        return RunningApp(device: device.device, server: server, settings: settings) { [told] in told.yield($0) }
+        return RunningApp(device: device.device, server: server, updates: updates, settings: settings) { [told] in
+            told.yield($0)
+        }
     }
 
     /// Runs the app until it has told of as many events as are expected.
@@ -282,6 +285,21 @@ struct RunningAppTests {
         try await world.expect(["serving web 2 on trial", "back to web 1 from web 2", "serving web 1"], from: app)
     }
 
+    @Test func `serves nothing of a bundle that was deleted, from the next launch on`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        let app = world.app()
+        try await app.launch()
+        world.repository.publish([])
+        try await world.device.sync()
+        #expect(try await world.server.get("/").file != nil, "until then")
+        let next = world.app()
+        try await next.launch()
+        #expect(try await world.status(of: "/") == "503")
+        #expect(await world.nextEvents(2).first == "serving web 1")
+    }
+
     @Test func `rolls back by itself when the startup timer ends`() async throws {
         let world = try Launched()
         try await world.publish("1")
@@ -290,6 +308,33 @@ struct RunningAppTests {
         let app = world.app(timeout: .zero)
         try await app.launch()
         try await world.expect(["serving web 2 on trial", "back to web 1 from web 2", "serving web 1"], from: app)
+    }
+
+    @Test(arguments: [true, false])
+    func `lets a trial whose file is damaged wait again, and has a sync mend it first where it may`(syncs: Bool)
+        async throws
+    {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let updates = Updates(.init(), events: world.server.events, isInstalled: { true }, report: { _ in }) {
+            _ throws(SyncError) in
+            ask.yield()
+            throw .nothingInstalled
+        }
+        let syncing = Task { await updates.run() }
+        let app = world.app(timeout: .zero, updates: syncs ? updates : nil)
+        try await app.launch()
+        let page = SHA256Digest(of: Array("<p>2</p>".utf8))
+        try world.disk.overwrite(world.device.store.objects.path(of: page), with: [])
+        let damage = Array(repeating: "damaged web 2 index.html", count: syncs ? 2 : 1)
+        try await world.expect(["serving web 2 on trial"] + damage + ["serving web 1"], from: app)
+        if syncs { for await _ in asked { break } }
+        syncing.cancel()
+        await syncing.value
+        #expect(try world.device.device.state().machine.blocks == TrialBlocks())
     }
 
     @Test func `that stops before its trial is decided has not used a launch up`() async throws {

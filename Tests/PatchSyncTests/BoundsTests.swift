@@ -15,6 +15,13 @@ private final class NotingServer: Fetcher {
     }
 
     var requests: [FetchRequest] { noted.withLockedValue(\.self) }
+    /// By path, what a request said is known already.
+    let known = NIOLockedValueBox<[String: [UInt8]]>([:])
+
+    func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {
+        self.known.withLockedValue { $0[path] = known }
+        return try await bytes(path, limit: limit, deadline: deadline)
+    }
 
     func fetch(
         _ request: FetchRequest,
@@ -22,6 +29,29 @@ private final class NotingServer: Fetcher {
     ) async throws(FetchError) {
         noted.withLockedValue { $0.append(request) }
         try await repository.fetch(request, take: take)
+    }
+}
+
+/// Holds whoever comes until so many are here.
+private actor Crowd {
+    private let size: Int
+    private var here = 0
+    private var isOpen = false
+    private(set) var most = 0
+
+    init(of size: Int) {
+        self.size = size
+    }
+
+    func join() async {
+        here += 1
+        most = max(most, here)
+        // Ends also where they never come, so that the test says so.
+        let end = ContinuousClock.now + .seconds(10)
+        while !isOpen, here < size, ContinuousClock.now < end { await Task.yield() }
+        isOpen = true
+        for _ in 0..<500 { await Task.yield() }
+        here -= 1
     }
 }
 
@@ -62,6 +92,39 @@ struct BoundsTests {
         #expect(limits.isEmpty)
         #expect(Set(server.requests.map(\.path)).count == server.requests.count)
         #expect(server.requests.count(where: { $0.expected != nil }) == 4)
+    }
+
+    @Test func `is the timestamp unless it is the one that is known, within the same bounds`() async throws {
+        var world = try World([.script("tip", "1", "tip;")])
+        try await world.device.sync()
+        let known = world.repository[URLLayout.timestamp]
+        let server = NotingServer(world.repository)
+        world.device.deadlines.document = .seconds(11)
+        #expect(try await sync(world, server).isComplete)
+        #expect(server.known.withLockedValue(\.self) == [URLLayout.timestamp: known])
+        #expect(server.requests.map(\.deadline) == [.seconds(11), .seconds(11)])
+        #expect(server.requests.map(\.limit) == [Limits.root, Limits.timestamp])
+    }
+
+    @Test func `is answered a question within bounds too`() async throws {
+        var world = try World([.script("tip", "1", "tip;")])
+        try await world.tell { $0.answers = .set(true) }
+        let server = NotingServer(world.repository)
+        world.device.deadlines.document = .seconds(11)
+        _ = try await sync(world, server)
+        let question = try #require(server.requests.first { $0.question != nil })
+        #expect(question.limit == Limits.answer && question.deadline == .seconds(11))
+    }
+
+    @Test func `is five objects at once, which leaves one connection for a newer list`() async throws {
+        let files = Dictionary(uniqueKeysWithValues: (1...12).map { ("\($0).js", "file(\($0));") })
+        let world = try World([.bundle("web", "1", files.merging(["index.html": "one"]) { $1 })])
+        let crowd = Crowd(of: Download.connections - 1)
+        world.repository.onRequest { path in
+            if path.hasPrefix("objects/") { await crowd.join() }
+        }
+        #expect(try await world.device.sync().isComplete)
+        #expect(await crowd.most == 5)
     }
 
     @Test func `has for all tries of one object together no more time than for one`() async throws {

@@ -81,7 +81,7 @@ struct CrashTests {
         try await device.sync()
         switch try await device.device.launch() {
         case .tryOut(_, let token): _ = try await device.device.confirm(token)
-        case .run, .rolledBack: break
+        case .run, .rolledBack, .interrupted: break
         case .nothing: Issue.record("nothing runs; \(comment)")
         }
         // After a failed trial the update waits for its hour.
@@ -189,6 +189,7 @@ struct CrashTests {
                 case .run(let selection, _): selection.labels == Self.first ? "run" : "runs something else"
                 case .tryOut(let selection, _): selection.labels == Self.second ? "try" : "tries something else"
                 case .rolledBack(let selection, _): selection?.labels == Self.first ? "back" : "back to something else"
+                case .interrupted: "interrupted"
                 }
             #expect(found == expected)
         }

@@ -44,8 +44,10 @@ struct InstalledIndexTests {
 
     @Test func `lets a sync with nothing new write nothing`() async throws {
         let (world, path, _) = try await installed()
+        world.repository.setDial([])
         try await world.device.sync()
-        let files = [path, world.store.root.appending("verified")]
+        let root = world.store.root
+        let files = [path, root.appending("verified"), root.pushing("channels/production/dial.json")]
         let before = try files.map { try world.disk.identity(of: $0) }
         try await world.device.sync()
         #expect(try files.map { try world.disk.identity(of: $0) } == before)

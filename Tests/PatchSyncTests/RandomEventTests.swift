@@ -59,7 +59,10 @@ struct RandomEventTests {
             if case .confirmed = walk.machine.confirm(walk.someToken()) { walk.hasConfirmed = true }
         case 9: return walk.machine.timerEnded(walk.someToken(), at: walk.time)
         case 10: walk.machine.stoppedCleanly(walk.someToken())
-        default: if walk.pick(5) == 0 { return walk.machine.rollBack(at: walk.time) }
+        default:
+            if walk.pick(5) == 0 { return walk.machine.rollBack(at: walk.time) }
+            // Its files were altered.
+            if case .trying = walk.machine.state { return walk.machine.interruptTrial() }
         }
         return nil
     }
@@ -116,6 +119,9 @@ struct RandomEventTests {
             for content in bad.contents.subtracting(good?.contents ?? []) {
                 #expect(machine.blocks.standing(of: content, at: walk.time) != .free, comment)
             }
+        case .interrupted(let good, let trial)?:
+            #expect(machine.state.running == good && machine.blocks == before.blocks, comment)
+            #expect(machine.state == .pending(good: good, next: trial.activating(.atNextLaunch)), comment)
         case .run(let selection, _)?:
             #expect(machine.state.running == (selection.patches.isEmpty ? nil : selection), comment)
         case .nothing?: #expect(machine.state == .empty, comment)

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
 import PatchTesting
@@ -6,215 +7,178 @@ import Testing
 
 @testable import PatchSync
 
-/// A whole device under random lists, dials, syncs, launches, confirmations, power cuts and clocks, and what must hold
-/// after each of them.
+/// A whole device under random lists, dials, pauses, head-counts, answers, parameters, channels, attacks, syncs, launches,
+/// confirmations, roll backs, power cuts and clocks, and what must hold after each of them.
 @Suite("A device under random events")
 struct RandomLifeTests {
-    private static let ids = ["banner", "fix", "tip"]
-
-    private struct Life {
-        let seed: UInt64
-        var generator: SeededGenerator
-        var world: World
-        /// What was ever listed and signed.
-        var listed: Set<PatchContent> = []
-        var tokens: [LaunchToken] = []
-        var syncs = 0
-        var staged = 0
-        var confirmed = 0
-        var stopped = 0
-
-        init(seed: UInt64) throws {
-            self.seed = seed
-            generator = SeededGenerator(state: seed)
-            world = try World([])
-        }
-
-        mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
-    }
-
     @Test(arguments: [11, 12] as [UInt64])
     func `keeps its promises`(seed: UInt64) async throws {
-        var life = try Life(seed: seed)
-        publish(&life)
-        for step in 1...100 {
-            let before = try life.world.machine
-            let what = try await stepOnce(&life)
-            let comment: Comment = "seed \(seed), step \(step): \(what)"
-            try check(life, before, isRollBack: what == "roll back", comment)
+        var life = try await RandomLife(seed: seed)
+        for number in 1...120 {
+            let before = try Before(life)
+            let event = try await life.step()
+            let comment: Comment = "seed \(seed), step \(number): \(event)"
+            try life.expectWhole(comment)
+            try life.expectNoLoss(since: before, by: event, comment)
+            try life.expectOwnParameters(since: before, by: event, comment)
         }
-        #expect(
-            life.syncs > 20 && life.staged > 5 && life.confirmed > 2 && life.stopped > 0,
-            "seed \(seed) shows little"
-        )
-    }
-
-    // MARK: Events
-
-    private func stepOnce(_ life: inout Life) async throws -> String {
-        let device = life.world.device.device
-        switch life.pick(20) {
-        case 0...2:
-            publish(&life)
-            return "list"
-        case 3:
-            turnDial(&life)
-            return "dial"
-        case 4...7:
-            try await sync(&life)
-            return "sync"
-        case 8, 9:
-            try await stopInSync(&life)
-            return "power cut"
-        case 10...12:
-            if case .tryOut(_, let token) = try await device.launch() { life.tokens.append(token) }
-            return "launch"
-        case 13:
-            if case .tryOut(_, let token) = try? await device.switchToPending() { life.tokens.append(token) }
-            return "switch"
-        case 14...16:
-            guard let token = life.tokens.last else { return "no launch" }
-            if case .confirmed = try await device.confirm(token) { life.confirmed += 1 }
-            return "confirm"
-        case 17:
-            guard let token = life.tokens.last else { return "no launch" }
-            _ = try await device.timerEnded(token)
-            return "timer"
-        case 18:
-            guard life.pick(4) == 0 else { return try await wrongClock(&life) }
-            _ = try? await device.rollBack()
-            return "roll back"
-        default:
-            let hours = [1, 2, 30, 24 * 20][life.pick(4)]
-            life.world.clock.advance(by: .hours(hours))
-            publish(&life)
-            return "\(hours) hours"
+        try expectNoFaults(life.world.device)
+        #expect(life.questions.withLockedValue(\.self) > 1)
+        for (what, least) in [
+            ("synced", 20), ("staged", 8), ("confirmed", 3), ("stopped", 1), ("followed", 1),
+        ] {
+            #expect(life.shown[what, default: 0] >= least, "seed \(seed) shows little: \(life.shown)")
         }
     }
 
-    /// The clock is wrong for the time of a sync and a launch: by hours, by years, to both sides.
-    private func wrongClock(_ life: inout Life) async throws -> String {
-        let hours = [3, -3, 24 * 800, -24 * 800][life.pick(4)]
-        life.world.clock.advance(by: .hours(hours))
-        defer { life.world.clock.advance(by: .hours(-hours)) }
-        try await sync(&life)
-        if case .tryOut(_, let token) = try await life.world.device.device.launch() { life.tokens.append(token) }
-        return "a clock wrong by \(hours) hours"
+    /// What there was before an event.
+    struct Before {
+        let machine: SelectionMachine
+        let channel: ChannelName
+        let parameters: [ChannelName: [UInt8]]
+
+        init(_ life: RandomLife) throws {
+            machine = try life.world.machine
+            channel = life.channel
+            parameters = try life.storedParameters
+        }
+    }
+}
+
+// MARK: What must hold
+
+extension RandomLife {
+    fileprivate var storedParameters: [ChannelName: [UInt8]] {
+        get throws {
+            var stored: [ChannelName: [UInt8]] = [:]
+            for channel in Self.channels { stored[channel] = try world.store.parameters(of: channel) }
+            return stored
+        }
     }
 
-    private func publish(_ life: inout Life) {
-        var rows: [SimulatedPatch] = []
-        for id in Self.ids where life.pick(12) > 0 {
-            for version in (1...4).reversed() where life.pick(3) > 0 {
-                var patch = SimulatedPatch.script(id, "\(version)", Self.text(id, version))
-                if life.pick(4) == 0 { patch.rules.rollout = life.pick(10_000) }
-                patch.rules.runAtNextLaunch = life.pick(6) == 0
-                patch.rules.mandatory = life.pick(6) == 0
-                let other = Self.ids[life.pick(Self.ids.count)]
-                if life.pick(3) == 0, other != id {
-                    patch.requires = [name(other): [life.pick(4) + 1, life.pick(4) + 1].map { Self.digest(other, $0) }]
-                }
-                rows.append(patch)
-                life.listed.insert(PatchContent(patchID: name(id), sha256: Self.digest(id, version)))
+    /// Every selection that is kept, in every channel, is there byte for byte, and was signed once.
+    fileprivate func expectWhole(_ comment: Comment) throws {
+        var examination = Examination(store: world.store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        for channel in try world.store.channels() {
+            for selection in try world.store.state(of: channel).machine.kept {
+                #expect(selection.contents.isSubset(of: listed), comment)
+                for patch in selection.patches { #expect(try examination.faults(of: patch) == [], comment) }
             }
         }
-        life.world.repository.publish(rows)
     }
 
-    private static func text(_ id: String, _ version: Int) -> String { "\(id)(\(version));" }
-
-    private static func digest(_ id: String, _ version: Int) -> SHA256Digest {
-        SHA256Digest(of: Array(text(id, version).utf8))
-    }
-
-    private func turnDial(_ life: inout Life) {
-        let rows = Self.ids.map { id in
-            Dial.Row(
-                patchID: name(id),
-                sha256: Self.digest(id, life.pick(4) + 1),
-                rollout: life.pick(10_001),
-                paused: life.pick(3) == 0,
-                reason: nil
-            )
+    /// What proved itself is lost by withdrawal alone, and what runs is that, or a trial, or what was there before.
+    fileprivate func expectNoLoss(
+        since before: RandomLifeTests.Before,
+        by event: Event,
+        _ comment: Comment
+    ) throws {
+        let (old, new) = (before.machine.state, try world.machine.state)
+        let withdrawn: (Selection) -> Bool = { good in
+            guard case .pending(_, let next) = old else { return false }
+            return good.patches.allSatisfy { next[$0.patchID] == nil }
         }
-        life.world.repository.setDial(rows)
+        if let good = old.good, new.good == nil { #expect(withdrawn(good), comment) }
+        if let good = old.good, new.running == nil { #expect(withdrawn(good), comment) }
+        guard event != .followed else { return }
+        // A sync and what the release side does change nothing of what runs.
+        switch event {
+        case .published, .turned, .told, .attacked, .synced, .powerCut, .unblocked, .nothing, .passed:
+            #expect(new.running?.contents == old.running?.contents, comment)
+        case .launched, .switched, .confirmed, .timerEnded, .rolledBack, .followed, .wrongClock, .interrupted:
+            break
+        }
+        // What differs from the confirmed selection runs on trial alone; only a person goes back further.
+        if case .settled(let selection) = new, event != .rolledBack {
+            switch old {
+            case .settled(let good): #expect(selection.contents.isSubset(of: good.contents), comment)
+            case .pending(let good, let next):
+                let isRest = selection.contents.isSubset(of: next.contents) || event != .launched && event != .switched
+                #expect(selection.contents.isSubset(of: good?.contents ?? []) && isRest, comment)
+            case .trying(let good, let trial, _):
+                let expected = event == .confirmed ? trial.contents : good?.contents
+                #expect(selection.contents == expected, comment)
+            case .empty: Issue.record("nothing was there to settle on; \(comment)")
+            }
+        }
+        guard case .trying(_, let trial, _) = new, trial.contents != old.running?.contents else { return }
+        guard case .pending(_, let next) = old else {
+            if case .wrongClock = event { return }
+            Issue.record("a trial of what did not wait; \(comment)")
+            return
+        }
+        if case .wrongClock = event { return }
+        #expect(trial.contents == next.contents, comment)
     }
 
-    /// Sometimes an object cannot be had.
-    private func sync(_ life: inout Life) async throws {
-        let path = URLLayout.object(Self.digest(Self.ids[life.pick(3)], life.pick(4) + 1))
-        if life.pick(3) == 0 { life.world.repository.fail(path, with: life.pick(2) == 0 ? .notFound : .connection) }
-        defer { life.world.repository.repair(path) }
-        let before = try life.world.machine.state.running
-        guard let report = try? await life.world.device.sync() else { return }
-        life.syncs += 1
-        guard report.staging == .staged, case .pending(_, let next) = try life.world.machine.state else { return }
-        life.staged += 1
-        try checkStaged(next, over: before, life)
-    }
-
-    /// The power goes at a random change of the disk, in a sync.
-    private func stopInSync(_ life: inout Life) async throws {
-        let disk = life.world.disk.reopened(failingAtChange: life.pick(15) + 1)
-        let device = try life.world.device.reopened(on: disk)
-        if (try? await device.sync()) == nil { life.stopped += 1 }
-        life.world = try life.world.continued(on: disk.reopened())
-    }
-
-    // MARK: What must hold
-
-    private func checkStaged(_ next: Selection, over before: Selection?, _ life: Life) throws {
-        let comment: Comment = "seed \(life.seed), sync \(life.syncs)"
-        let offers = life.world.repository.tree.offers[SimulatedRepository.production] ?? []
-        let state = try life.world.device.device.state()
+    /// Of what was staged, everything new is listed, free, above what was there, and what rules, dial and places allow.
+    func expectAllowed(_ next: Selection, over before: Selection?) throws {
+        let comment: Comment = "seed \(seed), sync \(shown["synced"] ?? 0) of \(channel)"
+        let said = said[channel] ?? Said()
+        let state = try world.device.device.state()
         let time = try #require(state.lastSync?.at)
         func place(_ patch: InstalledPatch) -> Int? {
-            offers.firstIndex { $0.id == patch.patchID && $0.version == patch.version }
+            said.offers.firstIndex { offer in
+                offer.id == patch.patchID && offer.sha256 == patch.fingerprint.sha256
+            }
         }
         for patch in next.patches where before?[patch.patchID]?.content != patch.content {
-            // Nothing blocked, nothing that waits.
             #expect(state.machine.blocks.standing(of: patch.content, at: time) == .free, comment)
-            // It is listed now, and what it requires is there.
-            let entry = try #require(place(patch).map { offers[$0] }, comment)
+            let entry = try #require(place(patch).map { said.offers[$0] }, "\(patch.label) is not listed")
             for (id, digests) in entry.requires {
                 #expect(next[id].map { digests.contains($0.fingerprint.sha256) } == true, comment)
             }
+            #expect(entry.rules.condition != "region==us", comment)
+            let row = said.rows[patch.content]
+            #expect(row?.paused != true, "\(patch.label) is paused")
+            let cohort = Cohort(salt: entry.salt, deviceID: SimulatedDevice.id).number
+            #expect(min(entry.rules.rollout, row?.rollout ?? 10_000) > cohort, comment)
+            if row?.headcount != nil { #expect(given.withLockedValue { $0.contains(patch.content) }, comment) }
             // Down only when the old version is withdrawn, or what that requires.
             if let old = before?[patch.patchID], let oldPlace = place(old), let newPlace = place(patch) {
-                let lost = offers[oldPlace].requires.contains { id, digests in
+                let lost = said.offers[oldPlace].requires.contains { id, digests in
                     before?[id].map { digests.contains($0.fingerprint.sha256) } == true
                         && next[id].map { digests.contains($0.fingerprint.sha256) } != true
                 }
                 #expect(newPlace < oldPlace || lost, comment)
             }
         }
+        for old in before?.patches ?? [] where next[old.patchID] == nil {
+            let isListed = place(old).map { said.offers[$0].requires.isEmpty } ?? false
+            #expect(!isListed && old.channel == nil, "\(old.label) was taken away; \(comment)")
+        }
     }
 
-    private func check(_ life: Life, _ before: SelectionMachine, isRollBack: Bool, _ comment: Comment) throws {
-        let machine = try life.world.machine
-        // A complete selection is there once one was confirmed, unless all of it was withdrawn.
-        let faults = try life.world.device.device.verifyInstalled(signatures: false).faults
-        #expect(faults == [], comment)
-        if let good = before.confirmed, machine.confirmed == nil {
-            let offers = machine.state.running
-            #expect(good.patches.allSatisfy { offers?[$0.patchID] == nil } || offers != nil, comment)
+    /// A sync that came to its end leaves what is said now, or what was good before.
+    func expectParameters(after report: SyncReport) throws {
+        guard report.staleMirror == nil else { return }
+        switch report.parameters {
+        case .kept: break
+        case .changed, .removed, .unchanged:
+            #expect(try world.device.device.parameters().values == said[channel]?.parameters ?? [:])
         }
-        // What was never listed and signed never appears.
-        for selection in machine.kept { #expect(selection.contents.isSubset(of: life.listed), comment) }
-        // What differs from the confirmed selection runs on trial alone.
-        if case .settled(let selection) = machine.state, case .settled(let old) = before.state, !isRollBack {
-            #expect(selection.contents.isSubset(of: old.contents), comment)
+    }
+
+    /// Versions that come, go and fail have nothing to do with parameters, nor has one channel with the other.
+    fileprivate func expectOwnParameters(
+        since before: RandomLifeTests.Before,
+        by event: Event,
+        _ comment: Comment
+    ) throws {
+        let stored = try storedParameters
+        for channel in Self.channels where stored[channel] != before.parameters[channel] {
+            #expect(event.hasSynced && channel == self.channel, comment)
+        }
+        for (channel, bytes) in stored {
+            let parameters = try OnlineParameters(bytes)
+            #expect(said[channel]?.everySaid.contains(parameters.values) == true, comment)
         }
     }
 }
 
-extension SelectionMachine {
-    /// What runs or would run if the trial failed now.
-    fileprivate var confirmed: Selection? {
-        switch state {
-        case .empty: nil
-        case .settled(let selection): selection
-        case .pending(let good, _), .trying(let good, _, _): good
-        }
+extension SimulatedPatch {
+    /// Of a script.
+    fileprivate var sha256: SHA256Digest? {
+        if case .script(let bytes) = content { SHA256Digest(of: bytes) } else { nil }
     }
 }

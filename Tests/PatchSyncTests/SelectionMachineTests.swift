@@ -258,10 +258,31 @@ struct SelectionMachineTests {
         #expect(machine.blocks.blocks == wait("fix 9"))
     }
 
-    @Test func `forgets every block when a person asks for it`() {
-        var machine = SelectionMachine(state: .settled(a), blocks: TrialBlocks(wait("fix 2")))
-        machine.clearBlocks()
+    @Test func `forgets every block when a person asks for it, or those of one patch`() {
+        let blocks = TrialBlocks(wait("fix 2").merging(wait("web 2")) { $1 })
+        var machine = SelectionMachine(state: .settled(a), blocks: blocks)
+        #expect(machine.clearBlocks(of: [name("web"), name("tip")]).map(\.description) == ["web 2"])
+        #expect(machine == SelectionMachine(state: .settled(a), blocks: TrialBlocks(wait("fix 2"))))
+        #expect(machine.clearBlocks().map(\.description) == ["fix 2"])
         #expect(machine == SelectionMachine(state: .settled(a)))
+    }
+
+    @Test func `goes from trying back to pending when its files were altered, and blocks nothing`() {
+        var machine = SelectionMachine(state: trying(a, b, launches: 2), previous: selection(["fix 0"], number: 0))
+        let before = machine
+        #expect(machine.interruptTrial() == .interrupted(to: a, damaged: b))
+        #expect(machine.state == .pending(good: a, next: b.activating(.atNextLaunch)))
+        #expect(machine.blocks == before.blocks && machine.earlier == before.earlier)
+        #expect(machine.switchToPending(token: token(2)) == nil, "not before a launch, or a sync that mended it")
+        #expect(machine.stage(b) == .unchanged)
+        #expect(machine.switchToPending(token: token(2)) == .tryOut(b, token(2)))
+    }
+
+    @Test func `tells which trial is at its end`() {
+        let machine = SelectionMachine(state: trying(a, b, launches: 2))
+        #expect(machine.trial(of: token(1)) == b && machine.trial(of: token(2)) == nil)
+        #expect(machine.trialAtItsLimit() == b && machine.trialAtItsLimit(3) == nil)
+        #expect(SelectionMachine(state: .settled(a)).trialAtItsLimit() == nil)
     }
 
     // MARK: Withdrawal

@@ -155,7 +155,7 @@ package struct SimulatedDevice: Sendable {
             _ = try await device.confirm(token)
             return selection
         case .run(let selection, _): return selection
-        case .rolledBack(let selection, _): return selection
+        case .rolledBack(let selection, _), .interrupted(let selection, _): return selection
         case .nothing: return nil
         }
     }

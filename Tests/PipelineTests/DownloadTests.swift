@@ -154,8 +154,32 @@ struct DownloadTests {
                 let pinned = try await device("pinned", "--ca", certificate.string, "--pin", none).sync()
                 #expect(pinned.code == 3, "\(pinned)")
                 #expect(pinned.text.contains("has another key than the pinned ones: sha256/\(pin)"), "\(pinned)")
+
+                // Each is forgotten by itself.
+                #expect(try await trusting("set", "--pin", "").done().output.contains("pinned key") == false)
+                try await trusting.sync().done()
+                let forgotten = try await trusting("set", "--ca", "").done()
+                #expect(!forgotten.output.contains("authorities"), "\(forgotten)")
+                #expect(try await trusting.sync().code == 3)
+                // The system's authorities count where none is named.
+                let known = try await run(.system("unshare"), try await Self.vouching(certificate, trusting))
+                #expect(known.code == 0, "\(known)")
             }
         }
+    }
+
+    /// A sync on a machine whose system trusts this certificate's holder and nobody else.
+    private static func vouching(_ certificate: FilePath, _ device: Device) async throws -> [String] {
+        let script = """
+            set -e
+            for bundle in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
+                if [ -e "$bundle" ]; then mount --bind "$1" "$bundle"; fi
+            done
+            exec "$2" sync --store "$3" --retries 0
+            """
+        let namespace = try await run(.system("id"), ["-u"]).done().output.hasPrefix("0\n") ? "-m" : "-rm"
+        let program = Tool.binaries.appending("patchsync").string
+        return [namespace, "bash", "-c", script, "bash", certificate.string, program, device.store.string]
     }
 
     @Test func `refuses at init what would be ignored later`() async throws {

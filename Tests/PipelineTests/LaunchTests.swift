@@ -151,6 +151,23 @@ struct LaunchTests {
         }
     }
 
+    @Test func `rolled back by hand comes back with the sync after patchsync unblock`() async throws {
+        try await withUpdate { device, _ in
+            try await device.serving { try await $0.confirm() }
+            try await device("rollback").done()
+            #expect(try await device.sync().output.contains("blocked until"))
+            #expect(try await device("unblock", "nobody").done().output == "nothing was blocked\n")
+            let unblocked = try await device("unblock", "web", "fix").done()
+            #expect(unblocked.output.contains("may be tried again: web 2.0.0\nnext: patchsync sync\n"), "\(unblocked)")
+            #expect(try await device("unblock", "--json").done().output == "{\"unblocked\":[]}\n")
+            try await device.sync().done()
+            try await device.serving { page in
+                #expect(try await page.release() == 2)
+                try await page.confirm()
+            }
+        }
+    }
+
     /// Promise 4 of the issue: a port that another program has costs no trial.
     @Test func `on a taken port ends with 7 and costs no trial`() async throws {
         try await withUpdate { device, server in

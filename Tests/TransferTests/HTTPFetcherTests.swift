@@ -76,6 +76,14 @@ struct HTTPFetcherTests {
         #expect(parts == [.head(FetchedHead()), .bytes(Array(body.utf8))])
     }
 
+    @Test func `refuses a part that is shorter than the range it says it is`() async throws {
+        let (parts, error, _) = try await fetch(resuming()) { _ in
+            .bytes(.answer("206 Partial Content", ["Content-Range: bytes 4-9/10", "ETag: \"v1\""], "456"))
+        }
+        #expect(error == .short("objects/x"))
+        #expect(parts == [.head(FetchedHead(offset: 4, validator: "\"v1\"")), .bytes(Array("456".utf8))])
+    }
+
     @Test func `follows no redirect`() async throws {
         let (parts, error, heads) = try await fetch { _ in
             .bytes(.answer("302 Found", ["Location: /com.example.storefront/objects/y"]))
@@ -160,6 +168,54 @@ struct HTTPFetcherTests {
         #expect(try await fetch(request) { _ in .bytes(document) }.error == nil)
     }
 
+    @Test func `names what is known by its digest, and takes it for current on a 304 alone`() async throws {
+        let known = Array("known".utf8)
+        let tag = "\"\(SHA256Digest(of: known).hex)\""
+        for (status, body, expected) in [
+            ("304 Not Modified", "", known), ("200 OK", "newer", Array("newer".utf8)),
+        ] {
+            let (found, heads) = try await RawServer.running { _ in
+                .bytes(.answer(status, body.isEmpty ? ["ETag: \(tag)"] : [], body))
+            } _: { server in
+                let found = try await HTTPFetcher.with([server.url()], app: RawServer.app, .patient) { sources in
+                    try await sources[0].fetcher.bytes("x", known: known, limit: 10, deadline: .seconds(600))
+                }
+                return (found, server.heads)
+            }
+            #expect(found == expected)
+            #expect(heads.map { $0.lowercased().contains("\r\nif-none-match: \(tag)") } == [true], "\(heads)")
+        }
+        // Where nothing is known, nobody is told so.
+        let unasked = try await fetch { _ in .bytes(.answer("304 Not Modified")) }
+        #expect(unasked.error == .status("objects/x", code: 304))
+    }
+
+    @Test func `puts a question below the server itself, and reads no more of the answer than it may`() async throws {
+        let question = Array("{}".utf8)
+        for (limit, error) in [(10, nil), (9, FetchError.tooLarge("api/v1/x", limit: 9))] {
+            let heads = try await RawServer.running { _ in
+                .bytes(.answer("200 OK", [], "0123456789"))
+            } _: { server in
+                try await HTTPFetcher.with([server.url()], app: RawServer.app, .patient) { sources in
+                    var found: FetchError?
+                    do throws(FetchError) {
+                        _ = try await sources[0].fetcher.answer(
+                            to: question,
+                            at: "api/v1/x",
+                            limit: limit,
+                            deadline: .seconds(600)
+                        )
+                    } catch { found = error }
+                    #expect(found == error)
+                }
+                return server.heads
+            }
+            let head = try #require(heads.first).lowercased()
+            #expect(head.hasPrefix("post /api/v1/x http/1.1\r\n") && head.contains("content-length: 2"))
+            #expect(head.contains("\r\ncontent-type: application/json"))
+        }
+    }
+
     @Test func `names a connection that is refused`() async throws {
         let url = try await RawServer.running { _ in
             .silence
@@ -222,6 +278,24 @@ struct HTTPFetcherTests {
             #expect(server.heads.count == 60)
             #expect(server.mostConnections <= 6)
             #expect(server.connections <= 6)
+        }
+    }
+
+    @Test func `keeps its connection after what is not there, whatever becomes of that answer`() async throws {
+        let absent = String.answer("404 Not Found", [], "nothing here")
+        for (answer, connections) in [(RawServer.Answer.bytes(absent), 1), (.last(String(absent.dropLast(3))), 2)] {
+            try await RawServer.running { head in
+                head.contains("/absent") ? answer : .bytes(.answer("200 OK", [], "0123456789"))
+            } _: { server in
+                try await HTTPFetcher.with([server.url()], app: RawServer.app, .patient) { sources in
+                    let fetcher = sources[0].fetcher
+                    await #expect(throws: FetchError.notFound("absent")) {
+                        _ = try await fetcher.bytes("absent", limit: 10, deadline: .seconds(600))
+                    }
+                    _ = try await fetcher.bytes("x", limit: 10, deadline: .seconds(600))
+                }
+                #expect(server.connections == connections)
+            }
         }
     }
 

@@ -1,0 +1,112 @@
+import PatchFormat
+import PatchStore
+import PatchTesting
+import PatchTrust
+import Testing
+
+@testable import PatchSync
+
+/// Damage on the device is mended before any roll back is considered: it says nothing of a release.
+@Suite("A trial whose files are damaged")
+struct DamagedTrialTests {
+    private static let first = "banner 1, fix-cart-total 1, web 1.0.0"
+    private static let second = "banner 1, fix-cart-total 2, web 2.0.0"
+
+    enum Part: CaseIterable {
+        case script, asset, manifest
+
+        func damage(_ trial: Selection, in world: World) throws {
+            let digest =
+                switch self {
+                case .script: SHA256Digest(of: Array("cart.total = 2;".utf8))
+                case .asset: SHA256Digest(of: Array("console.log(2);".utf8))
+                case .manifest: try #require(trial[name("web")]).fingerprint.sha256
+                }
+            try world.disk.overwrite(world.store.objects.path(of: digest), with: [0x2A])
+        }
+    }
+
+    private static func damageFirstScript(of world: World) throws {
+        let digest = SHA256Digest(of: Array("cart.total = 1;".utf8))
+        try world.disk.overwrite(world.store.objects.path(of: digest), with: [])
+    }
+
+    /// The second release on trial, by its first launch.
+    private func onTrial() async throws -> (World, trial: Selection, LaunchToken) {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        guard case .tryOut(let trial, let token) = try await world.device.device.launch() else {
+            throw SyncError.nothingPending
+        }
+        return (world, trial, token)
+    }
+
+    private func expectInterrupted(
+        _ world: World,
+        _ trial: Selection,
+        _ activation: SelectionMachine.Activation?
+    ) throws {
+        let good = try #require(try world.machine.state.running)
+        #expect(good.labels == Self.first)
+        #expect(activation == .interrupted(to: good, damaged: trial))
+        #expect(try world.machine.state == .pending(good: good, next: trial.activating(.atNextLaunch)))
+        #expect(try world.machine.blocks == TrialBlocks(), "it failed nothing")
+    }
+
+    @Test(arguments: Part.allCases)
+    func `waits again when its time is over, is mended by the next sync, and proves itself then`(part: Part)
+        async throws
+    {
+        let (world, trial, token) = try await onTrial()
+        try part.damage(trial, in: world)
+        try expectInterrupted(world, trial, try await world.device.device.timerEnded(token))
+        _ = world.repository.takeRequests()
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.filesReceived == 1)
+        #expect(try world.machine.state.running?.labels == Self.first)
+        #expect(try await world.device.launchAndConfirm()?.labels == Self.second)
+        try world.expectWhole(Self.second)
+    }
+
+    @Test func `waits again when its launches are used up`() async throws {
+        let (world, trial, _) = try await onTrial()
+        #expect(try await world.device.device.launch() == .tryOut(trial, SimulatedDevice.token(2)))
+        try Part.asset.damage(trial, in: world)
+        try expectInterrupted(world, trial, try await world.device.device.launch())
+    }
+
+    @Test func `cannot be switched to before it is mended, and starts over at the next launch`() async throws {
+        let (world, trial, token) = try await onTrial()
+        try Part.script.damage(trial, in: world)
+        _ = try await world.device.device.timerEnded(token)
+        await #expect(throws: SyncError.waitsForLaunch) { try await world.device.device.switchToPending() }
+        guard case .tryOut(let again, _) = try await world.device.device.launch() else {
+            Issue.record("it should be tried again")
+            return
+        }
+        #expect(again.contents == trial.contents)
+        guard case .trying(_, _, let launch) = try world.machine.state else { return }
+        #expect(launch.launches == 1)
+    }
+
+    @Test func `waits again also where nothing was confirmed before`() async throws {
+        let world = try World()
+        try await world.device.sync()
+        guard case .tryOut(let trial, let token) = try await world.device.device.launch() else { return }
+        try Self.damageFirstScript(of: world)
+        #expect(try await world.device.device.timerEnded(token) == .interrupted(to: nil, damaged: trial))
+        #expect(try world.machine.state == .pending(good: nil, next: trial.activating(.atNextLaunch)))
+        #expect(try await world.device.sync().filesReceived == 1)
+        #expect(try await world.device.launchAndConfirm()?.labels == Self.first)
+    }
+
+    @Test func `is one of whole files when only what ran before it is damaged`() async throws {
+        let (world, trial, token) = try await onTrial()
+        try Self.damageFirstScript(of: world)
+        guard case .rolledBack(_, from: trial)? = try await world.device.device.timerEnded(token) else {
+            Issue.record("a trial that was whole and never confirmed failed")
+            return
+        }
+    }
+}
