@@ -106,7 +106,13 @@ package struct Device: Sendable {
                 if let trial = state.machine.trialAtItsLimit(limit), !damage(to: trial).isEmpty {
                     return state.machine.interruptTrial()
                 }
-                return state.machine.launch(token: LaunchToken(random: random()), at: now(), launchLimit: limit)
+                let isDamaged = state.machine.awaitedTrial.map { !damage(to: $0).isEmpty } ?? false
+                return state.machine.launch(
+                    token: LaunchToken(random: random()),
+                    at: now(),
+                    launchLimit: limit,
+                    isPendingDamaged: isDamaged
+                )
             }
         } catch {
             guard error.isDiskThatTakesNothing else { throw error }

@@ -100,12 +100,23 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// The app starts.
-    package mutating func launch(token: LaunchToken, at time: UTCTime, launchLimit: Int = defaultLaunchLimit)
-        -> Activation
-    {
+    ///
+    /// - Parameter isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: then it waits until a sync has
+    ///   mended it, and what ran before runs.
+    package mutating func launch(
+        token: LaunchToken,
+        at time: UTCTime,
+        launchLimit: Int = defaultLaunchLimit,
+        isPendingDamaged: Bool = false
+    ) -> Activation {
         switch state {
         case .empty: return .nothing
         case .settled(let selection): return .run(selection, removed: [])
+        case .pending(let good?, let next) where isPendingDamaged:
+            guard let rest = good.withoutPatchesMissing(from: next) else {
+                return activate(next, over: good, token: token)
+            }
+            return .run(rest, removed: good.patches.map(\.patchID).filter { next[$0] == nil })
         case .pending(let good, let next): return activate(next, over: good, token: token)
         case .trying(let good, let trial, var launch):
             guard launch.launches < launchLimit else {
@@ -181,6 +192,14 @@ package struct SelectionMachine: Equatable, Sendable {
         return trial
     }
 
+    /// What the next launch would try in place of something that runs.
+    package var awaitedTrial: Selection? {
+        guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
+            return nil
+        }
+        return next
+    }
+
     /// The trial that the next launch would count as failed.
     package func trialAtItsLimit(_ launchLimit: Int = defaultLaunchLimit) -> Selection? {
         guard case .trying(_, let trial, let launch) = state, launch.launches >= launchLimit else { return nil }
@@ -189,7 +208,7 @@ package struct SelectionMachine: Equatable, Sendable {
 
     /// The trial's files are not those that were verified: what came of it says nothing of its versions.
     ///
-    /// It waits for the next launch, and nothing is blocked; the next sync mends it.
+    /// It waits until a sync has mended it, and nothing is blocked. Where nothing was before it, the next launch tries it again.
     package mutating func interruptTrial() -> Activation {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let rest = good ?? embedded

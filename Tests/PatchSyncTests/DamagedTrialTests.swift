@@ -76,11 +76,21 @@ struct DamagedTrialTests {
         try expectInterrupted(world, trial, try await world.device.device.launch())
     }
 
-    @Test func `cannot be switched to before it is mended, and starts over at the next launch`() async throws {
+    @Test func `is not tried again before it is mended, and what ran before runs at every launch`() async throws {
         let (world, trial, token) = try await onTrial()
         try Part.script.damage(trial, in: world)
         _ = try await world.device.device.timerEnded(token)
+        let waiting = try world.machine.state
         await #expect(throws: SyncError.waitsForLaunch) { try await world.device.device.switchToPending() }
+        for _ in 1...3 {
+            guard case .run(let good, removed: []) = try await world.device.device.launch() else {
+                Issue.record("what is damaged should wait")
+                return
+            }
+            #expect(good.labels == Self.first)
+            #expect(try world.machine.state == waiting)
+        }
+        try await world.device.sync()
         guard case .tryOut(let again, _) = try await world.device.device.launch() else {
             Issue.record("it should be tried again")
             return
@@ -88,6 +98,24 @@ struct DamagedTrialTests {
         #expect(again.contents == trial.contents)
         guard case .trying(_, _, let launch) = try world.machine.state else { return }
         #expect(launch.launches == 1)
+    }
+
+    @Test func `that was altered while it waited is not begun before it is mended`() async throws {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        guard case .pending(_, let next) = try world.machine.state else {
+            Issue.record("the second release should wait")
+            return
+        }
+        try Part.asset.damage(next, in: world)
+        guard case .run(let good, removed: []) = try await world.device.device.launch() else {
+            Issue.record("what is damaged should wait")
+            return
+        }
+        #expect(good.labels == Self.first)
+        #expect(try await world.device.sync().filesReceived == 1)
+        #expect(try await world.device.launchAndConfirm()?.labels == Self.second)
     }
 
     @Test func `waits again also where nothing was confirmed before`() async throws {

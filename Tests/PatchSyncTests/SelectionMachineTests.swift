@@ -278,6 +278,27 @@ struct SelectionMachineTests {
         #expect(machine.switchToPending(token: token(2)) == .tryOut(b, token(2)))
     }
 
+    @Test func `leaves a damaged one waiting, and runs what ran before without what was withdrawn`() {
+        var machine = SelectionMachine(state: .pending(good: a, next: b))
+        #expect(machine.awaitedTrial == b)
+        #expect(machine.launch(token: token(1), at: now, isPendingDamaged: true) == .run(a, removed: []))
+        #expect(machine.state == .pending(good: a, next: b))
+        #expect(machine.launch(token: token(1), at: now) == .tryOut(b, token(1)))
+
+        let (two, one) = (selection(["fix 1", "web 1"], number: 1), selection(["fix 2"], number: 2))
+        machine = SelectionMachine(state: .pending(good: two, next: one))
+        #expect(
+            machine.launch(token: token(1), at: now, isPendingDamaged: true)
+                == .run(selection(["fix 1"], number: 1), removed: [name("web")])
+        )
+        #expect(machine.state == .pending(good: two, next: one))
+
+        machine = SelectionMachine(state: .pending(good: nil, next: b))
+        #expect(machine.awaitedTrial == nil, "there is nothing else to run")
+        machine = SelectionMachine(state: .pending(good: two, next: selection(["web 1"], number: 2)))
+        #expect(machine.awaitedTrial == nil, "all that is left has proved itself")
+    }
+
     @Test func `tells which trial is at its end`() {
         let machine = SelectionMachine(state: trying(a, b, launches: 2))
         #expect(machine.trial(of: token(1)) == b && machine.trial(of: token(2)) == nil)

@@ -83,7 +83,7 @@ struct AuditTests {
         let back = JSON.text(start.adding(.hours(-2)).description)
         #expect(log.map { $0.json["time"] }.dropFirst() == [back, back, .text(start.adding(.hours(1)).description)])
         #expect(log.map { $0.json["notBefore"] } == [nil, .text(start.description), .text(start.description), nil])
-        #expect(try await records.auditChain().fault == nil)
+        #expect(try await records.auditChain().faults.isEmpty)
     }
 
     @Test func `comes on pages of a megabyte, however long its entries are`() async throws {
