@@ -74,7 +74,10 @@ struct Browser: Sendable {
     private func connected<Result: Sendable>(
         _ body: (inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator, any Channel) async throws -> Result
     ) async throws -> Result {
+        // From another address of the loopback: who asks again and again for a port where nobody listens yet gets that very port
+        // for its own end sooner or later, and is connected to itself.
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(to: try SocketAddress(ipAddress: "127.0.0.2", port: 0))
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
