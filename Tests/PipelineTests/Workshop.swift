@@ -93,8 +93,8 @@ func serving<Value: Sendable>(
 
 extension RunningProgram {
     /// The URL of its "listening on" line, without a slash at the end.
-    func address(from start: Int = 0) async throws -> String {
-        let line = try await line(with: "listening on http", from: start)
+    func address(from start: Int = 0, within deadline: Duration = .seconds(30)) async throws -> String {
+        let line = try await line(with: "listening on http", from: start, within: deadline)
         let url = line.split(separator: " ").last.map(String.init) ?? ""
         return url.hasSuffix("/") ? String(url.dropLast()) : url
     }

@@ -103,7 +103,9 @@ struct OneBrowser: SuiteTrait, TestScoping {
         let arguments = [Tool.script("browser.py"), Browser.artifacts.string]
         try await withoutActuallyEscaping(tests) { tests in
             _ = try await running(.python, arguments, deadline: .seconds(600)) { program in
-                try await Self.$address.withValue(try await program.address()) { try await tests() }
+                // Chromium that was not read from this disk yet takes more than half a minute.
+                let address = try await program.address(within: .seconds(120))
+                try await Self.$address.withValue(address) { try await tests() }
             }
         }
     }
