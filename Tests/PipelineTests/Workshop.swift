@@ -81,10 +81,11 @@ func copy(_ source: FilePath, to target: FilePath) async throws {
 func serving<Value: Sendable>(
     _ data: FilePath,
     _ options: [String] = [],
+    deadline: Duration = .seconds(120),
     _ body: @escaping @Sendable (_ url: String) async throws -> Value
 ) async throws -> Value {
-    let (value, outcome) = try await running(.patchsrv, ["serve", "--data", data.string, "--port", "0"] + options) {
-        server in
+    let arguments = ["serve", "--data", data.string, "--port", "0"] + options
+    let (value, outcome) = try await running(.patchsrv, arguments, deadline: deadline) { server in
         try await body(try await server.address())
     }
     try outcome.done()

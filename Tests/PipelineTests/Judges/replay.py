@@ -1,24 +1,24 @@
 """Asks again what a judge asked, in the name of somebody else.
 
-usage: replay.py URL HAR [TOKEN…]
+usage: replay.py URL HAR PART OF [TOKEN]
 
-HAR is what the judge recorded. With several tokens one after the other is shown, for each may ask only so often; with none,
-none. Prints a line for each answer above 499, and for each 2xx to a request that would change something; then how many
+HAR is what the judge recorded, of which each OFth request is asked, from number PART on: there are hundreds of each kind, one
+after the other. Prints a line for each answer above 499, and for each 2xx to a request that would change something; then how many
 requests had which status. What devices ask has no token and is left out of that.
 """
 import collections, http.client, json, sys
 
-url, har, tokens = sys.argv[1], sys.argv[2], sys.argv[3:]
+url, har, part, of, token = *sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4]), (sys.argv[5:] + [None])[0]
 with open(har) as file:
     entries = json.load(file)['log']['entries']
 link = http.client.HTTPConnection('127.0.0.1', int(url.rsplit(':', 1)[1]), timeout=30)
 statuses = collections.Counter()
-for number, entry in enumerate(entries):
+for entry in entries[part::of]:
     asked = entry['request']
     fields = {one['name']: one['value'] for one in asked['headers']
               if one['name'].lower() not in ('authorization', 'host', 'connection', 'content-length', 'accept-encoding')}
-    if tokens:
-        fields['Authorization'] = 'Bearer ' + tokens[number % len(tokens)]
+    if token:
+        fields['Authorization'] = 'Bearer ' + token
     target = '/' + asked['url'].split('/', 3)[3]
     body = asked.get('postData', {}).get('text')
     try:
