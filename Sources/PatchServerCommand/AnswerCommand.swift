@@ -46,10 +46,7 @@ struct AnswerSubject: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The patch.", valueName: "patch"),
-        transform: { text in
-            guard let patch = PatchID(text) else { throw ValidationError("--patch \(PatchID.rule)") }
-            return patch
-        }
+        transform: parsed
     )
     var patch: PatchID
 
@@ -80,10 +77,7 @@ struct AnswerSet: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The version, which must be listed now.", valueName: "version"),
-        transform: { text in
-            guard let version = VersionLabel(text) else { throw ValidationError("--version \(VersionLabel.rule)") }
-            return version
-        }
+        transform: parsed
     )
     var version: VersionLabel?
 
@@ -102,9 +96,8 @@ struct AnswerSet: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let answer = try await place.folder.desk().answer(
+        try await place.asking { desk, app in
+            let answer = try await desk.answer(
                 subject.target(in: app),
                 with: version.map { .version($0, isForced: force) } ?? .hold,
                 of: subject.patch,
@@ -112,8 +105,7 @@ struct AnswerSet: AsyncParsableCommand {
                 of: app,
                 by: .here
             )
-            if place.json { return Console.standardOutput.line(answer.json.pretty()) }
-            Console.standardOutput.line("\(answer.target.text): \(answer.patchID) \(answer.words)")
+            place.show(answer.json) { $0.line("\(answer.target.text): \(answer.patchID) \(answer.words)") }
         }
     }
 }
@@ -127,27 +119,25 @@ struct AnswerList: AsyncParsableCommand {
     @OptionGroup var place: ChannelOptions
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let answers = try await all(of: app)
-            let console = Console.standardOutput
-            if place.json {
-                return console.line(JSON.fields([("answers", .array(answers.map(\.json)))]).pretty())
+        try await place.asking { desk, app in
+            let answers = try await all(of: app, from: desk)
+            place.show(.fields([("answers", .array(answers.map(\.json)))])) { console in
+                guard !answers.isEmpty else {
+                    return console.line("nothing is chosen; patchsrv answer set chooses")
+                }
+                var table = Table(["for", "patch", "chosen", "since", "by"])
+                for answer in answers {
+                    table.add([
+                        "\(answer.target.text)", "\(answer.patchID)", "\(answer.words)", "\(answer.since)",
+                        "\(printable(answer.actor.text))",
+                    ])
+                }
+                table.write(to: console)
             }
-            guard !answers.isEmpty else { return console.line("nothing is chosen; patchsrv answer set chooses") }
-            var table = Table(["for", "patch", "chosen", "since", "by"])
-            for answer in answers {
-                table.add([
-                    "\(answer.target.text)", "\(answer.patchID)", "\(answer.words)", "\(answer.since)",
-                    "\(printable(answer.actor.text))",
-                ])
-            }
-            table.write(to: console)
         }
     }
 
-    private func all(of app: AppID) async throws -> [ServerAnswer] {
-        let desk = try place.folder.desk()
+    private func all(of app: AppID, from desk: ReleaseDesk) async throws -> [ServerAnswer] {
         var (answers, next) = try await desk.answers(of: place.channel, in: app, limit: 1_000)
         while let last = next {
             let page = try await desk.answers(of: place.channel, in: app, after: last, limit: 1_000)
@@ -168,9 +158,8 @@ struct AnswerRemove: AsyncParsableCommand {
     @OptionGroup var subject: AnswerSubject
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let removed = try await place.folder.desk().removeAnswer(
+        try await place.asking { desk, app in
+            let removed = try await desk.removeAnswer(
                 for: subject.target(in: app),
                 of: subject.patch,
                 in: place.channel,
@@ -184,8 +173,7 @@ struct AnswerRemove: AsyncParsableCommand {
                     exitCode: .refused
                 )
             }
-            if place.json { return Console.standardOutput.line(removed.json.pretty()) }
-            Console.standardOutput.line("removed \(removed.target.text): \(removed.patchID) \(removed.words)")
+            place.show(removed.json) { $0.line("removed \(removed.target.text): \(removed.patchID) \(removed.words)") }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -6,17 +7,13 @@ import Terminal
 
 /// Which apps of a server a command is about.
 struct AppOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"))
-    var app: String?
-
-    func validate() throws {
-        guard app.map({ AppID($0) != nil }) ?? true else { throw ValidationError("--app \(AppID.rule)") }
-    }
+    @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"), transform: parsed)
+    var app: AppID?
 
     /// - Throws: a failure when the folder has none.
     /// - Parameter damaged: also those whose trees have lost their timestamp.
     func apps(in folder: ServerFolder, damaged: Bool = false) throws -> [AppID] {
-        if let app = app.flatMap({ AppID($0) }) { return [app] }
+        if let app { return [app] }
         let all = try damaged ? folder.givenApps(files: DiskFiles()) : folder.allApps(files: DiskFiles())
         guard !all.isEmpty else { throw Failure.noApps(in: folder) }
         return all

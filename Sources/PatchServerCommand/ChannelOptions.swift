@@ -3,21 +3,19 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
 import Terminal
 
 /// One channel of one app of a server, and how what is there is printed.
 struct ChannelOptions: ParsableArguments {
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"))
-    var app: String?
+    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
+    var app: AppID?
 
     @Option(
         help: ArgumentHelp("The channel.", valueName: "channel"),
-        transform: { text in
-            guard let channel = ChannelName(text) else { throw ValidationError("--channel \(ChannelName.rule)") }
-            return channel
-        }
+        transform: parsed
     )
     var channel: ChannelName
 
@@ -38,6 +36,20 @@ struct ChannelOptions: ParsableArguments {
         }
     }
 
+    /// Asks the desk about the channel; a failure is reported as `--json` wants it.
+    func asking(_ question: (ReleaseDesk, AppID) async throws -> Void) async throws {
+        try await reporting(json: json) {
+            let app = try repository.app
+            try await question(try folder.desk(), app)
+        }
+    }
+
+    /// Prints a state, as JSON or in words.
+    func show(_ state: @autoclosure () -> JSON, words: (Console) -> Void) {
+        let console = Console.standardOutput
+        if json { console.line(state().pretty()) } else { words(console) }
+    }
+
     /// Also of one that was dropped: its history stays.
     var repositoryOfAnyChannel: AppRepository {
         get throws { try AppRepository(try folder.app(named: app), in: folder.folder) }
@@ -46,11 +58,8 @@ struct ChannelOptions: ParsableArguments {
 
 extension FolderOptions {
     /// The app that is named, or the only one there is.
-    func app(named name: String?) throws -> AppID {
-        if let name {
-            guard let app = AppID(name) else { throw ValidationError("--app \(AppID.rule)") }
-            return app
-        }
+    func app(named name: AppID?) throws -> AppID {
+        if let name { return name }
         let all = try folder.allApps(files: DiskFiles())
         guard let only = all.first else { throw Failure.noApps(in: folder) }
         guard all.count == 1 else {

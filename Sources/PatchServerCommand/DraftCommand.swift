@@ -61,13 +61,12 @@ struct DraftList: AsyncParsableCommand {
     @OptionGroup var place: ChannelOptions
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let drafts = try await place.folder.desk().drafts(of: place.channel, in: app)
-            let console = Console.standardOutput
-            if place.json { return console.line(JSON.fields([("drafts", .array(drafts.map(\.json)))]).pretty()) }
-            guard !drafts.isEmpty else { return console.line("no draft waits in \(place.channel)") }
-            drafts.table.write(to: console)
+        try await place.asking { desk, app in
+            let drafts = try await desk.drafts(of: place.channel, in: app)
+            place.show(.fields([("drafts", .array(drafts.map(\.json)))])) { console in
+                guard !drafts.isEmpty else { return console.line("no draft waits in \(place.channel)") }
+                drafts.table.write(to: console)
+            }
         }
     }
 }
@@ -82,13 +81,13 @@ struct DraftShow: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let found = try await place.folder.desk().draft(of: place.channel, version: one.version, in: app)
-            guard let draft = found else { throw one.none }
-            let console = Console.standardOutput
-            if place.json { return console.line(draft.json.pretty()) }
-            for line in draft.lines { console.line(printable(line)) }
+        try await place.asking { desk, app in
+            guard let draft = try await desk.draft(of: place.channel, version: one.version, in: app) else {
+                throw one.none
+            }
+            place.show(draft.json) { console in
+                for line in draft.lines { console.line(printable(line)) }
+            }
         }
     }
 }
@@ -103,19 +102,15 @@ struct DraftRemove: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let isGone = try await place.folder.desk()
-                .removeDraft(of: place.channel, version: one.version, in: app, by: .here)
-            guard isGone else { throw one.none }
-            let console = Console.standardOutput
-            guard place.json else { return console.line("gave up the draft \(place.channel) \(one.version)") }
-            console.line(
-                JSON.fields([
-                    ("app", .text(app.text)), ("channel", .text(place.channel.text)),
-                    ("roleVersion", .integer(one.version)), ("removed", .bool(true)),
-                ]).pretty()
-            )
+        try await place.asking { desk, app in
+            guard try await desk.removeDraft(of: place.channel, version: one.version, in: app, by: .here) else {
+                throw one.none
+            }
+            let removed = JSON.fields([
+                ("app", .text(app.text)), ("channel", .text(place.channel.text)),
+                ("roleVersion", .integer(one.version)), ("removed", .bool(true)),
+            ])
+            place.show(removed) { $0.line("gave up the draft \(place.channel) \(one.version)") }
         }
     }
 }

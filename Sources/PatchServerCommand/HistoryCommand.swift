@@ -48,21 +48,19 @@ struct HistoryList: AsyncParsableCommand {
             let entries = try await place.folder.desk()
                 .history(of: place.channel, in: app, below: nil, limit: last).entries
             if entries.isEmpty { _ = try place.repository }
-            let console = Console.standardOutput
-            if place.json {
-                return console.line(JSON.fields([("releases", .array(entries.map(\.json)))]).pretty())
+            place.show(.fields([("releases", .array(entries.map(\.json)))])) { console in
+                guard !entries.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
+                var table = Table([Table.Column("role", .right), "published", "by", "label", "commit", "patches"])
+                for entry in entries {
+                    table.add([
+                        "\(entry.roleVersion)", "\(entry.published)", "\(printable(entry.actor.text))",
+                        "\(printable(entry.notes.label ?? ""))",
+                        "\(entry.notes.commit.map { String($0.prefix(12)) } ?? "")",
+                        "\(entry.patches.map(\.label.description).joined(separator: ", "))",
+                    ])
+                }
+                table.write(to: console)
             }
-            guard !entries.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
-            var table = Table([Table.Column("role", .right), "published", "by", "label", "commit", "patches"])
-            for entry in entries {
-                table.add([
-                    "\(entry.roleVersion)", "\(entry.published)", "\(printable(entry.actor.text))",
-                    "\(printable(entry.notes.label ?? ""))",
-                    "\(entry.notes.commit.map { String($0.prefix(12)) } ?? "")",
-                    "\(entry.patches.map(\.label.description).joined(separator: ", "))",
-                ])
-            }
-            table.write(to: console)
         }
     }
 }
@@ -114,9 +112,9 @@ struct HistoryEdit: AsyncParsableCommand {
             )
             let app = try place.repositoryOfAnyChannel.app
             let entry = try await place.folder.desk().edit(edit, of: version, in: place.channel, of: app, by: .here)
-            let console = Console.standardOutput
-            if place.json { return console.line(entry.json.pretty()) }
-            console.line("\(place.channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")
+            place.show(entry.json) {
+                $0.line("\(place.channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")
+            }
         }
     }
 }

@@ -44,8 +44,7 @@ struct ParametersShow: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: place.json) {
             let state = try place.repository.parameters(of: place.channel)
-            if place.json { return Console.standardOutput.line(state.json.pretty()) }
-            state.write(to: .standardOutput)
+            place.show(state.json) { state.write(to: $0) }
         }
     }
 }

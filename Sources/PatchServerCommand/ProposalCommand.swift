@@ -36,10 +36,7 @@ struct ProposalCommand: AsyncParsableCommand {
 struct ProposalOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Of the proposal.", valueName: "id"),
-        transform: { text in
-            guard let id = ProposalID(text) else { throw ValidationError("the id \(ProposalID.rule)") }
-            return id
-        }
+        transform: parsed
     )
     var id: ProposalID
 
@@ -58,24 +55,20 @@ struct ProposalList: AsyncParsableCommand {
     var all = false
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let proposals = try await place.folder.desk()
-                .allProposals(of: place.channel, in: app)
+        try await place.asking { desk, app in
+            let proposals = try await desk.allProposals(of: place.channel, in: app)
                 .filter { all || $0.state == .open }
-            let console = Console.standardOutput
-            if place.json {
-                return console.line(JSON.fields([("proposals", .array(proposals.map(\.json)))]).pretty())
+            place.show(.fields([("proposals", .array(proposals.map(\.json)))])) { console in
+                guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
+                var table = Table(["id", "proposed", "by", "state", "change"])
+                for proposal in proposals {
+                    table.add([
+                        "\(proposal.id)", "\(proposal.created)", Table.Cell(proposal.actor.text),
+                        Table.Cell(proposal.stateWords), Table.Cell(proposal.words),
+                    ])
+                }
+                table.write(to: console)
             }
-            guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
-            var table = Table(["id", "proposed", "by", "state", "change"])
-            for proposal in proposals {
-                table.add([
-                    "\(proposal.id)", "\(proposal.created)", Table.Cell(proposal.actor.text),
-                    Table.Cell(proposal.stateWords), Table.Cell(proposal.words),
-                ])
-            }
-            table.write(to: console)
         }
     }
 }
@@ -90,12 +83,11 @@ struct ProposalShow: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let proposal = try await place.folder.desk().proposal(one.id, of: place.channel, in: app)
-            let console = Console.standardOutput
-            if place.json { return console.line(proposal.json.pretty()) }
-            for line in proposal.lines { console.line(printable(line)) }
+        try await place.asking { desk, app in
+            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
+            place.show(proposal.json) { console in
+                for line in proposal.lines { console.line(printable(line)) }
+            }
         }
     }
 }
@@ -110,14 +102,10 @@ struct ProposalRemove: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await reporting(json: place.json) {
-            let app = try place.repository.app
-            let desk = try place.folder.desk()
+        try await place.asking { desk, app in
             let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
             try await desk.removeProposal(one.id, of: place.channel, in: app, by: .here)
-            let console = Console.standardOutput
-            if place.json { return console.line(proposal.json.pretty()) }
-            console.line("withdrew \(one.id): \(printable(proposal.words))")
+            place.show(proposal.json) { $0.line("withdrew \(one.id): \(printable(proposal.words))") }
         }
     }
 }

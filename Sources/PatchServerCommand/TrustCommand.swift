@@ -65,10 +65,7 @@ struct TrustCommand: AsyncParsableCommand {
             "A channel to keep at the version that the tree says, although the server has seen a higher one; repeatable.",
             valueName: "channel"
         ),
-        transform: { text in
-            guard let channel = ChannelName(text) else { throw ValidationError("--carry-over \(ChannelName.rule)") }
-            return channel
-        }
+        transform: parsed
     )
     var carryOver: [ChannelName] = []
 

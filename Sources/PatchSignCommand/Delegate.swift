@@ -28,7 +28,7 @@ struct Delegate: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The channel.", valueName: "channel"))
+    @Argument(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
     var channel: ChannelName
 
     @OptionGroup var keys: KeyOptions
@@ -79,8 +79,4 @@ struct Delegate: AsyncParsableCommand {
         if let threshold { edits.append(.threshold(threshold, role)) }
         return edits
     }
-}
-
-extension ChannelName: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
 }

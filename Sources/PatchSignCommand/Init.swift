@@ -31,7 +31,7 @@ struct Init: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The app's id, such as com.example.shop.", valueName: "app"))
+    @Option(help: ArgumentHelp("The app's id, such as com.example.shop.", valueName: "app"), transform: parsed)
     var app: AppID
 
     @Option(help: ArgumentHelp("The folder to put them in; made when it is missing.", valueName: "dir"))
@@ -162,16 +162,4 @@ struct Assignment: ExpressibleByArgument {
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
         (name, value) = (parts[0], parts[1])
     }
-}
-
-extension AppID: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
-}
-
-extension PatchID: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
-}
-
-extension VersionLabel: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
 }

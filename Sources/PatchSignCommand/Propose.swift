@@ -27,13 +27,13 @@ struct Propose: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"))
+    @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"), transform: parsed)
     var app: AppID?
 
-    @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"))
+    @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
-    @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"))
+    @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
     var promoteFrom: ChannelName?
 
     @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))

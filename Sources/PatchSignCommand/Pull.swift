@@ -39,7 +39,7 @@ struct Pull: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
-    @Option(help: ArgumentHelp("The channel.", valueName: "channel"))
+    @Option(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
     var channel: ChannelName
 
     @Option(
@@ -50,7 +50,7 @@ struct Pull: AsyncParsableCommand {
     )
     var draft: Int?
 
-    @Option(help: ArgumentHelp("The proposed change to carry out.", valueName: "id"))
+    @Option(help: ArgumentHelp("The proposed change to carry out.", valueName: "id"), transform: parsed)
     var proposal: ProposalID?
 
     @OptionGroup var making: MakingOptions
@@ -162,8 +162,4 @@ struct PullReport {
             ("unseen", release.map { .integer($0.counts.unseen) }), ("roleSignatures", release?.quorum.json),
         ])
     }
-}
-
-extension ProposalID: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
 }

@@ -21,10 +21,14 @@ struct Withdraw: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The patch's id.", valueName: "patch"))
+    @Argument(help: ArgumentHelp("The patch's id.", valueName: "patch"), transform: parsed)
     var patch: PatchID
 
-    @Option(name: .customLong("version"), help: ArgumentHelp("Only this version.", valueName: "version"))
+    @Option(
+        name: .customLong("version"),
+        help: ArgumentHelp("Only this version.", valueName: "version"),
+        transform: parsed
+    )
     var patchVersion: VersionLabel?
 
     @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))

@@ -136,7 +136,10 @@ package struct Selection: Hashable, Sendable {
         patches.first { $0.patchID == id }
     }
 
-    /// The same selection without the patches that `other` does not have at all: they were withdrawn.
+    /// The patches that `other` does not have at all: they were withdrawn.
+    func patchIDs(missingFrom other: Selection) -> [PatchID] { patches.map(\.patchID).filter { other[$0] == nil } }
+
+    /// The same selection without the patches that `other` does not have at all.
     ///
     /// Nil when nothing is left.
     func withoutPatchesMissing(from other: Selection) -> Selection? {

@@ -116,7 +116,7 @@ package struct SelectionMachine: Equatable, Sendable {
             guard let rest = good.withoutPatchesMissing(from: next) else {
                 return activate(next, over: good, token: token)
             }
-            return .run(rest, removed: good.patches.map(\.patchID).filter { next[$0] == nil })
+            return .run(rest, removed: good.patchIDs(missingFrom: next))
         case .pending(let good, let next): return activate(next, over: good, token: token)
         case .trying(let good, let trial, var launch):
             guard launch.launches < launchLimit else {
@@ -135,7 +135,7 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     private mutating func activate(_ next: Selection, over good: Selection?, token: LaunchToken) -> Activation {
-        let removed = (good?.patches ?? []).map(\.patchID).filter { next[$0] == nil }
+        let removed = good?.patchIDs(missingFrom: next) ?? []
         // What was withdrawn must not come back, whichever way this activation ends.
         let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }

@@ -23,10 +23,7 @@ struct Unblock: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("These alone.", valueName: "patch"),
-        transform: { text in
-            guard let id = PatchID(text) else { throw ValidationError("\(text): a patch's name \(PatchID.rule)") }
-            return id
-        }
+        transform: parsed
     )
     var patches: [PatchID] = []
 

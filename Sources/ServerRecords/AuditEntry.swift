@@ -4,8 +4,8 @@ import PatchTrust
 /// One change that somebody made, bound to all before it.
 ///
 /// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash` of
-/// the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So whoever edits, inserts or removes an entry must rewrite all that come
-/// after it, and whoever has written down the last hash sees it.
+/// the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So whoever edits, inserts or removes an
+/// entry must rewrite all that come after it, and whoever has written down the last hash sees it.
 ///
 /// `time` is what the clock said. Where it was behind the entry before, `notBefore` says when it can be at the earliest;
 /// what somebody at the machine enters as ``Event/acceptsClock`` takes the clock's word for it again.
