@@ -4,6 +4,8 @@
 # Prints the tables of Benchmarks/README.md and draws Benchmarks/sync.svg.
 #
 # usage: Benchmarks/sync.sh BIN_DIR     ROUNDS=3 POLLS=15 FILES=10000 SIZES="1000 3000 10000 30000 100000"
+#        Nothing is removed before the end, and every command begins with a disk that has nothing to write: ext4 passes over
+#        inodes that were freed in the last minutes, so files made after others were removed cost several times as much.
 #        PREPARED=DIR keeps the signed releases and the servers' folders there and takes them from there the next time.
 #        PLOT=FILE is where the plot goes; SIZES= leaves it out.
 set -euo pipefail
@@ -57,15 +59,17 @@ serving() {
     start_patchsrv
 }
 
+# Until what other commands wrote is on the disk.
+calm() { command sync -f "$work"; }
 sync() { # sync NAME STORE: and what travelled
     local from
+    calm
     from=$(log_lines)
     measure "$1" patchsync sync --store "$work/$2"
     log_is_complete
     logged "$from" >"$work/$1.requests"
 }
 new_device() { # new_device STORE SET
-    rm -rf "${work:?}/$1"
     quietly patchsync init --store "$work/$1" --root "$prepared/$2/keys/root.json" --server "$server"
 }
 settle() { # settle STORE: what waits becomes what runs, confirmed
@@ -81,16 +85,23 @@ first_byte() { # first_byte NAME STORE: milliseconds and kB, as `measure` writes
 requests() { thousands "$(wc -l <"$work/$1.requests")"; }
 bytes() { thousands "$(sum_of 3 <"$work/$1.requests")"; }
 
-copy_and_hash() { # copy_and_hash NAME N
-    rm -rf "$work/copy"
-    measure "$1" bash -c 'cp -r "$1" "$2" && find "$2" -type f -print0 | xargs -0 -n 20000 sha256sum >/dev/null && sync -f "$2"' - "$prepared/main/v$2/web" "$work/copy"
+copy_and_hash() { # copy_and_hash NAME N DESTINATION
+    calm
+    measure "$1" bash -c 'cp -r "$1" "$2" && find "$2" -type f -print0 | xargs -0 -n 20000 sha256sum >/dev/null && sync -f "$2"' - "$prepared/main/v$2/web" "$work/$3"
 }
 rsync_from() { # rsync_from NAME N DESTINATION
+    calm
     measure "$1" rsync -a --stats "rsync://127.0.0.1:$rsync_port/v$2/" "$work/$3/"
     sed -n 's/^Total bytes received: \([0-9,]*\)$/\1/p' "$work/said" >"$work/$1.bytes"
 }
 aria2_list() { # of every object, with its digest
-    grep /objects/ "$work/first.requests" | awk -v server="$server" '{ n = split($1, part, "/"); printf "%s%s\n  checksum=sha-256=%s\n", server, $1, part[n] }'
+    python3 -c '
+import glob, json, sys
+app, server, folder = sys.argv[1:]
+manifest, = glob.glob(f"{folder}/tree/{app}/targets/*/*/*/*.manifest.json")
+for digest in sorted({row["sha256"] for row in json.load(open(manifest))["assets"]}):
+    print(f"{server}/{app}/objects/{digest[:2]}/{digest}\n  checksum=sha-256={digest}")
+' "$app" "$server" "$prepared/main/server1"
 }
 
 title "A bundle of $files files, and the same with 1 % of them replaced"
@@ -113,34 +124,36 @@ serve_pid=$!
 title "First sync, $rounds rounds"
 for round in $(seq "$rounds"); do
     serving main 1
-    new_device device main
-    sync first device
-    rm -rf "$work/rsync" "$work/rsync-fsync" "$work/aria2"
-    mkdir "$work/rsync" "$work/aria2"
-    rsync_from rsync.first 1 rsync
-    measure rsync.fsync rsync -a --fsync "rsync://127.0.0.1:$rsync_port/v1/" "$work/rsync-fsync/"
+    device=device$round
+    new_device "$device" main
+    sync first "$device"
+    mkdir "$work/rsync$round" "$work/aria2$round"
+    rsync_from rsync.first 1 "rsync$round"
+    calm
+    measure rsync.fsync rsync -a --fsync "rsync://127.0.0.1:$rsync_port/v1/" "$work/rsync-fsync$round/"
     aria2_list >"$work/aria2.list"
-    measure aria2.first aria2c --quiet --no-conf --dir "$work/aria2" --input-file "$work/aria2.list" --max-concurrent-downloads 6 --file-allocation none
-    copy_and_hash copy 1
+    calm
+    measure aria2.first aria2c --quiet --no-conf --dir "$work/aria2$round" --input-file "$work/aria2.list" --max-concurrent-downloads 6 --file-allocation none
+    copy_and_hash copy 1 "copy$round"
     ok "round $round: $(tail -n 1 "$work/first.time" | cut -d ' ' -f 1) s; rsync $(tail -n 1 "$work/rsync.first.time" | cut -d ' ' -f 1) s; copy and hash $(tail -n 1 "$work/copy.time" | cut -d ' ' -f 1) s"
-    settle device
+    settle "$device"
     serving main 2
-    point_at_server device
-    sync update device
-    settle device
-    rsync_from rsync.update 2 rsync
+    point_at_server "$device"
+    sync update "$device"
+    settle "$device"
+    rsync_from rsync.update 2 "rsync$round"
     ok "round $round, 1 % changed: $(tail -n 1 "$work/update.time" | cut -d ' ' -f 1) s; rsync $(tail -n 1 "$work/rsync.update.time" | cut -d ' ' -f 1) s"
 done
-quietly patchsync verify --store "$work/device"
+quietly patchsync verify --store "$work/$device"
 
 title "Nothing new, and a start, $polls times"
-sync warm device
+sync warm "$device"
 mapfile -t urls < <(grep -v /targets/ "$work/warm.requests" | cut -d ' ' -f 1 | sed "s|^|$server|")
 [ ${#urls[@]} = 2 ] || fail "a sync with nothing new asked ${#urls[@]} times for metadata: ${urls[*]}"
 for round in $(seq "$polls"); do
-    sync nothing device
+    sync nothing "$device"
     measure curl.nothing curl --silent -o /dev/null -o /dev/null "${urls[@]}"
-    first_byte start device
+    first_byte start "$device"
 done
 ok "nothing new: $(milliseconds nothing); curl $(milliseconds curl.nothing); first byte $(milliseconds start)"
 
@@ -151,15 +164,16 @@ for size in $sizes; do
     rm -f "$work"/plot.*.time
     for round in $(seq "$rounds"); do
         serving "plot$size" 1
-        new_device plot "plot$size"
-        sync plot.first plot
-        settle plot
+        device=plot$size.$round
+        new_device "$device" "plot$size"
+        sync plot.first "$device"
+        settle "$device"
         serving "plot$size" 2
-        point_at_server plot
-        sync plot.update plot
-        settle plot
-        sync plot.nothing plot
-        first_byte plot.start plot
+        point_at_server "$device"
+        sync plot.update "$device"
+        settle "$device"
+        sync plot.nothing "$device"
+        first_byte plot.start "$device"
     done
     echo "$size $(column plot.first 1) $(column plot.update 1) $(column plot.nothing 1) $(column plot.start 1)" >>"$work/figures"
     printf '| %s | %s | %s | %s | %s | %s / %s / %s |\n' "$(thousands "$size")" "$(wall plot.first)" "$(wall plot.update)" "$(milliseconds plot.nothing)" "$(milliseconds plot.start)" "$(peak plot.first)" "$(peak plot.update)" "$(peak plot.nothing)" >>"$work/table"
