@@ -6,7 +6,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The whole sync, at most; what came until then is kept (default: 6 hours).",
+            "A whole sync, at most; what came until then is kept (default: 6 hours).",
             valueName: "seconds"
         )
     )

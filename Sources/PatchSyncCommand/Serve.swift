@@ -90,6 +90,8 @@ struct Serve: AsyncParsableCommand {
     )
     var parametersEvery = 1_800
 
+    @OptionGroup var network: NetworkOptions
+
     @Flag(name: .long, help: "Never ask a server, not even for a first version.")
     var noSync = false
 
@@ -167,6 +169,7 @@ struct Serve: AsyncParsableCommand {
         settings.app.bundle = bundle.flatMap { PatchID($0) }
         settings.updates.interval = syncEvery.map { .seconds($0) }
         settings.updates.isAllowed = !noSync
+        settings.deadlines = network.deadlines
         settings.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
         return settings
     }

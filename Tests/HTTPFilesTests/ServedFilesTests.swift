@@ -100,7 +100,7 @@ struct ServedFilesTests {
         }
         try await running { server in
             try await server.connected { client in
-                try await client.send(request("GET", "/"))
+                try await client.send(request("GET", "/", ["Connection: close"]))
                 let (status, headers) = try await client.head()
                 #expect(status == 200 && headers["Content-Length"] == ["10"])
                 #expect(await client.rest().count < 10)

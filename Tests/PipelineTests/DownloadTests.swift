@@ -43,6 +43,28 @@ struct DownloadTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (["--stall-timeout", "0.2"], "the server fell silent"),
+            (["--deadline", "1"], "the sync was not done within 1 s"),
+        ]
+    )
+    func `keeps to the same options while it serves`(option: [String], trouble: String) async throws {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site1) { server in
+                let device = try await world.settledDevice(server: server.url)
+                try server.turn("silent", for: "timestamp.json")
+                let start = await server.lineCount
+                try await device.serving(["--sync-every", "3600", "--retries", "0"] + option) { page in
+                    let line = try await page.program.line(with: "trouble: sync:")
+                    #expect(line.contains(trouble), "\(line)")
+                }
+                let requests = try await server.requests(from: start)
+                #expect(requests.count { $0.hasSuffix("timestamp.json") } == 1)
+            }
+        }
+    }
+
     @Test(arguments: [Signal.interrupt, .terminate])
     func `ends in good order when it is told to stop, and goes on the next time`(signal: Signal) async throws {
         try await World.with { world in
