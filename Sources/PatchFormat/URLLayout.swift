@@ -133,6 +133,8 @@ package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertib
 
     package var description: String { text }
 
+    package var isManifest: Bool { text.hasSuffix("/manifest.json") }
+
     /// `dir/HASH.file` (TUF 5.7.3).
     package func prefixingName(with hash: String) -> String {
         guard let slash = text.lastIndex(of: "/") else { return "\(hash).\(text)" }

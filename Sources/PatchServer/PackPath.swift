@@ -12,4 +12,10 @@ struct PackPath: Equatable, Sendable {
         else { return nil }
         (self.app, self.manifest) = (app, manifest)
     }
+
+    /// Nil unless `path` is a manifest's.
+    init?(ofManifest path: TreePath) {
+        guard case .target(let target, let digest) = path.file, target.isManifest else { return nil }
+        (app, manifest) = (path.app, digest)
+    }
 }

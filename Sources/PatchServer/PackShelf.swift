@@ -77,7 +77,7 @@ actor PackShelf {
         var paths: [SHA256Digest: String] = [:]
         for name in names {
             guard case .target(let target, let digest) = TreePath(below: app, name)?.file,
-                target.text.hasSuffix("/manifest.json")
+                target.isManifest
             else { continue }
             paths[digest] = name
         }

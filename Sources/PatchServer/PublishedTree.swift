@@ -66,7 +66,12 @@ package struct PublishedTree: FileSource {
             let ok = ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store")
             return PreparedReply(.bytes(ok))
         }
-        switch TreePath(segments: request.path.segments)?.file {
+        let path = TreePath(segments: request.path.segments)
+        if let pack = path.flatMap({ PackPath(ofManifest: $0) }) {
+            // Whoever fetches a manifest mostly asks for its pack next, and has signatures to verify until then.
+            Task { [packs] in _ = await packs.contents(at: pack) }
+        }
+        switch path?.file {
         case .object, .target, .timestamp: return PreparedReply(file(at: request.path), edition: edition)
         case .root, .role: return knownRole(request.path).map { PreparedReply(.bytes($0), edition: edition) }
         case nil: return nil

@@ -25,7 +25,11 @@ extension Download {
         unrecorded: Bool
     ) throws(SyncError) -> Bool {
         let (place, condition) = try examination.condition(of: digest, expected: expected, unrecorded: unrecorded)
-        if case .intact = condition { return true }
+        if case .intact(let identity) = condition {
+            // So that it is not hashed again when it has been linked.
+            examination.record(identity, of: digest, at: place)
+            return true
+        }
         if !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) {
             if condition != .missing { try removeDamaged(digest) }
             return true

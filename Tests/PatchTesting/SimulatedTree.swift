@@ -151,7 +151,7 @@ package struct SimulatedTree: Sendable {
     private mutating func storeTargets(_ targets: [TargetPath: [UInt8]]) {
         for (path, bytes) in targets {
             files[URLLayout.target(path, sha256: SHA256Digest(of: bytes))] = bytes
-            if path.text.hasSuffix("/manifest.json"), let pack = fullPack(of: bytes) {
+            if path.isManifest, let pack = fullPack(of: bytes) {
                 files[URLLayout.fullPack(of: SHA256Digest(of: bytes))] = pack
             }
         }
