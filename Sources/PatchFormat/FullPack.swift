@@ -18,9 +18,55 @@ package struct FullPack: Sendable {
         self.offsets = offsets
     }
 
+    fileprivate init(offsets: [Int]) {
+        self.offsets = offsets
+    }
+
     /// In bytes.
     package var size: Int { offsets[offsets.count - 1] }
 
     /// Where these rows of the manifest stand in the pack.
     package func bytes(of rows: Range<Int>) -> Range<Int> { offsets[rows.lowerBound]..<offsets[rows.upperBound] }
+}
+
+/// A pack and which objects it is made of, in its order: what a server needs of a manifest to send it.
+package struct PackContents: Sendable {
+    package let pack: FullPack
+    package let objects: [SHA256Digest]
+
+    /// Reads sizes and digests, and nothing else, of a manifest that was checked when it was published.
+    ///
+    /// - Parameter source: bounded by its maker; all of it is asked for.
+    package init(ofManifest source: some ByteSource, named document: String) throws(FormatError) {
+        let rows = PackRows(of: document)
+        let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })
+        try Fields(json, of: document).constant("format", AssetManifest.format)
+        if let broken = rows.broken { throw broken }
+        pack = FullPack(offsets: rows.offsets)
+        objects = rows.objects
+    }
+}
+
+private final class PackRows {
+    private let document: String
+    private(set) var offsets = [0]
+    private(set) var objects: [SHA256Digest] = []
+    private(set) var broken: FormatError?
+
+    init(of document: String) {
+        self.document = document
+    }
+
+    func take(_ row: JSON) {
+        guard broken == nil else { return }
+        do throws(FormatError) {
+            let fields = try Fields(row, of: document, at: "assets[\(objects.count)]")
+            guard objects.count < Limits.assetsInBundle else {
+                throw fields.broken("assets", "must hold at most \(Limits.assetsInBundle) elements")
+            }
+            let size = try fields.integer("size", in: 0...Limits.object)
+            objects.append(try fields.digest("sha256"))
+            offsets.append(offsets[objects.count - 1] + size)
+        } catch { broken = error }
+    }
 }

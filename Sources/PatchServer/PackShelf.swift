@@ -9,12 +9,6 @@ import SystemPackage
 /// None lies on the disk: a pack is the objects that its manifest names, read while it is sent. What is remembered of one is
 /// where each object begins; that of a manifest never changes, for it is named by its digest.
 actor PackShelf {
-    /// Where each asset of a bundle begins in its pack, and which object it is.
-    struct Contents: Sendable {
-        let pack: FullPack
-        let objects: [SHA256Digest]
-    }
-
     private struct Manifests {
         /// What the timestamp was when the folders were listed: whoever publishes writes another.
         let origin: FileOrigin
@@ -29,7 +23,7 @@ actor PackShelf {
     private let files = DiskFiles()
     private var manifests: [AppID: Manifests] = [:]
     /// The one that was asked for last comes last.
-    private var known: [(manifest: SHA256Digest, contents: Contents)] = []
+    private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
 
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
         self.tree = tree
@@ -37,7 +31,7 @@ actor PackShelf {
     }
 
     /// Nil where the app has published no such manifest, or where what lies there is none.
-    func contents(at path: PackPath) -> Contents? {
+    func contents(at path: PackPath) -> PackContents? {
         guard let file = place(of: path) else { return nil }
         if let index = known.firstIndex(where: { $0.manifest == path.manifest }) {
             known.append(known.remove(at: index))
@@ -84,11 +78,10 @@ actor PackShelf {
         return paths
     }
 
-    private func read(_ file: FilePath, _ digest: SHA256Digest) throws -> Contents? {
+    private func read(_ file: FilePath, _ digest: SHA256Digest) throws -> PackContents? {
         guard try files.fingerprint(of: file, limit: Limits.manifest).sha256 == digest else { return nil }
         let bytes = FileBytes(try files.open(file, limit: Limits.manifest))
-        let manifest = try AssetManifest(from: bytes, named: digest.hex)
-        guard bytes.failure == nil else { return nil }
-        return Contents(pack: FullPack(manifest.assets), objects: manifest.assets.map(\.fingerprint.sha256))
+        let contents = try PackContents(ofManifest: bytes, named: digest.hex)
+        return bytes.failure == nil ? contents : nil
     }
 }
