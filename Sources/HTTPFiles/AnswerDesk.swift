@@ -58,7 +58,7 @@ final class AnswerDesk {
         case .bytes(let bytes): answer = prepare(Response(bytes, for: request), head, of: bytes.origin)
         case .refused(let status, let message, let headers):
             answer = prepare(Response(refusing: status, message: message, headers: headers), head)
-        case .stream, .tunnel: answer = nil
+        case .files, .stream, .tunnel: answer = nil
         }
         if let answer, let edition = reply.edition { remembered.remember(answer, to: bytes, edition: edition) }
         return answer

@@ -64,6 +64,8 @@ struct Exchange: Sendable {
         switch await source.answer(request) {
         case .file(let file):
             .response(await response(to: request, with: file))
+        case .files(let files):
+            .response(Response(files, for: request))
         case .bytes(let bytes):
             .response(dialect.compatible?.response(with: bytes) ?? Response(bytes, for: request))
         case .stream(let stream):

@@ -85,6 +85,8 @@ package enum BodyIntake: Equatable, Sendable {
 package enum FileAnswer: Sendable {
     /// The bytes of a file, streamed.
     case file(ServedFile)
+    /// The bytes of several files, one after the other.
+    case files(ServedFiles)
     /// Bytes in memory.
     case bytes(ServedBytes)
     /// Bytes as they come.
@@ -124,6 +126,9 @@ extension FileAnswer {
         case .file(var file):
             file.headers.add(missing: fields)
             return .file(file)
+        case .files(var files):
+            files.headers.add(missing: fields)
+            return .files(files)
         case .bytes(var bytes):
             bytes.headers.add(missing: fields)
             return .bytes(bytes)

@@ -68,6 +68,20 @@ extension Response {
         ) { .file(open, $0) }
     }
 
+    init(_ files: ServedFiles, for request: FileRequest) {
+        self.init(
+            Representation(
+                entityTag: files.entityTag,
+                contentType: files.contentType,
+                cacheControl: files.cacheControl,
+                headers: files.headers,
+                modified: nil,
+                size: files.size
+            ),
+            for: request
+        ) { .stream(files.stream($0)) }
+    }
+
     init(_ served: ServedBytes, for request: FileRequest) {
         let representation = Representation(
             entityTag: served.entityTag,

@@ -32,6 +32,11 @@ package enum URLLayout {
         "objects/\(sha256.hex.prefix(2))/\(sha256.hex)"
     }
 
+    /// `packs/<manifest sha256>/full.pack`: see ``FullPack``.
+    package static func fullPack(of manifest: SHA256Digest) -> String {
+        "packs/\(manifest.hex)/full.pack"
+    }
+
     /// A target's file under consistent snapshots: `targets/DIRECTORY/HASH.NAME`.
     package static func target(_ path: TargetPath, sha256: SHA256Digest) -> String {
         "targets/" + path.prefixingName(with: sha256.hex)

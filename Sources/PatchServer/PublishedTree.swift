@@ -5,7 +5,8 @@ import PatchStore
 import PatchTrust
 package import SystemPackage
 
-/// What a server answers from the published tree: the files of the URL layout, `/healthz`, `/readyz`, and 404 for all else.
+/// What a server answers from the published tree: the files of the URL layout, packs of them, `/healthz`, `/readyz`, and 404
+/// for all else.
 ///
 /// What it and the server remember is named by its digest, or is looked at each time ([`KnownRoles`]); so what is published
 /// while it runs is served from then on. `/healthz` says that the process answers; `/readyz` says that what it serves verifies and
@@ -25,6 +26,7 @@ package struct PublishedTree: FileSource {
 
     private let tree: FolderFiles
     private let known = KnownRoles()
+    private let packs: PackShelf
     private let readiness: ReadinessCheck?
 
     /// - Parameters:
@@ -32,13 +34,29 @@ package struct PublishedTree: FileSource {
     ///   - readiness: what `/readyz` asks; without it there is no such path.
     package init(_ tree: FilePath, readiness: ReadinessCheck? = nil) {
         self.tree = FolderFiles(root: tree)
+        packs = PackShelf(tree: tree)
         self.readiness = readiness
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         if let reply = prepared(request) { return reply.answer }
         if request.path.text == "/readyz", let readiness { return await Self.ready(readiness) }
+        if let path = PackPath(segments: request.path.segments) { return await pack(at: path) }
         return file(at: request.path)
+    }
+
+    private func pack(at path: PackPath) async -> FileAnswer {
+        guard let contents = await packs.contents(at: path) else { return .notFound }
+        let app = tree.root.at(path.app.text)
+        return .files(
+            ServedFiles(
+                offsets: contents.pack.offsets,
+                root: tree.root,
+                entityTag: "\(path.manifest.hex).full",
+                cacheControl: Self.immutable,
+                headers: Self.nosniff
+            ) { app.at(URLLayout.object(contents.objects[$0])) }
+        )
     }
 
     /// What is small, known or named by its digest; a role may be large, and is read and hashed on another thread.

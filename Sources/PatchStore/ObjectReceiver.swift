@@ -159,6 +159,15 @@ extension ObjectStore {
         }
     }
 
+    /// The objects of which something has come.
+    package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {
+        Set(
+            try files.list(incoming).compactMap { name in
+                name.hasSuffix(".part") ? SHA256Digest(hex: String(name.dropLast(".part".count))) : nil
+            }
+        )
+    }
+
     /// Forgets what has come of an object.
     package func removePart(of expected: ExpectedFile) throws(StoreError) {
         do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }

@@ -29,12 +29,14 @@ package struct FetchRequest: Equatable, Sendable {
 
     /// Below `/APP/`: `metadata/timestamp.json`; made by ``URLLayout`` only.
     package let path: String
-    /// Bytes of the whole file.
+    /// Bytes of the whole file, or of the part that is asked for.
     package let limit: Int
     /// For the whole of it.
     package let deadline: Duration
     /// Only with `expected`.
     package var resume: Resume?
+    /// Only these bytes of the file, and all of them: an answer with anything else is refused.
+    package private(set) var part: Range<Int>?
     /// What the whole file must be, where that is known.
     package var expected: ExpectedFile?
     /// A document that is posted instead: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
@@ -52,6 +54,13 @@ package struct FetchRequest: Equatable, Sendable {
         self.deadline = deadline
         self.expected = expected
         self.resume = resume
+    }
+
+    /// - Precondition: `part` is not empty.
+    package init(_ path: String, part: Range<Int>, deadline: Duration) {
+        precondition(!part.isEmpty, "no bytes to ask for")
+        self.init(path, limit: part.count, deadline: deadline)
+        self.part = part
     }
 }
 

@@ -23,6 +23,8 @@ enum HTTPAnswer: Equatable {
     ) throws(FetchError) {
         let path = request.path
         switch status {
+        // Its server does not know of parts.
+        case 200 where request.part != nil: throw .status(path, code: status)
         case 200:
             try Self.check(headers, request)
             let length = headers.length
@@ -35,6 +37,7 @@ enum HTTPAnswer: Equatable {
                 throw .webPage(path)
             }
             self = .body(head, length: length)
+        case 206 where request.part != nil: self = try Self.part(headers, of: request)
         case 206:
             guard let resume = request.resume else { throw .status(path, code: status) }
             try Self.check(headers, request)
@@ -55,6 +58,15 @@ enum HTTPAnswer: Equatable {
             throw .busy(path, code: status, retryAfter: seconds)
         default: throw .status(path, code: status)
         }
+    }
+
+    private static func part(_ headers: HTTPHeaders, of request: FetchRequest) throws(FetchError) -> HTTPAnswer {
+        try check(headers, request)
+        let field = headers.first(name: "content-range") ?? ""
+        guard let range = ContentRange(field), let part = request.part, range.first == part.lowerBound,
+            range.last == part.upperBound - 1
+        else { throw .wrongRange(request.path, field: field) }
+        return .body(headers.fetchedHead(offset: 0), length: part.count)
     }
 
     private static func check(_ headers: HTTPHeaders, _ request: FetchRequest) throws(FetchError) {

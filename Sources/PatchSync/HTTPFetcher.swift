@@ -166,6 +166,9 @@ extension HTTPClientRequest {
             headers.add(name: "range", value: "bytes=\(resume.offset)-")
             headers.add(name: "if-range", value: resume.validator)
         }
+        if let part = request.part {
+            headers.add(name: "range", value: "bytes=\(part.lowerBound)-\(part.upperBound - 1)")
+        }
         if let question = request.question {
             method = .POST
             headers.add(name: "content-type", value: "application/json")

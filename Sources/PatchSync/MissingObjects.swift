@@ -22,7 +22,19 @@ extension Download {
             }
         }
 
-        private func fingerprint(_ number: Int) -> Fingerprint {
+        /// Where each asset of the bundle stands in its pack; nil for a script.
+        fileprivate var pack: FullPack? {
+            guard case .bundle(let manifest, _) = content else { return nil }
+            return FullPack(manifest.assets)
+        }
+
+        /// Its row in the manifest; nil for a script.
+        fileprivate func row(_ number: Int) -> Int? {
+            guard case .bundle(_, let missing) = content else { return nil }
+            return Int(missing[number])
+        }
+
+        fileprivate func fingerprint(_ number: Int) -> Fingerprint {
             switch content {
             case .script: wanted.patch.fingerprint
             case .bundle(let manifest, let missing): manifest.assets[Int(missing[number])].fingerprint
@@ -56,12 +68,15 @@ struct MissingObjects: RandomAccessCollection {
     }
 
     private let tasks: [Download.Task]
+    /// By task; nil for a script.
+    private let packs: [FullPack?]
     private var places: [Place] = []
     /// By position: the other patches that need the same object.
     private var others: [Int32: [Int32]] = [:]
 
     init(_ tasks: [Download.Task]) {
         self.tasks = tasks
+        packs = tasks.map(\.pack)
         var seen: [SHA256Digest: Int32] = [:]
         for (task, digests) in tasks.enumerated().map({ (Int32($0), $1.digests) }) {
             for (number, digest) in digests.enumerated() {
@@ -78,6 +93,35 @@ struct MissingObjects: RandomAccessCollection {
     /// Whose object it is that stands there.
     func patches(at position: Int) -> [InstalledPatch] {
         ([places[position].task] + (others[Int32(position)] ?? [])).map { tasks[Int($0)].wanted.patch }
+    }
+
+    /// What the object that stands there must be.
+    func fingerprint(at position: Int) -> Fingerprint {
+        tasks[Int(places[position].task)].fingerprint(Int(places[position].number))
+    }
+
+    /// Whether the object that stands there comes right after the one before it in a pack.
+    func isNeighbour(_ position: Int) -> Bool {
+        let (before, place) = (places[position - 1], places[position])
+        guard before.task == place.task, case let task = tasks[Int(place.task)], let row = task.row(Int(place.number))
+        else { return false }
+        return task.row(Int(before.number)) == row - 1
+    }
+
+    /// What to ask for to have these neighbours at once.
+    ///
+    /// - Precondition: of a bundle, and each but the first is a neighbour (``isNeighbour(_:)``).
+    func run(_ positions: Range<Int>) -> PackRun {
+        let (first, last) = (places[positions.lowerBound], places[positions.upperBound - 1])
+        let task = tasks[Int(first.task)]
+        guard let pack = packs[Int(first.task)], let begin = task.row(Int(first.number)),
+            let end = task.row(Int(last.number))
+        else { preconditionFailure("a script is in no pack") }
+        return PackRun(
+            path: URLLayout.fullPack(of: task.wanted.patch.fingerprint.sha256),
+            bytes: pack.bytes(of: begin..<end + 1),
+            requests: positions.map { self[$0] }
+        )
     }
 
     var startIndex: Int { 0 }

@@ -263,6 +263,7 @@ extension FileAnswer {
         switch self {
         case .file(let file): file.headers
         case .bytes(let bytes): bytes.headers
+        case .files(let files): files.headers
         case .stream(let stream): stream.headers
         case .tunnel(let tunnel): tunnel.headers
         case .refused(_, _, let headers): headers

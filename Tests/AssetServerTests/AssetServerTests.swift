@@ -148,6 +148,7 @@ extension FileAnswer {
             let path = file.path.string
             return path.hasPrefix("/bundles/1/") ? String(path.dropFirst(11)) : path
         case .bytes(let bytes): return "\(bytes.status.code) bytes"
+        case .files: return "files"
         case .stream(let stream): return "\(stream.status.code) stream"
         case .tunnel: return "tunnel"
         case .refused(let status, _, _): return "\(status.code)"

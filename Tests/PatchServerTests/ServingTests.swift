@@ -34,7 +34,7 @@ struct ServingTests {
             )
         case .refused(let status, _, let headers):
             return Answer(status: status.code, cache: headers.first(name: "Cache-Control"))
-        case .stream, .tunnel:
+        case .files, .stream, .tunnel:
             Issue.record("a tree is of files")
             return Answer(status: 500)
         }

@@ -20,6 +20,8 @@ struct CrashTests {
         /// Into an empty store.
         case firstSync
         case updateSync
+        /// An update with many new files.
+        case packedSync
         /// The switch to the update, its confirmation, and the clean-up of what is not kept.
         case switchAndConfirm
         /// A launch that finds the update waiting, and its failed trial.
@@ -36,13 +38,13 @@ struct CrashTests {
                 try world.disk.remove(world.store.root.appending(FilePath(object("cart.total = 1;")).components))
                 return
             }
-            world.repository.publish(SampleApp.Small.second)
-            if self != .updateSync { try await world.device.sync() }
+            world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
+            if self != .updateSync, self != .packedSync { try await world.device.sync() }
         }
 
         func run(_ device: SimulatedDevice) async throws {
             switch self {
-            case .firstSync, .updateSync, .healing: try await device.sync()
+            case .firstSync, .updateSync, .packedSync, .healing: try await device.sync()
             case .switchAndConfirm:
                 guard case .tryOut(_, let token) = try await device.device.switchToPending() else { return }
                 _ = try await device.device.confirm(token)
@@ -56,7 +58,7 @@ struct CrashTests {
         var outcomes: Set<String?> {
             switch self {
             case .firstSync: [nil]
-            case .updateSync, .healing: [CrashTests.first]
+            case .updateSync, .packedSync, .healing: [CrashTests.first]
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }
@@ -130,6 +132,7 @@ struct CrashTests {
         arguments: [
             (Work.firstSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
             (.updateSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
+            (.packedSync, Set(CommitPoint.allCases).subtracting([.afterLaunch])),
             (.healing, [.afterMetadata, .duringObjects, .afterObjects, .beforeState, .afterState]),
             (.launchAndRollBack, [.afterLaunch]),
         ] as [(Work, Set<CommitPoint>)]

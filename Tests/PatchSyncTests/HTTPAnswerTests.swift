@@ -47,6 +47,24 @@ struct HTTPAnswerTests {
         )
     }
 
+    @Test func `of 206 to a part announces exactly this part`() throws {
+        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
+        let body = HTTPAnswer.body(FetchedHead(offset: 0, validator: "\"v1\""), length: 4)
+        #expect(try HTTPAnswer(206, ["content-range": "bytes 4-7/10", "etag": "\"v1\""], to: part) == body)
+        for field in ["bytes 4-9/10", "bytes 3-7/10", "bytes 4-6/10", "bytes */10", ""] {
+            let headers: HTTPHeaders = field.isEmpty ? [:] : ["content-range": field]
+            #expect(error(206, headers, to: part) == .wrongRange("packs/x", field: field))
+        }
+        let packed: HTTPHeaders = ["content-range": "bytes 4-7/10", "content-encoding": "gzip"]
+        #expect(error(206, packed, to: part) == .encoded("packs/x", as: "gzip"))
+    }
+
+    @Test func `of 200 is refused where a part was asked for, whatever its length`() {
+        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
+        #expect(error(200, ["content-length": "10"], to: part) == .status("packs/x", code: 200))
+        #expect(error(200, ["content-length": "4"], to: part) == .status("packs/x", code: 200))
+    }
+
     @Test func `of 206 is refused where no part was asked for`() {
         #expect(error(206, ["content-range": "bytes 0-9/10"]) == .status("objects/x", code: 206))
     }

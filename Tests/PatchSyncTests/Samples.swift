@@ -87,8 +87,16 @@ enum SampleApp {
             "2",
             ["index.html": "<p>1</p>", "app/main.js": "main(2);"]
         )
+        /// With neighbours that come as a part of its pack.
+        private static let packed = SimulatedPatch.bundle(
+            "web",
+            "2",
+            Dictionary(uniqueKeysWithValues: (0..<9).map { ("app/\($0).js", "part(\($0));") })
+                .merging(["index.html": "<p>1</p>", "app/main.js": "main(2);"]) { $1 }
+        )
         static let first = [fix1, web1]
         static let second = [fix2, web2]
+        static let secondPacked = [fix2, packed]
         static let firstLabels = "fix-cart-total 1, web 1"
         static let secondLabels = "fix-cart-total 2, web 2"
     }

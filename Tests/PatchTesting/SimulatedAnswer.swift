@@ -36,6 +36,10 @@ struct SimulatedAnswer {
         case nil: break
         }
         if found == nil, fault == nil { throw .notFound(path) }
+        if let part = request.part {
+            guard found == nil || part.upperBound <= found?.count ?? 0 else { throw .status(path, code: 416) }
+            answer = Array(answer.dropFirst(part.lowerBound).prefix(part.count))
+        }
         let validator = found.flatMap(validator)
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
         if !isEndless, end == nil, answer.count > request.limit { throw .tooLarge(path, limit: request.limit) }
@@ -57,6 +61,7 @@ struct SimulatedAnswer {
             let chunk = isEndless ? [UInt8](repeating: 0x20, count: 65_536) : Array(rest.prefix(pieceSize))
             rest = rest.dropFirst(pieceSize)
             sent += chunk.count
+            if Task.isCancelled { throw .cancelled }
             guard sent <= limit else { throw .tooLarge(path, limit: limit) }
             try await take(.bytes(chunk))
         }

@@ -181,7 +181,7 @@ package final class SimulatedRepository: Fetcher, Sendable {
 
     /// The access log: every path that was asked for, in the order in which they came, and empties it.
     ///
-    /// `PATH from 700` where only the rest was asked for.
+    /// `PATH from 700` where only the rest was asked for, `PATH 700..<900` where a part was.
     package func takeRequests() -> [String] {
         state.withLockedValue { state in
             defer { state.requests = [] }
@@ -198,7 +198,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
     ) async throws(FetchError) {
         let path = request.path
         let (answer, onRequest) = state.withLockedValue { state in
-            state.requests.append(request.resume.map { "\(path) from \($0.offset)" } ?? path)
+            let range = request.resume.map { " from \($0.offset)" } ?? request.part.map { " \($0)" }
+            state.requests.append(path + (range ?? ""))
             let answer = SimulatedAnswer(
                 request: request,
                 found: request.question.map { question in

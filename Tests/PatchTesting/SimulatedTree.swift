@@ -149,7 +149,23 @@ package struct SimulatedTree: Sendable {
     }
 
     private mutating func storeTargets(_ targets: [TargetPath: [UInt8]]) {
-        for (path, bytes) in targets { files[URLLayout.target(path, sha256: SHA256Digest(of: bytes))] = bytes }
+        for (path, bytes) in targets {
+            files[URLLayout.target(path, sha256: SHA256Digest(of: bytes))] = bytes
+            if path.text.hasSuffix("/manifest.json"), let pack = fullPack(of: bytes) {
+                files[URLLayout.fullPack(of: SHA256Digest(of: bytes))] = pack
+            }
+        }
+    }
+
+    /// Nil for what is no manifest, and where an asset was not published.
+    private func fullPack(of manifest: [UInt8]) -> [UInt8]? {
+        guard let manifest = try? AssetManifest(manifest) else { return nil }
+        var pack: [UInt8] = []
+        for asset in manifest.assets {
+            guard let bytes = files[URLLayout.object(asset.fingerprint.sha256)] else { return nil }
+            pack += bytes
+        }
+        return pack
     }
 
     private func signed(_ envelope: Envelope, _ role: String, _ others: [SimulatedKey] = []) -> [UInt8] {

@@ -57,7 +57,7 @@ private struct Walk: CustomStringConvertible, Sendable {
     }
 
     private func kill(_ device: Device, at byte: Int, turn: Int, _ server: HostileServer) async throws {
-        try server.turn("hold:\(byte):\(turn)", for: "/objects/")
+        try server.turn("hold:\(byte):\(turn)", for: "/objects/|/packs/")
         let (_, outcome) = try await running(.patchsync, ["sync", "--store", device.store.string]) { sync in
             // With what came before, the rest may be less than the server lets through.
             _ = try await eventually("an answer that is held") {

@@ -1,0 +1,15 @@
+import PatchFormat
+
+/// The path of a pack: served like the published tree, and no file of it.
+struct PackPath: Equatable, Sendable {
+    let app: AppID
+    let manifest: SHA256Digest
+
+    /// Reads the decoded segments of a URL, `[APP, "packs", SHA256, "full.pack"]`.
+    init?(segments: [String]) {
+        guard segments.count == 4, let app = AppID(segments[0]), let manifest = SHA256Digest(hex: segments[2]),
+            URLLayout.fullPack(of: manifest).hasSameBytes(as: segments.dropFirst().joined(separator: "/"))
+        else { return nil }
+        (self.app, self.manifest) = (app, manifest)
+    }
+}

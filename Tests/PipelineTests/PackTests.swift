@@ -1,0 +1,73 @@
+import FoundationEssentials
+import SystemPackage
+import Testing
+
+/// Neighbours of a bundle that travel together.
+@Suite("A bundle's pack")
+struct PackTests {
+    @Test func `brings a first sync in a few requests, and is what curl and its manifest say`() async throws {
+        let yard = try await DownloadYard.ready()
+        try await World.with { world in
+            let log = world.path("access.log")
+            try await serving(yard.site(1), ["--access-log", log.string]) { url in
+                let device = try await world.newDevice(server: url)
+                try await device.sync().done()
+                try await device.switchAndConfirm()
+                #expect(try await device.runningRelease() == 1)
+                let lines = try await eventually("the log of the sync") {
+                    let lines = try read(log).split(separator: "\n").map(String.init)
+                    return lines.contains { $0.contains("/packs/") } ? lines : nil
+                }
+                let packs = lines.filter { $0.contains("/packs/") }
+                #expect(packs.allSatisfy { $0.contains("/full.pack\" 206 ") }, "\(packs)")
+                // The script, and what stands alone.
+                #expect(lines.count { $0.contains("/objects/") } < 8, "\(lines)")
+
+                let path = try #require(packs.first?.firstMatch(of: #/GET (\/[^ "]+)/#)?.1)
+                try await run(
+                    .system("curl"),
+                    ["-sS", "-f", "-o", world.path("pack").string, "\(url)\(path)"]
+                ).done()
+                let digest = try #require(path.split(separator: "/").dropLast().last)
+                let judged = try await run(
+                    .python,
+                    [
+                        "-c", Self.judge, yard.site(1).appending("tree").string, String(digest),
+                        world.path("pack").string,
+                    ]
+                ).done()
+                #expect(judged.output == "the same")
+            }
+        }
+    }
+
+    /// Joins the objects of a manifest.
+    private static let judge = """
+        import glob, json, sys
+        tree, digest, pack = sys.argv[1:]
+        manifest, = glob.glob(f'{tree}/*/targets/*/*/*/{digest}.manifest.json')
+        objects = glob.glob(f'{tree}/*/objects')[0]
+        rows = json.load(open(manifest))['assets']
+        data = b''.join(open(f"{objects}/{row['sha256'][:2]}/{row['sha256']}", 'rb').read() for row in rows)
+        print('the same' if data and data == open(pack, 'rb').read() else 'another', end='')
+        """
+
+    /// In each of these ways, for packs alone.
+    @Test(arguments: ["404", "500", "redirect", "truncated", "short", "longer", "oversized", "endless", "flipped"])
+    func `that a server has wrong costs time and nothing else`(mode: String) async throws {
+        let yard = try await DownloadYard.ready()
+        try await World.with { world in
+            try await world.withServer(of: yard.site(2)) { server in
+                let device = Device(store: world.path("device"))
+                try await copy(yard.settled(1), to: device.store)
+                try device.ask(server.url)
+                try server.turn(mode, for: "/packs/")
+                try await device.sync().done()
+                #expect(try await server.requests(from: 0).contains { $0.contains("/packs/") })
+                try await device.switchAndConfirm()
+                #expect(try await device.runningRelease() == 2)
+                try await device.expectWhole(2)
+            }
+        }
+    }
+}
