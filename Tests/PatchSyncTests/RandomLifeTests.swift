@@ -125,9 +125,21 @@ extension RandomLife {
         case .rolledBack:
             #expect(new == before.machine.rolledBack, comment)
             return
-        case .launched, .switched, .confirmed, .timerEnded, .wrongClock, .interrupted: break
+        case .launched, .switched: try expectWithdrawn(since: before.machine, comment)
+        case .confirmed, .timerEnded, .wrongClock, .interrupted: break
         }
         try expectProved(since: before.machine, new, by: event, comment)
+    }
+
+    /// What is taken back is nowhere that a device could go back to.
+    private func expectWithdrawn(since before: SelectionMachine, _ comment: Comment) throws {
+        let machine = try world.machine
+        guard case .pending(_, let next) = before.state, machine.state.running?.contents == next.contents else {
+            return
+        }
+        for selection in machine.earlier + [machine.embedded].compactMap(\.self) {
+            #expect(selection.patches.allSatisfy { next[$0.patchID] != nil }, comment)
+        }
     }
 
     /// What differs from the confirmed selection runs on trial alone; only a person goes back further.
@@ -178,7 +190,16 @@ extension RandomLife {
         let state = try world.device.device.state()
         let time = try #require(state.lastSync?.at)
         func place(_ patch: InstalledPatch) -> Int? { offers.firstIndex { $0.content == patch.content } }
-        func requirements(_ place: Int) -> [PatchID: [SHA256Digest]] { offers[place].patch.requires }
+        // Down, or away, only when the old version is withdrawn, or one that it requires.
+        func isLost(_ old: InstalledPatch, _ seen: Set<PatchID>) -> Bool {
+            guard let place = place(old) else { return true }
+            return offers[place].patch.requires.contains { id, digests in
+                guard let had = before?[id], digests.contains(had.fingerprint.sha256), !seen.contains(id),
+                    next[id].map({ digests.contains($0.fingerprint.sha256) }) != true
+                else { return false }
+                return isLost(had, seen.union([old.patchID]))
+            }
+        }
         for patch in next.patches where before?[patch.patchID]?.content != patch.content {
             #expect(state.machine.blocks.standing(of: patch.content, at: time) == .free, comment)
             let newPlace = try #require(place(patch), "\(patch.label) is not listed; \(comment)")
@@ -193,19 +214,25 @@ extension RandomLife {
             let cohort = Cohort(salt: offer.salt, deviceID: SimulatedDevice.id).number
             #expect(min(offer.rules.rollout, row?.rollout ?? 10_000) > cohort, comment)
             if row?.headcount != nil { #expect(given.withLockedValue { $0.contains(patch.content) }, comment) }
-            // Down only when the old version is withdrawn, or what that requires.
             if let old = before?[patch.patchID], let oldPlace = place(old) {
-                let lost = requirements(oldPlace).contains { id, digests in
-                    before?[id].map { digests.contains($0.fingerprint.sha256) } == true
-                        && next[id].map { digests.contains($0.fingerprint.sha256) } != true
-                }
-                #expect(newPlace < oldPlace || lost, "\(old.label) to \(patch.label); \(comment)")
+                #expect(newPlace < oldPlace || isLost(old, []), "\(old.label) to \(patch.label); \(comment)")
             }
         }
         for old in before?.patches ?? [] where next[old.patchID] == nil {
-            let isListed = place(old).map { requirements($0).isEmpty } ?? false
-            #expect(!isListed && old.channel == nil, "\(old.label) was taken away; \(comment)")
+            #expect(isLost(old, []) && old.channel == nil, "\(old.label) was taken away; \(comment)")
+            let heldBack = offers.first { offer in
+                old.kind == .bundle && offer.content.patchID == old.patchID && isFree(offer, state)
+            }
+            #expect(heldBack == nil, "\(old.label) was taken away for a dial's sake; \(comment)")
         }
+    }
+
+    /// Whether release keys let this device have it, and nothing has become of it here.
+    private func isFree(_ offer: Offer, _ state: DeviceState) -> Bool {
+        let cohort = Cohort(salt: offer.patch.salt, deviceID: SimulatedDevice.id).number
+        return offer.patch.requires.isEmpty && offer.patch.rules.rollout > cohort
+            && offer.patch.rules.condition != "region==us" && native.fits(offer.patch.compatibility)
+            && state.machine.blocks.blocks[offer.content] == nil
     }
 
     /// A sync that came to its end leaves what is said now, or what was good before.
