@@ -22,6 +22,7 @@ extension DiskFiles {
         }
         extendLifetime(directory)
         var found: [FileIdentity?] = []
+        found.reserveCapacity(paths.count)
         for number in 0..<parts { found += try results.withLockedValue { $0[number] ?? .success([]) }.get() }
         return found
     }

@@ -11,6 +11,10 @@ package struct DiskFiles: FileOperations {
         try DiskReader(path, limit: limit)
     }
 
+    package func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
+        try DiskReader(path, limit: limit).all()
+    }
+
     package func status(of path: FilePath) throws(FileError) -> FileStatus? {
         do {
             return FileStatus(try path.stat(followTargetSymlink: false))

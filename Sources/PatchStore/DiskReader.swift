@@ -8,6 +8,8 @@ final class DiskReader: FileReader {
     private let path: FilePath
     private let limit: Int
     private let chunkBytes: Int
+    /// When it was opened.
+    private let size: Int
     private var total = 0
 
     init(_ path: FilePath, limit: Int) throws(FileError) {
@@ -19,7 +21,7 @@ final class DiskReader: FileReader {
         self.path = path
         self.limit = limit
         // One more than the file has: a short read says that it is over.
-        chunkBytes = min(size + 1, Self.chunkBytes)
+        (self.size, chunkBytes) = (size, min(size + 1, Self.chunkBytes))
     }
 
     func next() throws(FileError) -> [UInt8]? {
@@ -27,5 +29,15 @@ final class DiskReader: FileReader {
         total += chunk.count
         guard total <= limit else { throw .tooLarge(path, limit: limit) }
         return chunk.isEmpty ? nil : chunk
+    }
+
+    /// All of it in memory of its size: pieces would be copied into ever larger arrays.
+    func all() throws(FileError) -> [UInt8] {
+        var bytes = try DiskFiles.read(file, upTo: size + 1, path)
+        while !bytes.isEmpty, bytes.count <= limit, case let more = try DiskFiles.read(file, upTo: chunkBytes, path),
+            !more.isEmpty
+        { bytes += more }
+        guard bytes.count <= limit else { throw .tooLarge(path, limit: limit) }
+        return bytes
     }
 }

@@ -13,6 +13,11 @@ package protocol FileOperations: Sendable {
     /// - Throws: `tooLarge` when there are more than `limit` bytes, `notRegular` for all but a regular file.
     func open(_ path: FilePath, limit: Int) throws(FileError) -> any FileReader
 
+    /// The bytes of a regular file of at most `limit` bytes.
+    ///
+    /// - Throws: as ``open(_:limit:)`` and its reader.
+    func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8]
+
     /// What stands at `path` itself (lstat); nil when there is nothing.
     func status(of path: FilePath) throws(FileError) -> FileStatus?
 
@@ -129,7 +134,6 @@ extension FileOperations {
         while let chunk = try reader.next() { try body(chunk) }
     }
 
-    /// The bytes of a regular file of at most `limit` bytes.
     package func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         try readChunks(path, limit: limit) { bytes += $0 }

@@ -10,10 +10,10 @@ extension DeviceStore {
     /// Nil when it is missing, or anything about it is wrong.
     package func index(of manifest: SHA256Digest) -> BundleIndex? {
         guard
-            let file = try? files.read(indexes.at(manifest.hex), limit: Limits.bundleIndex),
-            let digest = SHA256Digest(bytes: file.suffix(SHA256.byteCount))
+            var bytes = try? files.read(indexes.at(manifest.hex), limit: Limits.bundleIndex),
+            let digest = SHA256Digest(bytes: bytes.suffix(SHA256.byteCount))
         else { return nil }
-        let bytes = Array(file.dropLast(SHA256.byteCount))
+        bytes.removeLast(SHA256.byteCount)
         guard SHA256Digest(of: bytes) == digest else { return nil }
         return BundleIndex(bytes, of: manifest)
     }

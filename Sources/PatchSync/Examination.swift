@@ -105,15 +105,19 @@ package struct Examination {
         let digest = patch.fingerprint.sha256
         guard let index = store.index(of: digest) else { return false }
         indexed.insert(digest)
-        let paths = (0..<index.count).map(index.path)
         guard let place = try? store.place(of: digest), let manifest = try? store.files.status(of: place.path),
             manifest.kind == .file, recorded(digest, at: place) == manifest.identity,
-            let found = try? store.files.identities(of: paths, below: store.bundle(digest)),
             // Nobody else reads it any more, so what its medium does to it would not be seen.
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
         else { return false }
-        return found.indices.allSatisfy { row in
-            index.sha256(of: row).map { isRecorded(found[row], $0) } ?? false
+        return stride(from: 0, to: index.count, by: FileIdentity.batch).allSatisfy { first in
+            let rows = first..<min(first + FileIdentity.batch, index.count)
+            guard let found = try? store.files.identities(of: rows.map(index.path), below: store.bundle(digest)) else {
+                return false
+            }
+            return rows.allSatisfy { row in
+                index.sha256(of: row).map { isRecorded(found[row - first], $0) } ?? false
+            }
         }
     }
 

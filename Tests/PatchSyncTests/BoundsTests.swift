@@ -117,8 +117,7 @@ struct BoundsTests {
     }
 
     @Test func `is five objects at once, which leaves one connection for a newer list`() async throws {
-        let files = Dictionary(uniqueKeysWithValues: (1...12).map { ("\($0).js", "file(\($0));") })
-        let world = try World([.bundle("web", "1", files.merging(["index.html": "one"]) { $1 })])
+        let world = try World((1...12).map { .script("script-\($0)", "1", "script(\($0));") })
         let crowd = Crowd(of: Download.connections - 1)
         world.repository.onRequest { path in
             if path.hasPrefix("objects/") { await crowd.join() }
