@@ -230,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "TransferTests",
             dependencies: [
-                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, nioCore, nioPosix, nioSSL,
+                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency, nioCore,
+                nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
         ),

@@ -21,7 +21,7 @@ package struct Device: Sendable {
         var store = store
         // One that cannot be read ships nothing, and a sync heals what is missing then.
         if let path = configuration.embedded, let folder = try? EmbeddedFolder(path, files: store.files) {
-            store.embedded = EmbeddedFiles(folder, files: store.files)
+            store.embedded = EmbeddedFiles(folder, in: store)
         } else {
             store.embedded = nil
         }

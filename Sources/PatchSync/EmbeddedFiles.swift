@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
@@ -16,8 +17,13 @@ package struct EmbeddedFiles: Sendable {
         self.paths = paths
     }
 
-    init(_ embedded: EmbeddedFolder, files: any FileOperations) {
-        self.init(folder: embedded.path, paths: embedded.paths(files: files))
+    /// - Parameter store: where a damaged manifest was healed; without it the assets that it names would be lost too.
+    init(_ embedded: EmbeddedFolder, in store: DeviceStore) {
+        let paths = embedded.paths(files: store.files) { digest in
+            let bytes = try? store.files.read(store.objects.path(of: digest), limit: Limits.manifest)
+            return bytes.flatMap { SHA256Digest(of: $0) == digest ? $0 : nil }
+        }
+        self.init(folder: embedded.path, paths: paths)
     }
 
     package func file(_ digest: SHA256Digest) -> FilePath? {

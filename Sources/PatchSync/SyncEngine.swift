@@ -146,7 +146,8 @@ package struct SyncEngine: Sendable {
                 continue
             }
             if outcome.isComplete(for: plan) {
-                traffic.add(outcome)
+                defer { traffic.add(outcome) }
+                try await mendKept(beside: plan, list: offer.list, state: machine.state, &outcome)
                 return (plan, outcome)
             }
             var download = Download(engine: self, plan: plan, list: offer.list, outcome: outcome)

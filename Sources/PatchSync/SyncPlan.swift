@@ -22,7 +22,7 @@ package struct SyncPlan: Sendable {
     package let decisions: [Decision]
     /// What the server answered and is not followed.
     package let ignoredAnswers: [IgnoredAnswer]
-    package let wanted: [Wanted]
+    package private(set) var wanted: [Wanted]
     /// From when on the selection to be may run.
     package let activates: ActivationTime
     /// A trial runs, so nothing new is wanted before it ends.
@@ -102,6 +102,13 @@ package struct SyncPlan: Sendable {
             user: asksForChoices ? user : nil,
             places: Array(places.prefix(Limits.placesInQuestion))
         )
+    }
+
+    /// The same for these alone, of which nothing is new.
+    func mending(_ patches: [InstalledPatch]) -> SyncPlan {
+        var plan = self
+        plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
+        return plan
     }
 
     private static func choice(

@@ -29,8 +29,13 @@ package struct EmbeddedFolder: Sendable {
 
     /// Where each digest lies below the folder, by its manifests.
     ///
-    /// A manifest that is not there as ``document`` names it adds none of its assets.
-    package func paths(files: any FileOperations) -> [SHA256Digest: String] {
+    /// A manifest that is not there as ``document`` names it, and that nobody else has, adds none of its assets.
+    ///
+    /// - Parameter healed: the bytes of such a manifest, by their digest, from elsewhere.
+    package func paths(
+        files: any FileOperations,
+        healed: (SHA256Digest) -> [UInt8]? = { _ in nil }
+    ) -> [SHA256Digest: String] {
         var paths: [SHA256Digest: String] = [:]
         for patch in document.patches {
             let (id, digest) = (patch.entry.patchID, patch.entry.fingerprint.sha256)
@@ -40,9 +45,9 @@ package struct EmbeddedFolder: Sendable {
                 paths[digest] = EmbeddedLayout.manifest(id)
                 if let column = patch.column { paths[column] = EmbeddedLayout.signatureColumn(id) }
                 let name = EmbeddedLayout.manifest(id)
-                guard let bytes = try? Self.read(name, limit: patch.entry.fingerprint.size, in: path, files),
-                    SHA256Digest(of: bytes) == digest, let manifest = try? AssetManifest(bytes, named: name)
-                else { continue }
+                let own = try? Self.read(name, limit: patch.entry.fingerprint.size, in: path, files)
+                let bytes = own.flatMap { SHA256Digest(of: $0) == digest ? $0 : nil } ?? healed(digest)
+                guard let bytes, let manifest = try? AssetManifest(bytes, named: name) else { continue }
                 for asset in manifest.assets where paths[asset.fingerprint.sha256] == nil {
                     paths[asset.fingerprint.sha256] = EmbeddedLayout.asset(asset.path, of: id)
                 }

@@ -216,6 +216,17 @@ struct EmbeddedTests {
         #expect(try await device.sync().filesReceived == 0)
     }
 
+    @Test func `uses the rest of a bundle also after a restart, once its manifest was healed`() async throws {
+        let world = try EmbeddedWorld()
+        try world.disk.remove(EmbeddedWorld.folder.pushing("manifests/web.json"))
+        #expect(try await world.device.sync().healed.map(\.description) == ["web 1.0.0"])
+        let fetched = world.repository.takeRequests().filter { $0.hasPrefix("objects/") }
+        #expect(fetched == [], "of the assets all lie there")
+        let device = try world.device.reopened(on: world.disk)
+        try expectNoFaults(device)
+        #expect(try device.store.objects.all().count == 1)
+    }
+
     @Test func `stands in for a damaged object of a later bundle, and steps in for its link`() async throws {
         let world = try EmbeddedWorld()
         // Damaged when the bundle was made, so that it got a link of its own; the app was installed again since.
@@ -233,7 +244,7 @@ struct EmbeddedTests {
         try world.disk.overwrite(world.device.store.objects.path(of: digest), with: [1, 2, 3])
         let report = try await world.device.sync()
         #expect(report.filesReceived == 0)
-        #expect(report.healed.map(\.description) == ["web 2.0.0"])
+        #expect(report.healed.map(\.description) == ["web 2.0.0", "web 1.0.0"], "both had a link to it")
         try world.expectWhole(second)
         try world.expectUntouched()
     }
@@ -253,8 +264,8 @@ struct EmbeddedTests {
         let asset = EntryFault(entry: "web 2 index.html", rule: .signature)
         #expect(report.failures.map(\.error) == (isSigned ? [] : [.trust(.entry(asset))]))
         #expect(report.staging == (isSigned ? .staged : .unchanged))
-        // The version that runs lies in no folder any more: only where it stays is it fetched.
-        #expect((report.filesReceived == 0) == isSigned)
+        // The version that runs lies in no folder any more.
+        #expect(world.repository.takeRequests().filter { $0.hasPrefix("objects/") } == [object("<p>1</p>")])
         try await world.device.launchAndConfirm()
         #expect(try world.running == (isSigned ? "web 2" : "web 1"))
     }

@@ -56,6 +56,57 @@ struct HealingTests {
         try world.expectWhole("banner 1, fix-cart-total 1, web 1.0.0")
     }
 
+    @Test func `is healed also where a newer version is to take its place`() async throws {
+        let world = try await World.running()
+        let gone = SHA256Digest(of: Array("console.log(1);".utf8))
+        try world.disk.overwrite(world.store.objects.path(of: gone), with: [1])
+        world.repository.publish([SampleApp.fix2, SampleApp.banner1, SampleApp.web2])
+        let report = try await world.device.sync()
+        #expect(report.staging == .staged && report.isComplete)
+        #expect(report.healed.map(\.description) == ["web 1.0.0"])
+        try world.expectWhole(first)
+    }
+
+    @Test func `is healed also where it is withdrawn, for it runs until the next launch`() async throws {
+        let world = try await World.running()
+        try world.disk.remove(try Part.asset.path(in: world))
+        world.repository.withdraw("web")
+        #expect(try await world.device.sync().healed.map(\.description) == ["web 1.0.0"])
+        try world.expectWhole(first)
+    }
+
+    @Test func `is healed in every selection that shares the file, so that a roll back needs no network`() async throws
+    {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        guard case .tryOut(let trial, let token) = try await world.device.device.launch() else {
+            Issue.record("the second release should be on trial")
+            return
+        }
+        let shared = SHA256Digest(of: Array("<p>one</p>".utf8))
+        let web = try #require(trial[name("web")])
+        try world.disk.overwrite(world.store.bundle(web.fingerprint.sha256).appending("index.html"), with: [1])
+        let report = try await world.device.sync()
+        #expect(Set(report.healed.map(\.description)) == ["web 1.0.0", "web 2.0.0"])
+        #expect(world.repository.takeRequests().count { $0 == URLLayout.object(shared) } == 1)
+        _ = try await world.device.device.timerEnded(token)
+        try world.expectWhole(first)
+    }
+
+    @Test func `that cannot be healed holds up no newer version`() async throws {
+        let world = try await World.running()
+        let gone = SHA256Digest(of: Array("console.log(1);".utf8))
+        try world.disk.remove(try Part.asset.path(in: world))
+        try world.disk.remove(world.store.objects.path(of: gone))
+        world.repository.publish(SampleApp.second)
+        world.repository.fail(URLLayout.object(gone), with: .connection)
+        let report = try await world.device.sync()
+        #expect(report.staging == .staged)
+        try await world.device.launchAndConfirm()
+        #expect(try world.machine.state.running?.labels == "banner 1, fix-cart-total 2, web 2.0.0")
+    }
+
     enum Part: CaseIterable {
         case script, asset, manifest
 

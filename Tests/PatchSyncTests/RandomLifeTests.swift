@@ -7,25 +7,29 @@ import Testing
 
 @testable import PatchSync
 
-/// A whole device under random lists, dials, pauses, head-counts, answers, parameters, channels, attacks, syncs, launches,
-/// confirmations, roll backs, power cuts and clocks, and what must hold after each of them.
+/// A whole device, and what must hold after each event of its life.
+///
+/// Random lists of scripts and bundles, dials, pauses, head-counts, answers, parameters, channels, attacks, syncs, launches,
+/// confirmations, roll backs, damaged files, builds of the app, power cuts and clocks. The app of every other life ships a version.
 @Suite("A device under random events")
 struct RandomLifeTests {
-    @Test(arguments: [11, 12] as [UInt64])
+    @Test(arguments: [14, 15, 29] as [UInt64])
     func `keeps its promises`(seed: UInt64) async throws {
         var life = try await RandomLife(seed: seed)
         for number in 1...120 {
             let before = try Before(life)
             let event = try await life.step()
             let comment: Comment = "seed \(seed), step \(number): \(event)"
-            try life.expectWhole(comment)
+            if event.touchesDevice { try life.expectWhole(comment) }
             try life.expectNoLoss(since: before, by: event, comment)
+            try life.expectNoOlderList(since: before, by: event, comment)
             try life.expectOwnParameters(since: before, by: event, comment)
         }
         try expectNoFaults(life.world.device)
         #expect(life.questions.withLockedValue(\.self) > 1)
         for (what, least) in [
-            ("synced", 20), ("staged", 8), ("confirmed", 3), ("stopped", 1), ("followed", 1),
+            ("synced", 20), ("staged", 8), ("bundle staged", 4), ("confirmed", 3), ("stopped", 1), ("followed", 1),
+            ("damaged", 2),
         ] {
             #expect(life.shown[what, default: 0] >= least, "seed \(seed) shows little: \(life.shown)")
         }
@@ -36,9 +40,11 @@ struct RandomLifeTests {
         let machine: SelectionMachine
         let channel: ChannelName
         let parameters: [ChannelName: [UInt8]]
+        let lists: [ChannelName: Int]
 
         init(_ life: RandomLife) throws {
             machine = try life.world.machine
+            lists = try life.lists
             channel = life.channel
             parameters = try life.storedParameters
         }
@@ -56,15 +62,41 @@ extension RandomLife {
         }
     }
 
+    /// The role's version of the last list that each channel was synced with.
+    fileprivate var lists: [ChannelName: Int] {
+        get throws {
+            var lists: [ChannelName: Int] = [:]
+            for channel in Self.channels { lists[channel] = try world.store.state(of: channel).lastSync?.roleVersion }
+            return lists
+        }
+    }
+
     /// Every selection that is kept, in every channel, is there byte for byte, and was signed once.
     fileprivate func expectWhole(_ comment: Comment) throws {
-        var examination = Examination(store: world.store, records: VerifiedRecords(), shipped: VerifiedRecords())
-        for channel in try world.store.channels() {
-            for selection in try world.store.state(of: channel).machine.kept {
+        let store = world.device.device.store
+        var examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        for channel in try store.channels() {
+            for selection in try store.state(of: channel).machine.kept {
                 #expect(selection.contents.isSubset(of: listed), comment)
-                for patch in selection.patches { #expect(try examination.faults(of: patch) == [], comment) }
+                let faults = try selection.patches.flatMap { patch in
+                    try examination.faults(of: patch).map { "\(channel), \($0.file): \($0.wrong)" }
+                }
+                // What comes after it follows from it.
+                try #require(faults == [], comment)
             }
         }
+    }
+
+    /// An older list never takes the place of a newer one.
+    fileprivate func expectNoOlderList(
+        since before: RandomLifeTests.Before,
+        by event: Event,
+        _ comment: Comment
+    ) throws {
+        // What is known of lists, though not of their roles, begins anew with what an app ships.
+        guard event != .updated else { return }
+        let lists = try lists
+        for (channel, version) in before.lists { #expect(lists[channel, default: 0] >= version, comment) }
     }
 
     /// What proved itself is lost by withdrawal alone, and what runs is that, or a trial, or what was there before.
@@ -80,73 +112,127 @@ extension RandomLife {
         }
         if let good = old.good, new.good == nil { #expect(withdrawn(good), comment) }
         if let good = old.good, new.running == nil { #expect(withdrawn(good), comment) }
-        guard event != .followed else { return }
-        // A sync and what the release side does change nothing of what runs.
         switch event {
-        case .published, .turned, .told, .attacked, .synced, .powerCut, .unblocked, .nothing, .passed:
+        case .followed: return
+        // A sync and what the release side does change nothing of what runs.
+        case .published, .turned, .told, .attacked, .synced, .powerCut, .unblocked, .nothing, .passed, .damaged:
             #expect(new.running?.contents == old.running?.contents, comment)
-        case .launched, .switched, .confirmed, .timerEnded, .rolledBack, .followed, .wrongClock, .interrupted:
-            break
+        case .updated:
+            let machine = try world.machine
+            let expected = Self.isEmbedded(seed) ? machine.embedded : old.good ?? old.running
+            #expect(machine.blocks == TrialBlocks() && new.running?.contents == expected?.contents, comment)
+            return
+        case .rolledBack:
+            #expect(new == before.machine.rolledBack, comment)
+            return
+        case .launched, .switched: try expectWithdrawn(since: before.machine, comment)
+        case .confirmed, .timerEnded, .wrongClock, .interrupted: break
         }
-        // What differs from the confirmed selection runs on trial alone; only a person goes back further.
-        if case .settled(let selection) = new, event != .rolledBack {
+        try expectProved(since: before.machine, new, by: event, comment)
+    }
+
+    /// What is taken back is nowhere that a device could go back to.
+    private func expectWithdrawn(since before: SelectionMachine, _ comment: Comment) throws {
+        let machine = try world.machine
+        guard case .pending(_, let next) = before.state, machine.state.running?.contents == next.contents else {
+            return
+        }
+        for selection in machine.earlier + [machine.embedded].compactMap(\.self) {
+            #expect(selection.patches.allSatisfy { next[$0.patchID] != nil }, comment)
+        }
+    }
+
+    /// What differs from the confirmed selection runs on trial alone; only a person goes back further.
+    private func expectProved(
+        since before: SelectionMachine,
+        _ new: SelectionState,
+        by event: Event,
+        _ comment: Comment
+    ) throws {
+        let old = before.state
+        if case .settled(let selection) = new {
             switch old {
             case .settled(let good): #expect(selection.contents.isSubset(of: good.contents), comment)
             case .pending(let good, let next):
                 let isRest = selection.contents.isSubset(of: next.contents) || event != .launched && event != .switched
                 #expect(selection.contents.isSubset(of: good?.contents ?? []) && isRest, comment)
             case .trying(let good, let trial, _):
-                let expected = event == .confirmed ? trial.contents : good?.contents
-                #expect(selection.contents == expected, comment)
+                let expected = event == .confirmed ? trial : good ?? before.embedded
+                #expect(selection.contents == expected?.contents, comment)
             case .empty: Issue.record("nothing was there to settle on; \(comment)")
             }
         }
-        guard case .trying(_, let trial, _) = new, trial.contents != old.running?.contents else { return }
+        if case .wrongClock = event { return }
+        guard case .trying(let good, let trial, _) = new, trial.contents != old.running?.contents else { return }
         guard case .pending(_, let next) = old else {
-            if case .wrongClock = event { return }
             Issue.record("a trial of what did not wait; \(comment)")
             return
         }
-        if case .wrongClock = event { return }
         #expect(trial.contents == next.contents, comment)
+        for content in trial.contents.subtracting(good?.contents ?? []) {
+            #expect(before.blocks.standing(of: content, at: world.clock.now()) == .free, comment)
+        }
     }
 
-    /// Of what was staged, everything new is listed, free, above what was there, and what rules, dial and places allow.
-    func expectAllowed(_ next: Selection, over before: Selection?) throws {
+    /// Of what was staged, everything new is listed, free, above what was there, made for this native part, and what rules, dial
+    /// and places allow.
+    ///
+    /// - Parameter isFresh: whether the dial is the one that the server says last.
+    func expectAllowed(
+        _ next: Selection,
+        over before: Selection?,
+        by report: SyncReport,
+        isFresh: Bool
+    ) throws {
         let comment: Comment = "seed \(seed), sync \(shown["synced"] ?? 0) of \(channel)"
         let said = said[channel] ?? Said()
+        let offers = try #require(said.offers[report.roleVersion], comment)
         let state = try world.device.device.state()
         let time = try #require(state.lastSync?.at)
-        func place(_ patch: InstalledPatch) -> Int? {
-            said.offers.firstIndex { offer in
-                offer.id == patch.patchID && offer.sha256 == patch.fingerprint.sha256
+        func place(_ patch: InstalledPatch) -> Int? { offers.firstIndex { $0.content == patch.content } }
+        // Down, or away, only when the old version is withdrawn, or one that it requires.
+        func isLost(_ old: InstalledPatch, _ seen: Set<PatchID>) -> Bool {
+            guard let place = place(old) else { return true }
+            return offers[place].patch.requires.contains { id, digests in
+                guard let had = before?[id], digests.contains(had.fingerprint.sha256), !seen.contains(id),
+                    next[id].map({ digests.contains($0.fingerprint.sha256) }) != true
+                else { return false }
+                return isLost(had, seen.union([old.patchID]))
             }
         }
         for patch in next.patches where before?[patch.patchID]?.content != patch.content {
             #expect(state.machine.blocks.standing(of: patch.content, at: time) == .free, comment)
-            let entry = try #require(place(patch).map { said.offers[$0] }, "\(patch.label) is not listed")
-            for (id, digests) in entry.requires {
+            let newPlace = try #require(place(patch), "\(patch.label) is not listed; \(comment)")
+            let offer = offers[newPlace].patch
+            for (id, digests) in offer.requires {
                 #expect(next[id].map { digests.contains($0.fingerprint.sha256) } == true, comment)
             }
-            #expect(entry.rules.condition != "region==us", comment)
-            let row = said.rows[patch.content]
-            #expect(row?.paused != true, "\(patch.label) is paused")
-            let cohort = Cohort(salt: entry.salt, deviceID: SimulatedDevice.id).number
-            #expect(min(entry.rules.rollout, row?.rollout ?? 10_000) > cohort, comment)
+            #expect(offer.rules.condition != "region==us", comment)
+            #expect(patch.kind == .script || native.fits(offer.compatibility), "\(patch.label); \(comment)")
+            let row = isFresh ? said.rows[patch.content] : nil
+            #expect(row?.paused != true, "\(patch.label) is paused; \(comment)")
+            let cohort = Cohort(salt: offer.salt, deviceID: SimulatedDevice.id).number
+            #expect(min(offer.rules.rollout, row?.rollout ?? 10_000) > cohort, comment)
             if row?.headcount != nil { #expect(given.withLockedValue { $0.contains(patch.content) }, comment) }
-            // Down only when the old version is withdrawn, or what that requires.
-            if let old = before?[patch.patchID], let oldPlace = place(old), let newPlace = place(patch) {
-                let lost = said.offers[oldPlace].requires.contains { id, digests in
-                    before?[id].map { digests.contains($0.fingerprint.sha256) } == true
-                        && next[id].map { digests.contains($0.fingerprint.sha256) } != true
-                }
-                #expect(newPlace < oldPlace || lost, comment)
+            if let old = before?[patch.patchID], let oldPlace = place(old) {
+                #expect(newPlace < oldPlace || isLost(old, []), "\(old.label) to \(patch.label); \(comment)")
             }
         }
         for old in before?.patches ?? [] where next[old.patchID] == nil {
-            let isListed = place(old).map { said.offers[$0].requires.isEmpty } ?? false
-            #expect(!isListed && old.channel == nil, "\(old.label) was taken away; \(comment)")
+            #expect(isLost(old, []) && old.channel == nil, "\(old.label) was taken away; \(comment)")
+            let heldBack = offers.first { offer in
+                old.kind == .bundle && offer.content.patchID == old.patchID && isFree(offer, state)
+            }
+            #expect(heldBack == nil, "\(old.label) was taken away for a dial's sake; \(comment)")
         }
+    }
+
+    /// Whether release keys let this device have it, and nothing has become of it here.
+    private func isFree(_ offer: Offer, _ state: DeviceState) -> Bool {
+        let cohort = Cohort(salt: offer.patch.salt, deviceID: SimulatedDevice.id).number
+        return offer.patch.requires.isEmpty && offer.patch.rules.rollout > cohort
+            && offer.patch.rules.condition != "region==us" && native.fits(offer.patch.compatibility)
+            && state.machine.blocks.blocks[offer.content] == nil
     }
 
     /// A sync that came to its end leaves what is said now, or what was good before.
@@ -166,7 +252,7 @@ extension RandomLife {
         _ comment: Comment
     ) throws {
         let stored = try storedParameters
-        for channel in Self.channels where stored[channel] != before.parameters[channel] {
+        for channel in Self.channels where stored[channel] != before.parameters[channel] && event != .updated {
             #expect(event.hasSynced && channel == self.channel, comment)
         }
         for (channel, bytes) in stored {
@@ -176,9 +262,15 @@ extension RandomLife {
     }
 }
 
-extension SimulatedPatch {
-    /// Of a script.
-    fileprivate var sha256: SHA256Digest? {
-        if case .script(let bytes) = content { SHA256Digest(of: bytes) } else { nil }
+extension SelectionMachine {
+    /// What a person's roll back leaves.
+    fileprivate var rolledBack: SelectionState {
+        switch state {
+        case .empty, .pending(nil, _): return state
+        case .trying(let good, _, _): return .resting(good ?? embedded)
+        case .settled(let present), .pending(let present?, _):
+            guard let target = previous ?? embedded, target.contents != present.contents else { return state }
+            return .settled(target)
+        }
     }
 }

@@ -16,13 +16,16 @@ struct World {
     var device: SimulatedDevice
     private let events = NIOLockedValueBox<[SyncEvent]>([])
 
-    /// - Parameter patches: what the channel offers at first.
-    init(_ patches: [SimulatedPatch] = SampleApp.first) throws {
+    /// - Parameters:
+    ///   - patches: what the channel offers at first.
+    ///   - embedded: where the app ships them; nil for one that ships nothing.
+    init(_ patches: [SimulatedPatch] = SampleApp.first, embedded: FilePath? = nil) throws {
         clock = ManualClock()
         repository = SimulatedRepository(clock: clock)
         repository.publish(patches)
         disk = FaultyFiles()
-        device = try SimulatedDevice(of: repository, clock: clock, on: disk)
+        if let embedded { try SimulatedEmbedded(of: repository).install(at: embedded, on: disk) }
+        device = try SimulatedDevice(of: repository, clock: clock, on: disk, embedded: embedded)
         device.report = { [events] event in events.withLockedValue { $0.append(event) } }
     }
 

@@ -50,6 +50,8 @@ package struct SimulatedPatch: Sendable {
     package var requires: [PatchID: [SHA256Digest]] = [:]
     /// Of a bundle's manifest.
     package var compatibility: [String: String] = [:]
+    /// When a bundle's manifest was made; nil for when it is published.
+    package var created: UTCTime?
     package var signedAs = Identity()
     /// Of the assets; the entry's is `signedAs`.
     package var assetsSignedAs = Identity()
@@ -83,6 +85,31 @@ package struct SimulatedPatch: Sendable {
         SimulatedPatch(id: simulated(id), version: simulated(version), content: .bundle(rows), rules: rules)
     }
 
+    /// What its entry names: the text of a script, or of a bundle the manifest as it is published at `time`.
+    package func named(in app: AppID, at time: UTCTime) -> [UInt8] {
+        switch content {
+        case .script(let bytes): bytes
+        case .bundle(let files): manifest(of: files, in: app, at: created ?? time).fileBytes
+        }
+    }
+
+    /// Written by hand, because an `AssetManifest` cannot hold what a hostile one does.
+    private func manifest(of files: [File], in app: AppID, at time: UTCTime) -> JSON {
+        let rows = files.map { file in
+            let members: [(String, JSON?)] = [
+                ("path", .text(file.path)), ("url", .text(file.url)), ("type", .text("asset")),
+                ("cacheable", .bool(false)),
+            ]
+            return JSON.fields(members + Fingerprint(of: file.bytes).members)
+        }
+        return .fields([
+            ("format", .text(AssetManifest.format)), ("app", .text(app.text)), ("patchId", .text(id.text)),
+            ("version", .text(version.text)), ("created", .text(time.description)),
+            ("compatibility", .fields(compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
+            ("index", .text("index.html")), ("assets", .array(rows)),
+        ])
+    }
+
     /// The same with one thing changed.
     package func with(_ change: (inout SimulatedPatch) -> Void) -> SimulatedPatch {
         var copy = self
@@ -114,41 +141,21 @@ struct SimulatedDocuments {
     }
 
     private mutating func add(_ patch: SimulatedPatch, at time: UTCTime) {
+        let named = patch.named(in: app, at: time)
         switch patch.content {
-        case .script(let bytes):
-            objects[SHA256Digest(of: bytes)] = bytes
-            addEntry(patch, .script, Fingerprint(of: bytes))
+        case .script:
+            objects[SHA256Digest(of: named)] = named
+            addEntry(patch, .script, Fingerprint(of: named))
         case .bundle(let files):
             for file in files { objects[SHA256Digest(of: file.bytes)] = file.bytes }
-            let manifest = manifest(of: patch, files, at: time).fileBytes
-            targets[.manifest(channel: channel, patchID: patch.id, version: patch.version)] = manifest
+            targets[.manifest(channel: channel, patchID: patch.id, version: patch.version)] = named
             targets[.signatureColumn(channel: channel, patchID: patch.id, version: patch.version)] =
                 SignatureColumn(
                     keyID: patch.key.entryKeyID,
                     signatures: files.map { patch.key.signature(over: statement(of: $0, in: patch)) }
                 ).bytes
-            addEntry(patch, .bundle, Fingerprint(of: manifest))
+            addEntry(patch, .bundle, Fingerprint(of: named))
         }
-    }
-
-    /// Written by hand, because an `AssetManifest` cannot hold what a hostile one does.
-    private func manifest(of patch: SimulatedPatch, _ files: [SimulatedPatch.File], at time: UTCTime) -> JSON {
-        let rows = files.map { file in
-            let members: [(String, JSON?)] = [
-                ("path", .text(file.path)), ("url", .text(file.url)), ("type", .text("asset")),
-                ("cacheable", .bool(false)),
-            ]
-            return JSON.fields(members + Fingerprint(of: file.bytes).members)
-        }
-        return .fields([
-            ("format", .text(AssetManifest.format)), ("app", .text(app.text)), ("patchId", .text(patch.id.text)),
-            ("version", .text(patch.version.text)), ("created", .text(time.description)),
-            (
-                "compatibility",
-                .fields(patch.compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })
-            ),
-            ("index", .text("index.html")), ("assets", .array(rows)),
-        ])
     }
 
     private func statement(of file: SimulatedPatch.File, in patch: SimulatedPatch) -> [UInt8] {

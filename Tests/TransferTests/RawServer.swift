@@ -7,6 +7,8 @@ import PatchFormat
 @testable import PatchSync
 
 /// A server on a real socket that answers with whatever bytes a test says, to see what the fetcher makes of them.
+///
+/// Nothing goes on for ever, so that a client that would let it go on fails its test: after ``longest`` each connection ends.
 final class RawServer: Sendable {
     static let app: AppID = {
         guard let app = AppID("com.example.storefront") else { preconditionFailure("this is a name") }
@@ -19,11 +21,15 @@ final class RawServer: Sendable {
         case bytes(String)
         /// These bytes, and the end of the connection.
         case last(String)
-        /// These bytes, and then the same piece for ever.
+        /// These bytes, and then the same piece over and over, ``mostPieces`` times, and the end of the connection.
         case endless(String, then: String)
         /// Nothing at all.
         case silence
     }
+
+    /// Far more than any client here should take.
+    static let mostPieces = 2_000
+    static let longest = TimeAmount.seconds(20)
 
     private struct State {
         var heads: [String] = []
@@ -104,6 +110,8 @@ private final class RawAnswers: ChannelInboundHandler {
     private let server: RawServer
     private var received = ""
     private var forever: ByteBuffer?
+    private var piecesLeft = RawServer.mostPieces
+    private var end: Scheduled<Void>?
 
     init(_ server: RawServer) {
         self.server = server
@@ -111,12 +119,15 @@ private final class RawAnswers: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         server.opened()
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        end = context.eventLoop.scheduleTask(in: RawServer.longest) { bound.value.close(promise: nil) }
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         server.closed()
         forever = nil
+        end?.cancel()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -129,6 +140,8 @@ private final class RawAnswers: ChannelInboundHandler {
         while let end = received.firstRange(of: "\r\n\r\n") {
             let head = String(received[..<end.lowerBound])
             received = String(received[end.upperBound...])
+            // The first words of HTTP/2, which is not spoken here.
+            if head.hasPrefix("PRI ") { return context.close(promise: nil) }
             switch server.answer(head) {
             case .bytes(let text): write(text, context, thenClose: false)
             case .last(let text): write(text, context, thenClose: true)
@@ -150,6 +163,8 @@ private final class RawAnswers: ChannelInboundHandler {
     /// One piece after the other, as fast as they are taken.
     private func pour(_ context: ChannelHandlerContext) {
         guard let forever, context.channel.isActive else { return }
+        guard piecesLeft > 0 else { return context.close(promise: nil) }
+        piecesLeft -= 1
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         context.writeAndFlush(wrapOutboundOut(forever)).whenSuccess {

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -39,6 +40,16 @@ struct TLSTests {
         let other = try await TestAuthority()
         let another = try await fetch(from: identity, trusting: ServerTrust(authorities: other.pem, pins: []))
         #expect(another.error == unknown && another.requests == 0)
+    }
+
+    @Test func `is vouched for by the system's roots where no authority is named`() async throws {
+        var configuration = HTTPClient.Configuration()
+        ServerTrust().apply(to: &configuration)
+        let system = try #require(configuration.tlsConfiguration)
+        #expect(system.trustRoots == .default && system.certificateVerification == .fullVerification)
+        let authority = try await TestAuthority()
+        try ServerTrust(authorities: authority.pem, pins: []).apply(to: &configuration)
+        #expect(configuration.tlsConfiguration?.trustRoots != .default, "an own one stands in their place")
     }
 
     @Test func `whose certificate is for another name is not talked to`() async throws {

@@ -1,0 +1,46 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+
+/// A sync looks after more than what it chose: what a device would go back to is whole too, in every channel.
+extension SyncEngine {
+    /// Mends what is kept besides what `plan` is about: what a newer version is to replace, what a trial would fall back to, and
+    /// what shares a damaged file with something that was mended.
+    ///
+    /// It stops nothing: what does not come now is looked for by the next sync, and is among the failures.
+    /// - Throws: `fetch(.cancelled)` alone.
+    func mendKept(
+        beside plan: SyncPlan,
+        list: VerifiedList,
+        state: SelectionState,
+        _ outcome: inout Download.Outcome
+    ) async throws(SyncError) {
+        guard plan.changes(state) || !outcome.healed.isEmpty else { return }
+        let damaged = damaged(besides: outcome.ready)
+        guard !damaged.isEmpty else { return }
+        var download = Download(engine: self, plan: plan.mending(damaged), list: list, outcome: outcome)
+        do throws(SyncError) { outcome = try await download.run() } catch {
+            if error == .fetch(.cancelled) { throw error }
+            outcome = download.outcome
+        }
+    }
+
+    /// What cannot be looked at now is for the next sync.
+    private func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
+        var examination = Examination(store: store, records: store.records())
+        var seen = whole
+        let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
+        return states.flatMap(\.machine.kept).flatMap(\.patches).filter { patch in
+            guard seen.insert(patch.content).inserted else { return false }
+            return (try? examination.faults(of: patch).isEmpty) == false
+        }
+    }
+}
+
+extension SyncPlan {
+    /// Whether something else is to run than what has proved itself.
+    fileprivate func changes(_ state: SelectionState) -> Bool {
+        guard case .settled(let selection) = state else { return true }
+        return Set(wanted.map(\.patch.content)) != selection.contents
+    }
+}
