@@ -92,7 +92,8 @@ struct ParametersTests {
             for (arguments, error) in [
                 (["set", "n"], "must be NAME=VALUE"), (["set", "a b=1"], "the name 'a b' must be"),
                 (["set", "n=1", "n=2"], "n is given twice"), (["set", "n=\"x"], "n must be a string"),
-                (["unset", "/"], "the name '/' must be"), (["show", "--channel", "dial"], "--channel must be"),
+                (["unset", "/"], "the name '/' must be"),
+                (["show", "--channel", "dial"], "'dial' is invalid for '--channel <channel>': must be"),
             ] {
                 let bad = try await run(
                     .patchsrv,

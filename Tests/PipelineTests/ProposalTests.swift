@@ -176,7 +176,7 @@ struct ProposalTests {
         let left = try await proposal("list", "--all", "--json").done()
         #expect(left.output.contains(other) && !left.output.contains(id), "\(left)")
         let odd = try await proposal("show", "x")
-        #expect(odd.code == 64 && odd.errors.contains("the id must be"), "\(odd)")
+        #expect(odd.code == 64 && odd.errors.contains("'x' is invalid for '<id>': must be"), "\(odd)")
     }
 }
 
