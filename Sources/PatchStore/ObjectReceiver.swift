@@ -152,20 +152,26 @@ extension ObjectStore {
     }
 
     /// Removes what interrupted downloads left, except of the digests that are still wanted.
-    package func removePartialDownloads(except wanted: Set<SHA256Digest> = []) throws(FileError) {
-        let kept = Set(wanted.flatMap { ["\($0).part", "\($0).tag"] })
-        for name in try files.list(incoming) where !kept.contains(name) {
-            try files.removeTree(incoming.at(name))
+    ///
+    /// - Parameter wanted: not asked for where nothing was left, as it mostly is.
+    package func removePartialDownloads(
+        except wanted: @autoclosure () -> Set<SHA256Digest> = []
+    ) throws(FileError) {
+        let names = try files.list(incoming)
+        guard !names.isEmpty, case let wanted = wanted() else { return }
+        for name in names {
+            let digest = Self.digest(in: name, ending: ".part") ?? Self.digest(in: name, ending: ".tag")
+            if digest.map({ !wanted.contains($0) }) ?? true { try files.removeTree(incoming.at(name)) }
         }
     }
 
     /// The objects of which something has come.
     package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {
-        Set(
-            try files.list(incoming).compactMap { name in
-                name.hasSuffix(".part") ? SHA256Digest(hex: String(name.dropLast(".part".count))) : nil
-            }
-        )
+        Set(try files.list(incoming).compactMap { Self.digest(in: $0, ending: ".part") })
+    }
+
+    private static func digest(in name: String, ending: String) -> SHA256Digest? {
+        name.hasSuffix(ending) ? SHA256Digest(hex: String(name.dropLast(ending.count))) : nil
     }
 
     /// Forgets what has come of an object.

@@ -9,7 +9,8 @@ extension Download {
     /// - Returns: by digest, why an object did not come.
     mutating func fetch(_ requests: MissingObjects) async throws(SyncError) -> [SHA256Digest: SyncError] {
         if !damaged.isEmpty {
-            for digest in requests.lazy.map(\.expected.sha256) where damaged.contains(digest) {
+            for digest in requests.indices.lazy.map({ requests.fingerprint(at: $0).sha256 })
+            where damaged.contains(digest) {
                 try removeDamaged(digest)
             }
         }

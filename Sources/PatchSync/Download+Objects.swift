@@ -7,8 +7,11 @@ extension Download {
     /// be.
     func removeUnwantedParts(_ requests: MissingObjects) throws(SyncError) {
         guard outcome.failures.isEmpty, !plan.hasPostponed else { return }
-        let wanted = Set(requests.map(\.expected.sha256))
-        try store.wrapped { () throws(FileError) in try store.objects.removePartialDownloads(except: wanted) }
+        try store.wrapped { () throws(FileError) in
+            try store.objects.removePartialDownloads(
+                except: Set(requests.indices.lazy.map { requests.fingerprint(at: $0).sha256 })
+            )
+        }
     }
 
     /// Whether the bytes are here, in the store or in what the app ships.

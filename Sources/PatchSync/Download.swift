@@ -62,7 +62,12 @@ struct Download {
         }
         let requests = MissingObjects(tasks)
         try removeUnwantedParts(requests)
-        engine.report(.downloading(files: requests.count, bytes: requests.reduce(0) { $0 + $1.expected.size }))
+        engine.report(
+            .downloading(
+                files: requests.count,
+                bytes: requests.indices.reduce(0) { $0 + requests.fingerprint(at: $1).size }
+            )
+        )
         let failures = tasks.isEmpty ? [:] : try await fetch(requests)
         engine.atCommitPoint(.afterObjects)
         for task in tasks {

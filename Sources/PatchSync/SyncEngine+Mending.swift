@@ -27,13 +27,12 @@ extension SyncEngine {
 
     /// What cannot be looked at now is for the next sync.
     private func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
-        var examination = Examination(store: store, records: store.records())
         var seen = whole
         let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
-        return states.flatMap(\.machine.kept).flatMap(\.patches).filter { patch in
-            guard seen.insert(patch.content).inserted else { return false }
-            return (try? examination.faults(of: patch).isEmpty) == false
-        }
+        let others = states.flatMap(\.machine.kept).flatMap(\.patches).filter { seen.insert($0.content).inserted }
+        guard !others.isEmpty else { return [] }
+        var examination = Examination(store: store, records: store.records())
+        return others.filter { (try? examination.faults(of: $0).isEmpty) == false }
     }
 }
 
