@@ -210,6 +210,14 @@ if [[ " $parts " == *" history "* ]]; then
         measure historyAll patchsrv history "${one[@]}" --last "$releases"
         measure dial patchsrv dial "${one[@]}"
         measure audit patchsrv audit verify "${data[@]}"
+        measure auditList patchsrv audit list "${data[@]}" --last 1000
+        measure auditExport patchsrv audit export "${data[@]}"
+        measure tokens patchsrv token list "${data[@]}"
+        measure answers patchsrv answer list "${one[@]}"
+        measure proposals patchsrv proposal list "${one[@]}"
+        measure drafts patchsrv draft list "${one[@]}"
+        measure parameters patchsrv parameters show "${one[@]}"
+        measure refresh patchsrv refresh "${data[@]}" "${passphrase[@]}"
         measure check patchsrv check "${data[@]}"
         measure gc patchsrv gc --dry-run "${data[@]}"
         rm -rf "$work/export" "$work/backup"
@@ -240,6 +248,14 @@ $(line history 'patchsrv history --last 20')
 $(line historyAll "patchsrv history --last $releases")
 $(line dial 'patchsrv dial')
 $(line audit 'patchsrv audit verify')
+$(line auditList 'patchsrv audit list --last 1000')
+$(line auditExport 'patchsrv audit export')
+$(line tokens 'patchsrv token list')
+$(line answers 'patchsrv answer list')
+$(line proposals 'patchsrv proposal list')
+$(line drafts 'patchsrv draft list')
+$(line parameters 'patchsrv parameters show')
+$(line refresh 'patchsrv refresh')
 $(line check 'patchsrv check')
 $(line gc 'patchsrv gc --dry-run')
 $(line export 'patchsrv export')
