@@ -110,13 +110,13 @@ package struct Examination {
             // Nobody else reads it any more, so what its medium does to it would not be seen.
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
         else { return false }
-        return stride(from: 0, to: index.count, by: FileIdentity.batch).allSatisfy { first in
-            let rows = first..<min(first + FileIdentity.batch, index.count)
+        let (store, examination) = (store, self)
+        return (0..<index.count).allSatisfyOnAllCores { rows in
             guard let found = try? store.files.identities(of: rows.map(index.path), below: store.bundle(digest)) else {
                 return false
             }
             return rows.allSatisfy { row in
-                index.sha256(of: row).map { isRecorded(found[row - first], $0) } ?? false
+                index.sha256(of: row).map { examination.isRecorded(found[row - rows.lowerBound], $0) } ?? false
             }
         }
     }
