@@ -42,6 +42,17 @@ publish_first() {
     quietly patchsrv publish "$work/release" --data "$work/server" "${passphrase[@]}"
 }
 
+# published_objects DATA: the path of each object of the one bundle version that a server has.
+published_objects() {
+    python3 -c '
+import glob, json, sys
+app, data = sys.argv[1:]
+manifest, = glob.glob(f"{data}/tree/{app}/targets/*/*/*/*.manifest.json")
+for digest in sorted({row["sha256"] for row in json.load(open(manifest))["assets"]}):
+    print(f"/{app}/objects/{digest[:2]}/{digest}")
+' "$app" "$1"
+}
+
 start_patchsrv() {
     : >"$log"
     patchsrv serve --data "$work/server" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &

@@ -33,7 +33,7 @@ sync() { # sync NAME STORE: and what travelled
 }
 requests() { thousands "$(wc -l <"$work/$1.requests")"; }
 bytes() { thousands "$(sum_of 3 <"$work/$1.requests")"; }
-other_bytes() { thousands "$(grep -v /objects/ "$work/$1.requests" | sum_of 3)"; }
+other_bytes() { thousands "$(grep -v -E '/(objects|packs)/' "$work/$1.requests" | sum_of 3)"; }
 
 title "A bundle of $files files, and the same with 1 % of them replaced"
 for n in 1 2; do
@@ -81,7 +81,7 @@ for round in $(seq "$rounds"); do
     rm -rf "$work/device"
     quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
     sync first device
-    awk -v server="$server" '/\/objects\// { print "url = \"" server $1 "\"\noutput = /dev/null" }' "$work/first.requests" >"$work/curl.first"
+    published_objects "$work/server" | awk -v server="$server" '{ print "url = \"" server $1 "\"\noutput = /dev/null" }' >"$work/curl.first"
     measure curl.first curl --silent --show-error --fail --parallel --parallel-max 6 --config "$work/curl.first"
     ok "round $round: $(tail -n 1 "$work/first.time" | cut -d ' ' -f 1) s; curl $(tail -n 1 "$work/curl.first.time" | cut -d ' ' -f 1) s"
 done

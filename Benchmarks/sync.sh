@@ -95,13 +95,7 @@ rsync_from() { # rsync_from NAME N DESTINATION
     sed -n 's/^Total bytes received: \([0-9,]*\)$/\1/p' "$work/said" >"$work/$1.bytes"
 }
 aria2_list() { # of every object, with its digest
-    python3 -c '
-import glob, json, sys
-app, server, folder = sys.argv[1:]
-manifest, = glob.glob(f"{folder}/tree/{app}/targets/*/*/*/*.manifest.json")
-for digest in sorted({row["sha256"] for row in json.load(open(manifest))["assets"]}):
-    print(f"{server}/{app}/objects/{digest[:2]}/{digest}\n  checksum=sha-256={digest}")
-' "$app" "$server" "$prepared/main/server1"
+    published_objects "$prepared/main/server1" | awk -v server="$server" '{ n = split($1, part, "/"); printf "%s%s\n  checksum=sha-256=%s\n", server, $1, part[n] }'
 }
 
 title "A bundle of $files files, and the same with 1 % of them replaced"
