@@ -22,9 +22,6 @@ package struct FullPack: Sendable {
         self.offsets = offsets
     }
 
-    /// In bytes.
-    package var size: Int { offsets[offsets.count - 1] }
-
     /// Where these rows of the manifest stand in the pack.
     package func bytes(of rows: Range<Int>) -> Range<Int> { offsets[rows.lowerBound]..<offsets[rows.upperBound] }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 package import SystemPackage
@@ -10,20 +9,18 @@ extension DiskFiles {
         do throws(FileError) { directory = try Self.openDirectory(root, during: .inspect) } catch .notFound {
             return Array(repeating: nil, count: paths.count)
         }
-        let (parts, parent) = (min(4, paths.count / 1_000 + 1), directory.descriptor.rawValue)
-        let part = (paths.count + parts - 1) / parts
+        let parent = directory.descriptor.rawValue
         let results = NIOLockedValueBox<[Int: Result<[FileIdentity?], FileError>]>([:])
-        DispatchQueue.concurrentPerform(iterations: parts) { number in
-            let range = min(number * part, paths.count)..<min((number + 1) * part, paths.count)
+        paths.indices.forEachPartOnAllCores { part in
             let result = Result { () throws(FileError) in
-                try Self.identities(of: paths[range], in: parent, below: root)
+                try Self.identities(of: paths[part], in: parent, below: root)
             }
-            results.withLockedValue { $0[number] = result }
+            results.withLockedValue { $0[part.lowerBound] = result }
         }
         extendLifetime(directory)
         var found: [FileIdentity?] = []
         found.reserveCapacity(paths.count)
-        for number in 0..<parts { found += try results.withLockedValue { $0[number] ?? .success([]) }.get() }
+        for (_, result) in results.withLockedValue(\.self).sorted(by: { $0.key < $1.key }) { found += try result.get() }
         return found
     }
 

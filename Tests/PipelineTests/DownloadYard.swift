@@ -53,6 +53,19 @@ struct DownloadYard: Sendable {
     func site(_ release: Int) -> FilePath { world.path("site\(release)") }
     func settled(_ release: Int) -> FilePath { world.path("settled\(release)") }
 
+    /// A copy of the store that runs a release, asking `server`.
+    func device(
+        running release: Int,
+        asking server: HostileServer,
+        in world: World,
+        as name: String = "device"
+    ) async throws -> Device {
+        let device = Device(store: world.path(name))
+        try await copy(settled(release), to: device.store)
+        try device.ask(server.url)
+        return device
+    }
+
     private func make() async throws {
         for number in 1...Self.releases {
             try await sign(number)

@@ -30,9 +30,7 @@ struct FullDiskTests {
         let yard = try await DownloadYard.ready()
         try await World.with { world in
             try await world.withServer(of: yard.site(2)) { server in
-                let device = Device(store: world.path("device"))
-                try await copy(yard.settled(1), to: device.store)
-                try device.ask(server.url)
+                let device = try await yard.device(running: 1, asking: server, in: world)
                 let script = try await run(
                     .system("bash"),
                     [

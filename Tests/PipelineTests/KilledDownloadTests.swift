@@ -24,9 +24,14 @@ struct KilledDownloadTests {
                                 Int.random(in: 0..<DownloadYard.news(of: target), using: &random)
                             }
                             let walk = Walk(seed: seed, round: round, target: target, kills: kills)
-                            let device = Device(store: world.path("device\(round)"))
-                            try await copy(yard.settled(target - 1), to: device.store)
-                            try await walk.go(device, [second, third, fourth][target - 2])
+                            let server = [second, third, fourth][target - 2]
+                            let device = try await yard.device(
+                                running: target - 1,
+                                asking: server,
+                                in: world,
+                                as: "device\(round)"
+                            )
+                            try await walk.go(device, server)
                             try FileManager.default.removeItem(atPath: device.store.string)
                         }
                     }
@@ -46,7 +51,6 @@ private struct Walk: CustomStringConvertible, Sendable {
     var description: String { "seed \(seed), round \(round), to release \(target), killed at \(kills)" }
 
     func go(_ device: Device, _ server: HostileServer) async throws {
-        try device.ask(server.url)
         for (turn, byte) in kills.enumerated() { try await kill(device, at: byte, turn: round * 10 + turn, server) }
         #expect(try await device.runningRelease() == target - 1, "\(self)")
         try server.beHonest()

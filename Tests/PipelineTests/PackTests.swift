@@ -58,9 +58,7 @@ struct PackTests {
         let yard = try await DownloadYard.ready()
         try await World.with { world in
             try await world.withServer(of: yard.site(2)) { server in
-                let device = Device(store: world.path("device"))
-                try await copy(yard.settled(1), to: device.store)
-                try device.ask(server.url)
+                let device = try await yard.device(running: 1, asking: server, in: world)
                 try server.turn(mode, for: "/packs/")
                 try await device.sync().done()
                 #expect(try await server.requests(from: 0).contains { $0.contains("/packs/") })
