@@ -94,7 +94,7 @@ extension Device {
     /// Stopped anywhere, the device has the old selection or the new one, and the next opening does all of it again. Trust,
     /// device id and reports stay.
     private func settle(_ folder: EmbeddedFolder, appBuild: AppBuild?) async throws(SyncError) -> Selection? {
-        let shipped = try VerifiedEmbedded(folder, for: configuration.app, files: store.files)
+        let shipped = try VerifiedEmbedded(folder, for: configuration.app, in: store)
         var settled: Selection?
         try await store.changingConfiguration { configuration throws(SyncError) in
             let channel = configuration.channel

@@ -11,7 +11,7 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:facts:root:allowsTestingKeys:access:deviceID:machine:embedded:appBuild:)``
+    /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:machine:embedded:appBuild:)``
     /// made.
     ///
     /// Reads only; ``open(_:now:machine:appBuild:)`` also notices another build or machine.
@@ -49,7 +49,6 @@ package struct Device: Sendable {
         channel: ChannelName,
         facts: FactChanges = FactChanges(),
         root: [UInt8],
-        allowsTestingKeys: Bool,
         access: ServerAccess = ServerAccess(),
         deviceID: [UInt8] = SecureRandom.bytes(16),
         machine: MachineIdentity? = nil,
@@ -58,14 +57,10 @@ package struct Device: Sendable {
     ) throws(SyncError) {
         let trusted: TrustedMetadata
         // Whether it has expired is looked at when something new is taken.
-        do throws(TrustError) { trusted = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never) } catch {
-            throw .trust(error)
-        }
+        do throws(TrustError) {
+            trusted = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never, admitting: store.admission)
+        } catch { throw .trust(error) }
         guard let app = trusted.root.app else { throw .rootNamesNoApp }
-        if !allowsTestingKeys, let role = RootRole.roleNames.first(where: { trusted.root.keys(of: $0).holdsTestingKey })
-        {
-            throw .testingKeys(role: role)
-        }
         do throws(TLSFault) { try access.check(server) } catch { throw .fetch(.tls(error)) }
         var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
         configuration.access = access
@@ -74,7 +69,7 @@ package struct Device: Sendable {
         var shipped: VerifiedEmbedded?
         if let embedded {
             try embedded.document.check(appBuild)
-            shipped = try VerifiedEmbedded(embedded, for: app, files: store.files)
+            shipped = try VerifiedEmbedded(embedded, for: app, in: store)
             configuration.embedded = embedded.path
             configuration.embeddedDigest = embedded.sha256
             configuration.appBuild = embedded.document.appBuild ?? appBuild

@@ -1,6 +1,6 @@
 package import PatchFormat
 package import PatchStore
-import PatchTrust
+package import PatchTrust
 package import SystemPackage
 
 /// Where a device keeps everything, and the only place that knows the names of its files.
@@ -25,15 +25,23 @@ package struct DeviceStore: Sendable {
     package let root: FilePath
     package let files: any FileOperations
     package var objects: ObjectStore
+    /// Which keys may vouch for anything on this device.
+    package let admission: KeyAdmission
     /// What the app ships; nil without it.
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
     let isShared: Bool
 
-    package init(root: FilePath, files: any FileOperations, isShared: Bool = true) {
+    package init(
+        root: FilePath,
+        files: any FileOperations,
+        isShared: Bool = true,
+        admitting admission: KeyAdmission = .noTestingKeys
+    ) {
         self.root = root
         self.files = files
         self.isShared = isShared
+        self.admission = admission
         objects = ObjectStore(
             root: root.at("objects"),
             incoming: root.at("PartialDownload"),

@@ -9,7 +9,35 @@ struct MetadataRefresh {
     let store: TrustStore
     let fetcher: any Fetcher
     let deadlines: Deadlines
+    let rules: Rules
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
+
+    /// What goes beyond TUF's own rules.
+    struct Rules {
+        let admission: KeyAdmission
+        /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedMetadata/keepFloor(ofTargets:)``.
+        let keepsTargetsFloor: Bool
+
+        /// TUF to the letter.
+        static let plain = Rules(admission: .all, keepsTargetsFloor: false)
+    }
+
+    init(store: TrustStore, fetcher: any Fetcher, deadlines: Deadlines, rules: Rules) {
+        self.store = store
+        self.fetcher = fetcher
+        self.deadlines = deadlines
+        self.rules = rules
+    }
+
+    /// The refresh of a device.
+    init(of device: DeviceStore, fetcher: any Fetcher, deadlines: Deadlines) {
+        self.init(
+            store: device.trust,
+            fetcher: fetcher,
+            deadlines: deadlines,
+            rules: Rules(admission: device.admission, keepsTargetsFloor: true)
+        )
+    }
 
     /// What a refresh came to.
     struct Refreshed {
@@ -21,7 +49,9 @@ struct MetadataRefresh {
     /// Root, timestamp, snapshot and the top targets role, unexpired.
     func refresh(at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         guard let root = try store.metadata("root") else { throw .noStore(store.folder) }
-        var trusted = try judged { () throws(TrustError) in try TrustedMetadata(trustedRoot: root, at: time) }
+        var trusted = try judged { () throws(TrustError) in
+            try TrustedMetadata(trustedRoot: root, at: time, admitting: rules.admission)
+        }
         try await followRoots(&trusted)
         // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
         var stored = try store.metadata("timestamp")
@@ -122,10 +152,9 @@ struct MetadataRefresh {
     func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError) {
         if trusted.isVerified(role, by: delegator) { return }
         let file = try judged { [trusted] () throws(TrustError) in try trusted.file(of: role) }
-        if let stored = try store.metadata(role),
-            (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil
-        {
-            return
+        if let stored = try store.metadata(role) {
+            if (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil { return }
+            if rules.keepsTargetsFloor, delegator == "root" { trusted.keepFloor(ofTargets: stored) }
         }
         let bytes = try await fetch(
             URLLayout.metadata(role, version: trusted.root.consistentSnapshot ? file.version : nil),

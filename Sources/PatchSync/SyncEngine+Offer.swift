@@ -51,7 +51,7 @@ extension SyncEngine {
     /// nobody does.
     func newerList(than version: Int) async -> Int? {
         for source in sources.inOrder {
-            let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
+            let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
             let time = ReferenceTime(clock: now(), build: build)
             guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
                 let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
@@ -63,7 +63,7 @@ extension SyncEngine {
 
     private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> Offer {
         let channel = configuration.channel
-        var refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
+        var refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
         let refreshed = try await refresh.refresh(channel: channel, at: time)
         var trusted = refreshed.trusted

@@ -11,7 +11,7 @@ extension SyncEngine {
         var found: ParametersUpdate?
         var first: SyncError?
         for source in sources.inOrder {
-            let refresh = MetadataRefresh(store: store.trust, fetcher: source.fetcher, deadlines: deadlines)
+            let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
             do throws(SyncError) {
                 let refreshed = try await refresh.refresh(at: ReferenceTime(clock: now(), build: build))
                 var trusted = refreshed.trusted

@@ -20,8 +20,6 @@ package enum SyncError: Error, Equatable, Sendable {
     case storeExists(FilePath)
     /// Trust on first use is refused: a store is made from a root that came by another way.
     case rootNamesNoApp
-    /// Signed by a key that everybody has.
-    case testingKeys(role: String)
     /// The sentence is Meteor's.
     case nothingPending
     case nothingToRollBackTo
@@ -64,7 +62,6 @@ extension SyncError: CustomStringConvertible {
         case .noStore(let path): "\(path) is no Patchline store"
         case .storeExists(let path): "\(path) is a store already"
         case .rootNamesNoApp: "the root of trust names no app (x-patchline-app)"
-        case .testingKeys(let role): "\(role) is signed by a testing key, whose private half is public"
         case .nothingPending: "No pending version to switch to"
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"

@@ -42,7 +42,7 @@ package struct TUFClient {
     }
 
     private var refresh: MetadataRefresh {
-        MetadataRefresh(store: store, fetcher: fetcher, deadlines: Deadlines())
+        MetadataRefresh(store: store, fetcher: fetcher, deadlines: Deadlines(), rules: .plain)
     }
 
     private func refreshed() async throws(SyncError) -> TrustedMetadata {

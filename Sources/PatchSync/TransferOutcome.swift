@@ -51,7 +51,7 @@ extension SyncError {
         case .fetch(.cancelled), .fetch(.notTaken): nil
         case .fetch(let error): error.isNetwork ? .network : .content
         case .trust, .format, .object: .content
-        case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .testingKeys, .nothingPending,
+        case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .embedded,
             .otherAppBuild, .trialRunning:
             nil

@@ -1,5 +1,5 @@
 package import PatchFormat
-package import PatchStore
+import PatchStore
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage
@@ -10,12 +10,13 @@ package struct VerifiedEmbedded: Sendable {
     package let sha256: SHA256Digest
     let records: VerifiedRecords
 
-    /// - Parameter app: whose folder it must be.
-    package init(
-        _ folder: EmbeddedFolder,
-        for app: AppID,
-        files: any FileOperations
-    ) throws(SyncError) {
+    /// - Parameters:
+    ///   - app: whose folder it must be.
+    ///   - store: whose device is to run it.
+    package init(_ folder: EmbeddedFolder, for app: AppID, in store: DeviceStore) throws(SyncError) {
+        do throws(TrustError) {
+            try store.admission.check(folder.document.entryKeys, role: folder.document.channel.text)
+        } catch { throw .embedded(folder.path, .trust(error)) }
         do throws(ReleaseError) {
             guard folder.document.app == app else {
                 let found = folder.document.app.text
@@ -23,7 +24,7 @@ package struct VerifiedEmbedded: Sendable {
                     .foreign(document: EmbeddedLayout.document, field: "app", found: found, expected: app.text)
                 )
             }
-            records = try folder.verify(files: files)
+            records = try folder.verify(files: store.files)
         } catch { throw .embedded(folder.path, error) }
         document = folder.document
         sha256 = folder.sha256

@@ -19,7 +19,7 @@ extension SyncError {
         case .fetch(.tls(.noAuthority)): .malformed
         case .fetch(let error): error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp: .malformed
-        case .trust, .object, .testingKeys: .refused
+        case .trust, .object: .refused
         case .file, .noStore, .storeExists: .disk
         case .embedded(_, .format): .malformed
         case .embedded(_, .trust), .otherAppBuild: .refused
@@ -61,11 +61,13 @@ extension SyncError {
                 + "running."
         case .trust(.threshold):
             "Somebody changed it after it was signed, or it was signed by other keys than this app trusts."
+        case .trust(.testingKey):
+            "The keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
+                + "running."
         case .trust, .object, .fetch: "Nothing was installed; what is installed keeps running."
         case .noStore: "Make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "Choose another folder; a store is made once."
         case .lock(.held): "Another patchsync works on this store; wait for it, or stop it."
-        case .testingKeys: "The keys of Keys/Testing are for tests only; make your own with `patchsign init`."
         case .rootNamesNoApp: "Use the root.json that `patchsign init` wrote."
         case .nothingPending: "Run `patchsync sync` first."
         case .nothingToRollBackTo: "Only a version that was confirmed before can be gone back to."

@@ -84,7 +84,6 @@ struct Init: AsyncParsableCommand {
                 channel: channel,
                 facts: changes,
                 root: root,
-                allowsTestingKeys: Surroundings.allowsTestingKeys,
                 access: access,
                 machine: StoreOptions.machine,
                 embedded: embedded,

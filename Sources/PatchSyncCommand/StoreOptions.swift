@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchStore
 import PatchSync
+import PatchTrust
 import SystemPackage
 import Terminal
 
@@ -50,7 +51,11 @@ struct StoreOptions: ParsableArguments {
 
     var deviceStore: DeviceStore {
         get throws(SyncError) {
-            DeviceStore(root: path, files: Self.disk)
+            DeviceStore(
+                root: path,
+                files: Self.disk,
+                admitting: KeyAdmission(allowingTestingKeys: Surroundings.allowsTestingKeys)
+            )
         }
     }
 

@@ -23,6 +23,34 @@ package enum TestingKeys {
     }
 }
 
+/// Which keys a reader lets vouch for anything.
+package enum KeyAdmission: Sendable {
+    case all
+    /// All but those of `Keys/Testing`, wherever a root, a delegation or a channel names them.
+    case noTestingKeys
+
+    package init(allowingTestingKeys isAllowed: Bool) {
+        self = isAllowed ? .all : .noTestingKeys
+    }
+
+    /// - Throws: `.testingKey` where one of the keys that may sign for `role` is known to everybody.
+    package func check(_ keys: RoleKeys, role: String) throws(TrustError) {
+        guard self == .noTestingKeys, keys.holdsTestingKey else { return }
+        throw .testingKey(role: role)
+    }
+
+    /// - Throws: `.testingKey` where an entry key of channel `role` is known to everybody.
+    package func check(_ keys: EntryKeys, role: String) throws(TrustError) {
+        guard self == .noTestingKeys, keys.keys.values.contains(where: TestingKeys.contains) else { return }
+        throw .testingKey(role: "entry key of \(role)")
+    }
+
+    /// - Throws: `.testingKey` where one of the keys of a top role is known to everybody.
+    package func check(_ root: RootRole) throws(TrustError) {
+        for role in RootRole.roleNames { try check(root.keys(of: role), role: role) }
+    }
+}
+
 extension RoleKeys {
     /// Whether a key that everybody has may sign for this role.
     package var holdsTestingKey: Bool {

@@ -46,7 +46,6 @@ public actor PatchlineApp {
                 server: url,
                 channel: channel,
                 root: root,
-                allowsTestingKeys: false,
                 machine: MachineIdentity.ofThisMachine()
             )
         } catch .storeExists {

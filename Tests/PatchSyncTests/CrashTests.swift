@@ -163,7 +163,7 @@ struct CrashTests {
                 let disk = FaultyFiles(failingAtChange: change)
                 _ = try? SimulatedDevice(of: repository, clock: clock, on: disk)
                 let after = disk.crashed(survival)
-                let store = DeviceStore(root: "/store", files: after, isShared: false)
+                let store = DeviceStore(root: "/store", files: after, isShared: false, admitting: .all)
                 let device: SimulatedDevice
                 do throws(SyncError) {
                     device = try SimulatedDevice(opening: store, of: repository, clock: clock)

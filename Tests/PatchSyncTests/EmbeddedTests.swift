@@ -78,7 +78,7 @@ struct EmbeddedTests {
         for change in 1...rehearsal.changes {
             for survival in [FaultyFiles.Survival.lose, .keep] {
                 let disk = try Self.made(on: world, failingAt: change).crashed(survival)
-                let store = DeviceStore(root: "/other", files: disk, isShared: false)
+                let store = DeviceStore(root: "/other", files: disk, isShared: false, admitting: .all)
                 do throws(SyncError) {
                     let device = try Device(store, now: world.clock.now)
                     #expect(try device.state().machine.state.running?.labels == first, "change \(change), \(survival)")

@@ -51,7 +51,7 @@ struct World {
         repository = other.repository.copy(clock: clock)
         disk = other.disk.reopened()
         device = try SimulatedDevice(
-            opening: DeviceStore(root: other.store.root, files: disk, isShared: false),
+            opening: DeviceStore(root: other.store.root, files: disk, isShared: false, admitting: .all),
             of: repository,
             clock: clock
         )
@@ -410,21 +410,36 @@ struct StoreTests {
         #expect(try world.files() == before)
     }
 
-    private func create(_ root: [UInt8], allowsTestingKeys: Bool, on files: FaultyFiles) throws(SyncError) {
+    private func create(
+        _ root: [UInt8],
+        admitting admission: KeyAdmission = .all,
+        on files: FaultyFiles
+    ) throws(SyncError) {
         try Device.create(
-            DeviceStore(root: "/store", files: files, isShared: false),
+            DeviceStore(root: "/store", files: files, isShared: false, admitting: admission),
             server: SimulatedDevice.server,
             channel: SimulatedRepository.production,
-            root: root,
-            allowsTestingKeys: allowsTestingKeys
+            root: root
         )
     }
 
     @Test func `is not made from a root that testing keys sign`() throws {
         let files = FaultyFiles()
         let root = SimulatedRepository(clock: ManualClock()).root
-        #expect(throws: SyncError.testingKeys(role: "root")) { try create(root, allowsTestingKeys: false, on: files) }
+        #expect(throws: SyncError.trust(.testingKey(role: "root"))) {
+            try create(root, admitting: .noTestingKeys, on: files)
+        }
         #expect(try files.list("/") == [])
+    }
+
+    @Test func `takes nothing that a testing key vouches for, outside tests`() async throws {
+        let world = try await World.running()
+        world.repository.publish(SampleApp.second)
+        let before = try world.files()
+        let store = DeviceStore(root: "/store", files: world.disk, isShared: false)
+        let device = try SimulatedDevice(opening: store, of: world.repository, clock: world.clock)
+        await #expect(throws: SyncError.trust(.testingKey(role: "root"))) { try await device.sync() }
+        #expect(try world.files() == before)
     }
 
     @Test func `is not made from a root that names no app`() throws {
@@ -435,7 +450,7 @@ struct StoreTests {
         signed["x-patchline-app"] = nil
         var nameless = Envelope(role: "root", signing: .object(signed))
         try nameless.sign(with: SimulatedKey.root.key, id: SimulatedKey.root.signer.id)
-        #expect(throws: SyncError.rootNamesNoApp) { try create(nameless.fileBytes, allowsTestingKeys: true, on: files) }
+        #expect(throws: SyncError.rootNamesNoApp) { try create(nameless.fileBytes, on: files) }
         #expect(try files.list("/") == [])
     }
 
@@ -443,7 +458,7 @@ struct StoreTests {
         let files = FaultyFiles()
         let repository = SimulatedRepository(clock: ManualClock()) { $0.impostors["root"] = [.other] }
         #expect(throws: SyncError.trust(.threshold(role: "root", valid: 0, needed: 1))) {
-            try create(repository.root, allowsTestingKeys: true, on: files)
+            try create(repository.root, on: files)
         }
         #expect(try files.list("/") == [])
     }

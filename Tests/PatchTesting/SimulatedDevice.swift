@@ -47,7 +47,7 @@ package struct SimulatedDevice: Sendable {
         appBuild: String? = nil,
         machine: MachineIdentity? = nil
     ) throws(SyncError) {
-        let store = DeviceStore(root: root, files: files, isShared: isShared)
+        let store = DeviceStore(root: root, files: files, isShared: isShared, admitting: .all)
         var facts = facts
         if let appVersion = appVersion.flatMap({ AppVersion($0) }) { facts.appVersion = .set(appVersion) }
         try Device.create(
@@ -56,7 +56,6 @@ package struct SimulatedDevice: Sendable {
             channel: channel,
             facts: facts,
             root: repository.root,
-            allowsTestingKeys: true,
             deviceID: Self.id,
             machine: machine,
             embedded: try embedded.map { (path) throws(SyncError) in try Self.embedded(path, on: files) },
@@ -90,7 +89,7 @@ package struct SimulatedDevice: Sendable {
     /// The same store on another state of its disk, opened by a new process.
     package func reopened(on files: any FileOperations) throws(SyncError) -> SimulatedDevice {
         try SimulatedDevice(
-            opening: DeviceStore(root: store.root, files: files, isShared: false),
+            opening: DeviceStore(root: store.root, files: files, isShared: false, admitting: .all),
             of: repository,
             clock: clock
         )
@@ -108,7 +107,7 @@ package struct SimulatedDevice: Sendable {
         machine: MachineIdentity? = nil,
         appBuild: String? = nil
     ) async throws(SyncError) -> (SimulatedDevice, Opening) {
-        let store = DeviceStore(root: store.root, files: files ?? store.files, isShared: false)
+        let store = DeviceStore(root: store.root, files: files ?? store.files, isShared: false, admitting: .all)
         let opening = try await Device.open(
             store,
             now: clock.now,

@@ -44,6 +44,8 @@ package enum TrustError: Error, Equatable, Sendable {
     case tooManyRoots(limit: Int)
     /// A document for another app or channel than the one asked for.
     case foreign(document: String, field: String, found: String, expected: String)
+    /// A key of `Keys/Testing` may sign for this role: everybody has its private half.
+    case testingKey(role: String)
     /// One entry's signature or digest does not hold.
     case entry(EntryFault)
 }
@@ -112,6 +114,7 @@ extension TrustError: CustomStringConvertible {
         case .tooManyRoots(let limit): "root: more than \(limit) new versions in one refresh"
         case .foreign(let document, let field, let found, let expected):
             "\(document): is for \(field) \(found), not \(expected)"
+        case .testingKey(let role): "\(role): names a testing key, whose private half is public"
         case .entry(let fault): fault.description
         }
     }

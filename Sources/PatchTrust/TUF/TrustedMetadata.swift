@@ -21,16 +21,27 @@ package struct TrustedMetadata: Sendable {
     package private(set) var targets: [ExactString: TargetsRole] = [:]
     /// Which delegators have verified each of them.
     private var delegators: [ExactString: Set<ExactString>] = [:]
+    private let admission: KeyAdmission
+    /// The version below which no top targets role is taken, whatever the snapshot says.
+    private var targetsFloor = 0
 
     package init(trustedRoot bytes: [UInt8], at clock: UTCTime) throws(TrustError) {
         try self.init(trustedRoot: bytes, at: ReferenceTime(clock: clock))
     }
 
     /// Starts from a root that the caller already trusts: it must be signed by itself; its expiry is looked at later.
-    package init(trustedRoot bytes: [UInt8], at time: ReferenceTime) throws(TrustError) {
+    ///
+    /// - Parameter admission: which keys count, in this root and in all that follows from it.
+    package init(
+        trustedRoot bytes: [UInt8],
+        at time: ReferenceTime,
+        admitting admission: KeyAdmission = .all
+    ) throws(TrustError) {
         self.time = time
+        self.admission = admission
         let (envelope, role) = try Self.root(bytes)
         try role.keys(of: "root").check(envelope, role: "root")
+        try admission.check(role)
         root = role
     }
 
@@ -53,6 +64,7 @@ package struct TrustedMetadata: Sendable {
         if let app = root.app, role.app != app {
             throw .foreign(document: "root", field: "app", found: role.app?.text ?? "none", expected: app.text)
         }
+        try admission.check(role)
         root = role
     }
 
@@ -131,6 +143,20 @@ package struct TrustedMetadata: Sendable {
         return file
     }
 
+    /// The top targets role that was taken before stays a floor for its version while root names the keys that signed it.
+    ///
+    /// A new online key makes a client forget the snapshot and with it every version that was seen (TUF 5.3.11), so that
+    /// whoever has that key could show an older targets role, in which a revoked key still counts. Only the targets keys can
+    /// take this version too far ahead; they are then replaced in root, and the floor goes with them. Beyond TUF: a client
+    /// that follows it to the letter does not call this.
+    package mutating func keepFloor(ofTargets stored: [UInt8]) {
+        guard let envelope = try? Envelope(stored, role: "targets", limit: Limits.targetsRole),
+            (try? root.keys(of: "targets").check(envelope, role: "targets")) != nil,
+            let role = try? TargetsRole(envelope, name: "targets")
+        else { return }
+        targetsFloor = max(targetsFloor, role.header.version)
+    }
+
     /// A targets role, stored or new, by the keys of its delegator (TUF 5.6.2 to 5.6.5).
     package mutating func updateTargets(_ bytes: [UInt8], role name: String, delegator: String) throws(TrustError) {
         let file = try file(of: name)
@@ -143,6 +169,7 @@ package struct TrustedMetadata: Sendable {
             }
             keys = delegation.keys
         }
+        try admission.check(keys, role: name)
         try file.check(bytes, name: name)
         let envelope: Envelope
         let role: TargetsRole
@@ -154,7 +181,11 @@ package struct TrustedMetadata: Sendable {
         guard role.header.version == file.version else {
             throw .wrongVersion(role: name, offered: role.header.version, expected: file.version)
         }
+        if delegator == "root", role.header.version < targetsFloor {
+            throw .rolledBack(role: name, offered: role.header.version, trusted: targetsFloor)
+        }
         try time.check(role.header, role: name)
+        try admission.check(role.entryKeys, role: name)
         targets[ExactString(name)] = role
         delegators[ExactString(name), default: []].insert(ExactString(delegator))
     }
