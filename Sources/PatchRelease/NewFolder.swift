@@ -14,11 +14,21 @@ struct NewFolder: Sendable {
         self.files = files
     }
 
-    /// - Throws: `.exists` when something stands at `path` and may not be replaced.
-    init(_ path: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
-        self.init(path, replacing: replaces, files: files)
-        guard !replaces else { return }
-        if try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil { throw .exists(path) }
+    /// - Throws: `.exists` or `.notReplaced` when something stands at `path` and may not be replaced.
+    init(
+        _ path: FilePath,
+        _ sort: OwnFolder,
+        replacing replacement: Replacement,
+        files: any FileOperations
+    ) throws(SigningError) {
+        let isThere = try onDisk { () throws(FileError) in try files.status(of: path) } != nil
+        self.init(path, replacing: isThere, files: files)
+        guard isThere else { return }
+        guard case .ownFolder(at: let place, let kept) = replacement else { throw .exists(path) }
+        if let keeper = Replacement.keeper(of: place, among: kept) { throw .notReplaced(path, .kept(keeper)) }
+        if let refusal = try onDisk({ () throws(FileError) in try sort.refusal(of: path, files: files) }) {
+            throw .notReplaced(path, refusal)
+        }
     }
 
     /// Afterwards: what `fill` made stands at ``path``, durably; when it throws, what stood there before.

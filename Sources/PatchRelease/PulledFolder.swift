@@ -15,9 +15,9 @@ package struct PulledFolder: Sendable {
 
     package var output: FilePath { folder.path }
 
-    /// - Throws: `.exists` when something stands at `output` and may not be replaced.
-    package init(_ output: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
-        folder = try NewFolder(output, replaces: replaces, files: files)
+    /// - Throws: `.exists` or `.notReplaced` when something stands at `output` and may not be replaced.
+    package init(_ output: FilePath, replacing: Replacement, files: any FileOperations) throws(SigningError) {
+        folder = try NewFolder(output, .pulled, replacing: replacing, files: files)
     }
 
     /// Afterwards: every release stands below ``output``, durably; after an error what stood there before.

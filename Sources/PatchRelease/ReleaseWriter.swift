@@ -10,9 +10,9 @@ package struct ReleaseWriter: Sendable {
 
     package var output: FilePath { folder.path }
 
-    /// - Throws: `.exists` when something stands at `output` and may not be replaced.
-    package init(_ output: FilePath, replaces: Bool, files: any FileOperations) throws(SigningError) {
-        folder = try NewFolder(output, replaces: replaces, files: files)
+    /// - Throws: `.exists` or `.notReplaced` when something stands at `output` and may not be replaced.
+    package init(_ output: FilePath, replacing: Replacement, files: any FileOperations) throws(SigningError) {
+        folder = try NewFolder(output, .release, replacing: replacing, files: files)
     }
 
     /// Afterwards: the whole release stands at ``output``, durably; after an error what stood there before.

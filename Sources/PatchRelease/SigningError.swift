@@ -40,6 +40,8 @@ package enum SigningError: Error, Equatable, Sendable {
     case embedding(FilePath, EmbeddingProblem)
     /// Something stands where a result is to be put.
     case exists(FilePath)
+    /// It does, and `--force` must not replace it.
+    case notReplaced(FilePath, ReplacementRefusal)
     case plan(RootOfTrustPlan.Problem)
     case keyName(String)
     /// No passphrase at hand opens the key in this file, or any key of this folder, so none may encrypt a new key.
@@ -76,6 +78,7 @@ extension SigningError: CustomStringConvertible {
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
         case .embedding(let path, let problem): "\(path): \(problem)"
         case .exists(let path): "\(path) exists already"
+        case .notReplaced(let path, let refusal): "\(path) \(refusal); it stays as it is"
         case .plan(let problem): problem.description
         case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
         case .opensNothing(let path) where path.extension == "key":

@@ -32,7 +32,7 @@ extension Failure {
         case .signer: .failed
         case .jspatch(_, .notPEM), .jspatch(_, .notRSA): .malformed
         case .jspatch: .refused
-        case .exists: .conflict
+        case .exists, .notReplaced: .conflict
         case .plan, .keyName: .usage
         case .ceremony(_, let error): error.exitCode
         }
@@ -47,6 +47,7 @@ extension Failure {
         case .exists(let path) where path.extension == "key":
             "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"
+        case .notReplaced: "--force replaces what patchsign itself wrote, and nothing else; name another place"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"

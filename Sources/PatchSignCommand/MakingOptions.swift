@@ -60,8 +60,22 @@ struct MakingOptions: ParsableArguments {
     )
     var expires: Validity?
 
-    @Flag(help: "Replace what stands at the output.")
+    @Flag(help: "Replace the release that stands at the output; anything but what patchsign wrote there stays.")
     var force = false
+
+    /// What may be replaced at `output`: never the keys, the working folder or a home, nor what else the caller names.
+    func replacement(at output: FilePath, keys: FilePath, besides kept: [KeptFolder] = []) -> Replacement {
+        guard force else { return .nothing }
+        let home = Surroundings.environment("HOME").map { FilePath(argument: $0) }
+        let places = [("the working folder", Surroundings.workingDirectory)] + (home.map { [("a home", $0)] } ?? [])
+        let all =
+            kept + [KeptFolder("the folder of --keys", keys)]
+            + places.map { KeptFolder($0.0, $0.1, keepsContents: false) }
+        return .ownFolder(
+            at: output.followingLinks,
+            besides: all.map { KeptFolder($0.role, $0.path.followingLinks, keepsContents: $0.keepsContents) }
+        )
+    }
 
     func validate() throws {
         if unsigned, !roleKeys.isEmpty { throw ValidationError("give one of --unsigned and --key") }

@@ -73,7 +73,12 @@ struct Pull: AsyncParsableCommand {
         try await ending(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
             let folder = try signing { () throws(SigningError) in
-                try PulledFolder(FilePath(argument: making.output), replaces: making.force, files: DiskFiles())
+                let output = FilePath(argument: making.output)
+                return try PulledFolder(
+                    output,
+                    replacing: making.replacement(at: output, keys: keys.folder),
+                    files: DiskFiles()
+                )
             }
             if let proposal {
                 try await ProposalWork(pull: self, trust: trust, folder: folder).run(proposal)

@@ -61,6 +61,7 @@ struct ReleaseMake: AsyncParsableCommand {
             }
             let work = try ReleaseWork(
                 channel: description.channel,
+                source: folder,
                 previous: previous.map { FilePath(argument: $0) },
                 time: try time.time(),
                 making: making,

@@ -15,8 +15,11 @@ struct ReleaseWork {
     private let heldBack: [SigningKey]
 
     /// What is cheap to check comes first, so that nobody types a passphrase in vain.
+    ///
+    /// - Parameter source: the folder that is described.
     init(
         channel: ChannelName,
+        source: FilePath,
         previous: FilePath?,
         time: UTCTime,
         making: MakingOptions,
@@ -24,10 +27,19 @@ struct ReleaseWork {
     ) throws(Failure) {
         let trust = try keys.rootOfTrust()
         let base = try previous.map { (folder) throws(Failure) in try Self.base(folder, trust) }
-        try self.init(channel: channel, base: base, trust: trust, time: time, making: making, keys: keys)
+        try self.init(
+            channel: channel,
+            base: base,
+            trust: trust,
+            time: time,
+            making: making,
+            keys: keys,
+            source: source
+        )
     }
 
     /// - Parameters:
+    ///   - source: a folder that must stay, beside the base's.
     ///   - output: in place of what the options say.
     ///   - proposal: what the release carries out; then its role is signed by ``signed(_:yes:)`` alone.
     init(
@@ -37,16 +49,23 @@ struct ReleaseWork {
         time: UTCTime,
         making: MakingOptions,
         keys: KeyOptions,
+        source: FilePath? = nil,
         output: FilePath? = nil,
         proposal: ProposalID? = nil
     ) throws(Failure) {
         let output = output ?? FilePath(argument: making.output)
+        let kept = [("the source folder", source), ("the release that this one is made from", base?.folder)]
+        let replacement = making.replacement(
+            at: output,
+            keys: keys.folder,
+            besides: kept.compactMap { role, path in path.map { KeptFolder(role, $0) } }
+        )
         writer = try signing { () throws(SigningError) in
-            try ReleaseWriter(output, replaces: making.force, files: DiskFiles())
+            try ReleaseWriter(output, replacing: replacement, files: DiskFiles())
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
         let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
-        let kept = try making.keptEntryKeyFiles()
+        let keptEntryKeys = try making.keptEntryKeyFiles()
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let jspatchSigner = try jspatchKey.map { (key) throws(Failure) in try keys.open(key) }
         var roleSigners: [SigningKey] = []
@@ -59,7 +78,7 @@ struct ReleaseWork {
                 time: time,
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
-                keptEntryKeys: kept,
+                keptEntryKeys: keptEntryKeys,
                 roleSigners: proposal == nil ? roleSigners : [],
                 jspatchSigner: jspatchSigner,
                 files: DiskFiles(),

@@ -246,12 +246,16 @@ struct ReleaseTests {
         #expect(try bench.contents("one") == before)
         let builder = try bench.builder(on: "one")
         let made = try await builder.withdraw(named("web"), version: nil, from: try #require(builder.base))
-        _ = try ReleaseWriter(bench.folder.appending("one"), replaces: true, files: bench.files)
-            .write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)
+        _ = try bench.write(made, to: "two", with: builder)
+        _ = try bench.writer("two", force: true).write(
+            made.release,
+            rootOfTrust: builder.rootOfTrust,
+            base: builder.base
+        )
         #expect(
-            try BaseRelease(folder: bench.folder.appending("one"), rootOfTrust: try bench.trust, files: bench.files)
+            try BaseRelease(folder: bench.folder.appending("two"), rootOfTrust: try bench.trust, files: bench.files)
                 .contents.list.entries.count == 2
         )
-        #expect(try bench.files.list(bench.folder) == ["Keys", "one", "v1"])
+        #expect(try bench.files.list(bench.folder) == ["Keys", "one", "two", "v1"])
     }
 }

@@ -150,8 +150,18 @@ final class Workbench: Sendable {
     }
 
     func write(_ made: MadeRelease, to output: String, with builder: ReleaseBuilder) throws -> VerifiedRelease {
-        try ReleaseWriter(folder.appending(output), replaces: false, files: files)
+        try ReleaseWriter(folder.appending(output), replacing: .nothing, files: files)
             .write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)
+    }
+
+    /// - Parameter force: whether it replaces what patchsign made; `kept` stays whatever it is.
+    func writer(_ output: String, force: Bool, keeping kept: [KeptFolder] = []) throws(SigningError) -> ReleaseWriter {
+        let place = folder.appending(output)
+        return try ReleaseWriter(
+            place,
+            replacing: force ? .ownFolder(at: place, besides: kept) : .nothing,
+            files: files
+        )
     }
 
     /// Every file below a folder with its bytes, by relative path.

@@ -1,0 +1,93 @@
+import PatchFormat
+import PatchStore
+import ReleaseFolder
+package import SystemPackage
+
+/// Whether a new folder may take the place of what stands under its name.
+package enum Replacement: Sendable {
+    case nothing
+    /// A folder that this program made before, and that is not, holds not and lies not in one of these.
+    ///
+    /// - place: the name of the new folder without symbolic links on the way.
+    case ownFolder(at: FilePath, besides: [KeptFolder])
+}
+
+/// A folder that no replacement may touch.
+package struct KeptFolder: Equatable, Sendable {
+    /// What it is to a person: "the source folder".
+    package let role: String
+    /// Without symbolic links on the way.
+    package let path: FilePath
+    /// Whether what lies in it stays too; else only the folder and those around it.
+    package let keepsContents: Bool
+
+    package init(_ role: String, _ path: FilePath, keepsContents: Bool = true) {
+        self.role = role
+        self.path = path
+        self.keepsContents = keepsContents
+    }
+}
+
+/// Why what stands at a place is not replaced.
+package enum ReplacementRefusal: Equatable, Sendable {
+    case noFolder
+    /// It lacks the file that each folder of its sort has.
+    case unmarked(wanted: String)
+    /// It holds something that this program did not put there.
+    case foreign(String)
+    /// It is, holds or lies in a folder that stays.
+    case kept(KeptFolder)
+}
+
+extension ReplacementRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noFolder: "is no folder"
+        case .unmarked(let wanted): "has no \(wanted), so patchsign did not make it"
+        case .foreign(let name): "holds \(name), which patchsign did not put there"
+        case .kept(let folder): "is, holds or lies in \(folder.role) (\(folder.path))"
+        }
+    }
+}
+
+/// The folders that `patchsign` makes and may replace.
+enum OwnFolder {
+    case release
+    /// Releases side by side, as `patchsign pull` writes them.
+    case pulled
+
+    private static let releaseParts: Set<String> = ["release.json", "role.json", "objects", "targets"]
+    private static let pulledParts: Set<String> = [PulledFolder.base, PulledFolder.release, PulledFolder.source]
+
+    /// Nil for a folder of this sort and nothing else in it.
+    func refusal(of path: FilePath, files: any FileOperations) throws(FileError) -> ReplacementRefusal? {
+        guard try files.status(of: path)?.kind == .directory else { return .noFolder }
+        let names = try files.list(path)
+        switch self {
+        case .release:
+            guard Self.isRelease(path, files: files) else { return .unmarked(wanted: "release.json of a release") }
+            return names.first { !Self.releaseParts.contains($0) }.map { .foreign($0) }
+        case .pulled:
+            if let name = names.first(where: { !Self.pulledParts.contains($0) }) { return .foreign(name) }
+            guard !names.isEmpty else { return .unmarked(wanted: "release in it") }
+            for name in names {
+                if let refusal = try OwnFolder.release.refusal(of: path.at(name), files: files) { return refusal }
+            }
+            return nil
+        }
+    }
+
+    private static func isRelease(_ path: FilePath, files: any FileOperations) -> Bool {
+        guard let bytes = try? files.read(path.at("release.json"), limit: Limits.releaseHeader) else { return false }
+        return (try? ReleaseHeader(bytes, named: "release.json")) != nil
+    }
+}
+
+extension Replacement {
+    /// The kept folder because of which nothing at `place` may go.
+    static func keeper(of place: FilePath, among kept: [KeptFolder]) -> KeptFolder? {
+        kept.first { folder in
+            folder.path.starts(with: place) || folder.keepsContents && place.starts(with: folder.path)
+        }
+    }
+}
