@@ -32,7 +32,7 @@ extension AssetManifest {
             patchID: try fields.name("patchId"),
             version: try fields.name("version"),
             commit: try fields.optionalString("commit"),
-            created: try fields.time("created"),
+            created: fields.has("created") ? try fields.time("created") : nil,
             compatibility: compatibility,
             index: try fields.assetPath("index"),
             routes: fields.has("routes") ? try fields.routes("routes") : nil,

@@ -8,7 +8,8 @@ package struct AssetManifest: Hashable, Sendable {
     package let patchID: PatchID
     package let version: VersionLabel
     package let commit: String?
-    package let created: UTCTime
+    /// Only where the release engineer gave one: the same files under the same label are the same manifest at any time.
+    package let created: UTCTime?
     /// By platform: the hash a device's native part must have.
     ///
     /// Read by devices that know it.
@@ -23,7 +24,7 @@ package struct AssetManifest: Hashable, Sendable {
         patchID: PatchID,
         version: VersionLabel,
         commit: String?,
-        created: UTCTime,
+        created: UTCTime?,
         compatibility: [String: String],
         index: AssetPath,
         routes: [RoutePattern]?,
@@ -61,7 +62,7 @@ package struct AssetManifest: Hashable, Sendable {
         .fields([
             ("format", .text(Self.format)), ("app", .text(app.text)), ("patchId", .text(patchID.text)),
             ("version", .text(version.text)), ("commit", commit.map { .text($0) }),
-            ("created", .text(created.description)),
+            ("created", created.map { .text($0.description) }),
             ("compatibility", .fields(compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
             ("index", .text(index.text)), ("routes", routes.map { .array($0.map { .text($0.text) }) }),
             ("assets", .array(assets.map(\.json))),

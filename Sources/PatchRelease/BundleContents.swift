@@ -17,12 +17,12 @@ package struct BundleContents: Sendable {
         files = zip(scan.files, fingerprints).map { ($0.path, $0.file, $1) }
     }
 
-    /// The manifest of one version; the caller names when it was made.
+    /// The manifest of one version; the caller names when it was made, if that is to be written.
     package func manifest(
         app: AppID,
         label: Label,
         bundle: DescribedBundle,
-        created: UTCTime
+        created: UTCTime?
     ) throws(SigningError) -> AssetManifest {
         let patterns = bundle.cacheable.map { PathPattern($0) }
         let paths = Set(files.map(\.path))

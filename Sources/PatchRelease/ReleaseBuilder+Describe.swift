@@ -58,17 +58,19 @@ extension ReleaseBuilder {
         return contents
     }
 
-    /// A label that the base lists was made when the base says so: only then can the same files give the same bytes.
+    /// A label that the base lists was made when the base says so, or at no named time: only then can the same files give the
+    /// same bytes.
     private func manifest(
         of found: BundleContents,
         _ patch: DescribedPatch,
         _ bundle: DescribedBundle
     ) throws(SigningError) -> AssetManifest {
-        try found.manifest(
+        let known = base?.contents.manifests[patch.label]
+        return try found.manifest(
             app: rootOfTrust.app,
             label: patch.label,
             bundle: bundle,
-            created: base?.contents.manifests[patch.label]?.created ?? time
+            created: known == nil ? created : known?.created
         )
     }
 }

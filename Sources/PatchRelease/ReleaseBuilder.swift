@@ -21,6 +21,8 @@ package struct ReleaseBuilder: Sendable {
     package let base: BaseRelease?
     /// When the release is made; the same time and the same files give the same release, but for the role's signatures.
     package let time: UTCTime
+    /// What new manifests say of when they were made; nil for nothing, so that they are the same on every channel.
+    package let created: UTCTime?
     /// How long the role holds, from ``time`` on.
     package let validity: Duration
     package let entrySigner: SigningKey
@@ -38,6 +40,7 @@ package struct ReleaseBuilder: Sendable {
         rootOfTrust: RootOfTrust,
         base: BaseRelease?,
         time: UTCTime,
+        created: UTCTime? = nil,
         validity: Duration,
         entrySigner: SigningKey,
         keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
@@ -59,6 +62,7 @@ package struct ReleaseBuilder: Sendable {
         self.rootOfTrust = rootOfTrust
         self.base = base
         self.time = time
+        self.created = created
         self.validity = validity
         self.entrySigner = entrySigner
         self.keptEntryKeys = keptEntryKeys.map(\.key)

@@ -63,7 +63,7 @@ struct ReleaseMake: AsyncParsableCommand {
                 channel: description.channel,
                 source: folder,
                 previous: previous.map { FilePath(argument: $0) },
-                time: try time.time(),
+                time: time,
                 making: making,
                 keys: keys
             )

@@ -21,7 +21,7 @@ struct ReleaseWork {
         channel: ChannelName,
         source: FilePath,
         previous: FilePath?,
-        time: UTCTime,
+        time: TimeOption,
         making: MakingOptions,
         keys: KeyOptions
     ) throws(Failure) {
@@ -31,7 +31,8 @@ struct ReleaseWork {
             channel: channel,
             base: base,
             trust: trust,
-            time: time,
+            time: try time.time(),
+            created: try time.given(),
             making: making,
             keys: keys,
             source: source
@@ -47,6 +48,7 @@ struct ReleaseWork {
         base: BaseRelease?,
         trust: RootOfTrust,
         time: UTCTime,
+        created: UTCTime? = nil,
         making: MakingOptions,
         keys: KeyOptions,
         source: FilePath? = nil,
@@ -76,6 +78,7 @@ struct ReleaseWork {
                 rootOfTrust: trust,
                 base: base,
                 time: time,
+                created: created,
                 validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
                 entrySigner: entrySigner,
                 keptEntryKeys: keptEntryKeys,

@@ -21,9 +21,12 @@ struct TimeOption: ParsableArguments {
     )
     var at: UTCTime?
 
-    func time() throws(Failure) -> UTCTime {
+    func time() throws(Failure) -> UTCTime { try given() ?? Surroundings.now() }
+
+    /// Nil where nobody named a time.
+    func given() throws(Failure) -> UTCTime? {
         if let at { return at }
-        guard let epoch = Surroundings.environment("SOURCE_DATE_EPOCH") else { return Surroundings.now() }
+        guard let epoch = Surroundings.environment("SOURCE_DATE_EPOCH") else { return nil }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
             throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
         }

@@ -54,11 +54,15 @@ struct AssetManifestTests {
         #expect(manifest.assets[4].fingerprint.size == 0)
     }
 
-    @Test func `may leave out commit, compatibility and routes`() throws {
+    @Test func `may leave out commit, created, compatibility and routes`() throws {
         let manifest = try Self.parse(
             try Self.sample().setting("commit", to: nil).setting("compatibility", to: nil).setting("routes", to: nil)
+                .setting("created", to: nil)
         )
-        #expect(manifest.commit == nil && manifest.compatibility == [:] && manifest.routes == nil)
+        #expect(manifest.json["created"] == nil)
+        #expect(
+            manifest.commit == nil && manifest.created == nil && manifest.compatibility == [:] && manifest.routes == nil
+        )
         #expect(try Self.parse(try Self.sample().setting("routes", to: .array([]))).routes == [])
     }
 

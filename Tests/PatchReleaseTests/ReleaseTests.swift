@@ -129,6 +129,22 @@ struct ReleaseTests {
         #expect(try bench.files.list(bench.folder) == ["Keys", "one", "v1", "v2"])
     }
 
+    @Test func `has the same manifest whenever it is described, unless a time is named`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let later = Workbench.time.adding(.days(9))
+        func digest(_ output: String, at time: UTCTime, created: UTCTime? = nil) async throws -> SHA256Digest? {
+            let made = try await bench.release("v1", to: output, at: time, created: created)
+            return made.verified.list.entries.first { $0.kind == .bundle }?.fingerprint.sha256
+        }
+        let first = try await digest("now", at: Workbench.time)
+        #expect(try await digest("later", at: later) == first && first != nil)
+        #expect(try await digest("dated", at: later, created: later) != first)
+        // On a base that lists the label with a time, the time stays: the label has one content.
+        let again = try await bench.release("v1", to: "again", on: "dated", at: later.adding(.days(1)))
+        #expect(again.verified.manifests[label("web", "1.0.0")]?.manifest.created == later)
+    }
+
     @Test func `with a threshold of two is complete once both holders signed the same bytes`() async throws {
         let bench = try Workbench(threshold: 2)
         try bench.describe("v1")

@@ -118,6 +118,7 @@ final class Workbench: Sendable {
     func builder(
         on base: String? = nil,
         at time: UTCTime = time,
+        created: UTCTime? = nil,
         entry: TestKey = .entry,
         by signers: [TestKey] = [.production]
     ) throws -> ReleaseBuilder {
@@ -126,6 +127,7 @@ final class Workbench: Sendable {
             rootOfTrust: trust,
             base: try base.map { try BaseRelease(folder: folder.appending($0), rootOfTrust: trust, files: files) },
             time: time,
+            created: created,
             validity: .days(90),
             entrySigner: try entry.signer,
             roleSigners: try signers.map { try $0.signer },
@@ -140,10 +142,11 @@ final class Workbench: Sendable {
         to output: String,
         on base: String? = nil,
         at time: UTCTime = time,
+        created: UTCTime? = nil,
         entry: TestKey = .entry,
         by signers: [TestKey] = [.production]
     ) async throws -> (made: MadeRelease, verified: VerifiedRelease) {
-        let builder = try builder(on: base, at: time, entry: entry, by: signers)
+        let builder = try builder(on: base, at: time, created: created, entry: entry, by: signers)
         let source = folder.appending(name)
         let made = try await builder.release(try ReleaseDescription(folder: source, files: files), in: source)
         return (made, try write(made, to: output, with: builder))
