@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -65,8 +66,8 @@ package struct ServiceClient: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
+        configuration.http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) }
+        var tls = TLSRules.client()
         if let pem = settings.authorities {
             guard let authorities = try? NIOSSLCertificate.fromPEMBytes(pem), !authorities.isEmpty else {
                 throw .noAuthority

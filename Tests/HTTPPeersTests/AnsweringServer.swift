@@ -1,0 +1,98 @@
+import NIOCore
+import NIOPosix
+
+/// What a server says on a connection, piece by piece, whatever it was asked.
+struct Script: Sendable {
+    enum End: Sendable, CaseIterable {
+        case closes
+        case resets
+        case stays
+    }
+
+    var pieces: [[UInt8]]
+    var end: End
+
+    /// Before it takes anything of a request's body: as soon as the head is here.
+    init(_ pieces: [[UInt8]], _ end: End = .stays) {
+        (self.pieces, self.end) = (pieces, end)
+    }
+
+    init(_ text: String, _ end: End = .stays) {
+        self.init([Array(text.utf8)], end)
+    }
+}
+
+/// A server of raw bytes on all of this machine's loopback addresses, so that each exchange has an origin of its own.
+enum AnsweringServer {
+    static func running<Result: Sendable>(
+        _ script: @escaping @Sendable (_ head: String) -> Script,
+        _ body: (_ port: Int) async throws -> Result
+    ) async throws -> Result {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1_024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ScriptedAnswer(script))
+                }
+            }
+            .bind(host: "0.0.0.0", port: 0).get()
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(channel.localAddress?.port ?? 0)) } catch { result = .failure(error) }
+        try await group.shutdownGracefully()
+        return try result.get()
+    }
+
+    /// One of sixteen million.
+    static func host(_ number: UInt64) -> String {
+        "127.\(1 + number / 64_516 % 254).\(1 + number / 254 % 254).\(1 + number % 254)"
+    }
+}
+
+private final class ScriptedAnswer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let script: @Sendable (String) -> Script
+    private var received: [UInt8] = []
+    private var isAnswering = false
+
+    init(_ script: @escaping @Sendable (String) -> Script) {
+        self.script = script
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // A body goes by, and only the first request is answered.
+        guard !isAnswering else { return }
+        received += unwrapInboundIn(data).readableBytesView
+        guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+        isAnswering = true
+        say(script(String(decoding: received[..<end.lowerBound], as: UTF8.self)), from: 0, context)
+    }
+
+    private func say(_ script: Script, from index: Int, _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        guard index < script.pieces.count else {
+            switch script.end {
+            case .stays: break
+            case .closes: context.close(promise: nil)
+            case .resets:
+                let linger = ChannelOptions.Types.SocketOption(level: .socket, name: .so_linger)
+                context.channel.setOption(linger, value: .init(l_onoff: 1, l_linger: 0)).whenComplete { _ in
+                    bound.value.1.close(promise: nil)
+                }
+            }
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: script.pieces[index]))).whenComplete { _ in
+            // A turn later: the client has a chance to take it alone.
+            bound.eventLoop.execute { bound.value.0.say(script, from: index + 1, bound.value.1) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
