@@ -224,15 +224,15 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
-                nioHTTP1, systemPackage,
+                "PatchSync", "HTTPPeers", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(
             name: "TransferTests",
             dependencies: [
-                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency, nioCore,
-                nioPosix, nioSSL,
+                "PatchSync", "HTTPPeers", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency,
+                nioCore, nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
         ),

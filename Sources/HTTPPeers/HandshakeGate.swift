@@ -19,7 +19,9 @@ package final class HandshakeGate: ChannelInboundHandler {
     package func channelActive(context: ChannelHandlerContext) {}
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case .handshakeCompleted? = event as? TLSUserEvent else { return context.fireUserInboundEventTriggered(event) }
+        guard case .handshakeCompleted? = event as? TLSUserEvent else {
+            return context.fireUserInboundEventTriggered(event)
+        }
         do {
             guard let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate() else {
                 throw ServerNameError(host: name.host)

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -11,6 +12,8 @@ struct Script: Sendable {
 
     var pieces: [[UInt8]]
     var end: End
+    /// Whether a GET that follows on the same connection is answered too.
+    var isForMore = false
 
     /// Before it takes anything of a request's body: as soon as the head is here.
     init(_ pieces: [[UInt8]], _ end: End = .stays) {
@@ -57,19 +60,26 @@ private final class ScriptedAnswer: ChannelInboundHandler {
 
     private let script: @Sendable (String) -> Script
     private var received: [UInt8] = []
-    private var isAnswering = false
+    private var answered: Script?
 
     init(_ script: @escaping @Sendable (String) -> Script) {
         self.script = script
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // A body goes by, and only the first request is answered.
-        guard !isAnswering else { return }
-        received += unwrapInboundIn(data).readableBytesView
+        let bytes = unwrapInboundIn(data).readableBytesView
+        if let answered {
+            // The rest of a body goes by.
+            received = Array((received + bytes).suffix(1_000))
+            guard answered.isForMore, received.firstRange(of: Array("GET / ".utf8)) != nil else { return }
+            received = []
+            return say(answered, from: 0, context)
+        }
+        received += bytes
         guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
-        isAnswering = true
-        say(script(String(decoding: received[..<end.lowerBound], as: UTF8.self)), from: 0, context)
+        let script = script(String(decoding: received[..<end.lowerBound], as: UTF8.self))
+        answered = script
+        say(script, from: 0, context)
     }
 
     private func say(_ script: Script, from index: Int, _ context: ChannelHandlerContext) {
@@ -79,8 +89,8 @@ private final class ScriptedAnswer: ChannelInboundHandler {
             case .stays: break
             case .closes: context.close(promise: nil)
             case .resets:
-                let linger = ChannelOptions.Types.SocketOption(level: .socket, name: .so_linger)
-                context.channel.setOption(linger, value: .init(l_onoff: 1, l_linger: 0)).whenComplete { _ in
+                let options = context.channel as? any SocketOptionProvider
+                options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in
                     bound.value.1.close(promise: nil)
                 }
             }

@@ -59,7 +59,10 @@ private struct Maker {
     }
 
     private mutating func statusLine() -> String {
-        let version = chance(in: 8) ? one(of: ["HTTP/1.0", "HTTP/0.9", "HTTP/2.0", "HTTP/1.9", "http/1.1", "ICY", "HTTP/11", "HTTP/1.1 "]) : "HTTP/1.1"
+        let version =
+            chance(in: 8)
+            ? one(of: ["HTTP/1.0", "HTTP/0.9", "HTTP/2.0", "HTTP/1.9", "http/1.1", "ICY", "HTTP/11", "HTTP/1.1 "])
+            : "HTTP/1.1"
         let status =
             switch Int.random(in: 0..<10, using: &random) {
             case 0...5: "200"
@@ -101,7 +104,9 @@ private struct Maker {
         case 8...11: return (["Transfer-Encoding: \(chance(in: 8) ? "Chunked" : "chunked")"], chunks(of: body))
         case 12: return (["Transfer-Encoding: chunked", length], chunks(of: body))
         default:
-            let odd = ["gzip", "chunked, gzip", "gzip, chunked", "chunked, chunked", "identity", "xchunked", ",chunked"]
+            let odd = [
+                "gzip", "chunked, gzip", "gzip, chunked", "chunked, chunked", "identity", "xchunked", ",chunked",
+            ]
             return (["Transfer-Encoding: \(one(of: odd))"], chance(in: 2) ? body : chunks(of: body))
         }
     }
@@ -117,7 +122,9 @@ private struct Maker {
             framed += Array((chance(in: 30) ? one(of: ["", "x\r\n", "\n", "\r"]) : "\r\n").utf8)
         }
         if chance(in: 12) { return framed }
-        let trailers = one(of: ["", "", "X: y\r\n", "X:\r\n", "A: b\r\n c\r\n", "no colon\r\n", ":\r\n", "Content-Length: 9\r\n"])
+        let trailers = one(of: [
+            "", "", "X: y\r\n", "X:\r\n", "A: b\r\n c\r\n", "no colon\r\n", ":\r\n", "Content-Length: 9\r\n",
+        ])
         return framed + Array("0\r\n\(trailers)\r\n".utf8)
     }
 

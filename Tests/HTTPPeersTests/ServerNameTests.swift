@@ -9,8 +9,10 @@ struct ServerNameTests {
         ("updates.test", ["other.test", "*.test"]), ("localhost", ["localhost"]), ("updates.test", ["updates.test."]),
         ("[::1]", []), ("127.0.0.1", []),
     ])
-    func `is one of the certificate's DNS names; an address is the TLS library's to check`(host: String, names: [String])
-    {
+    func `is one of the certificate's DNS names; an address is the TLS library's to check`(
+        host: String,
+        names: [String]
+    ) {
         #expect(ServerName(host: host).isNamed(by: names))
     }
 

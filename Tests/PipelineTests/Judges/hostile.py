@@ -88,6 +88,10 @@ class Hostile(http.server.BaseHTTPRequestHandler):
     def answer_500(self, path):
         self.head(500, 0)
 
+    def answer_000(self, path):
+        # What no HTTP status can be.
+        self.wfile.write(b'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n')
+
     def answer_redirect(self, path):
         self.send_response(302)
         self.send_header('Location', 'http://127.0.0.1:9/')
