@@ -42,7 +42,8 @@ package enum ServiceError: Error, Equatable, Sendable {
         switch self {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
-        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .answer, .lacking, .changed, .endless,
+        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .answer, .lacking, .changed,
+            .endless,
             .file, .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }

@@ -7,8 +7,9 @@ import Testing
 
 @testable import HTTPPeers
 
-/// Why ``AnswerGuard`` is there. What fails here says that a later version of async-http-client has mended a fault, and that
-/// the part of the guard against it can go.
+/// The faults that ``AnswerGuard`` stands against.
+///
+/// What fails here says that a later version of async-http-client has mended one, and that the guard's part against it can go.
 @Suite("async-http-client without a guard", .timeLimit(.minutes(2)))
 struct UpstreamFaultTests {
     @Test func `ends the process at a status below 100`() async {
