@@ -22,11 +22,13 @@ struct AnswerPatrol: Sendable {
             _ tell: @escaping @Sendable (UInt64, Taken) -> Void
         ) async throws -> Void
 
-    static let batch = 48
+    static let batch = AnsweringServer.hosts
     /// Far longer than any deadline of a user here.
     static let longest = Duration.seconds(40)
 
     let name: String
+    /// Nil for a server without TLS.
+    var certificate: Certificate?
     let ask: Ask
 
     private static func setting(_ name: String) -> UInt64? {
@@ -70,7 +72,10 @@ struct AnswerPatrol: Sendable {
         let told = NIOLockedValueBox<[UInt64: Taken]>([:])
         try await withThrowingTaskGroup { group in
             group.addTask {
-                try await AnsweringServer.running({ head in answer(Self.number(in: head)).script }) { port in
+                try await AnsweringServer.running(
+                    tls: certificate?.context,
+                    { head in answer(Self.number(in: head)).script }
+                ) { port in
                     try await ask(port, numbers) { number, taken in told.withLockedValue { $0[number] = taken } }
                 }
             }

@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// What a server says on a connection, piece by piece, whatever it was asked.
 struct Script: Sendable {
@@ -28,6 +29,8 @@ struct Script: Sendable {
 /// A server of raw bytes on all of this machine's loopback addresses, so that each exchange has an origin of its own.
 enum AnsweringServer {
     static func running<Result: Sendable>(
+        tls: NIOSSLContext? = nil,
+        whenClosed: @escaping @Sendable () -> Void = {},
         _ script: @escaping @Sendable (_ head: String) -> Script,
         _ body: (_ port: Int) async throws -> Result
     ) async throws -> Result {
@@ -38,7 +41,8 @@ enum AnsweringServer {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ScriptedAnswer(script))
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try channel.pipeline.syncOperations.addHandler(ScriptedAnswer(script, whenClosed))
                 }
             }
             .bind(host: "0.0.0.0", port: 0).get()
@@ -48,10 +52,10 @@ enum AnsweringServer {
         return try result.get()
     }
 
-    /// One of sixteen million.
-    static func host(_ number: UInt64) -> String {
-        "127.\(1 + number / 64_516 % 254).\(1 + number / 254 % 254).\(1 + number % 254)"
-    }
+    /// As many as are asked for at once.
+    static let hosts = 48
+
+    static func host(_ number: UInt64) -> String { "127.1.1.\(1 + number % UInt64(hosts))" }
 }
 
 private final class ScriptedAnswer: ChannelInboundHandler {
@@ -59,11 +63,16 @@ private final class ScriptedAnswer: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let script: @Sendable (String) -> Script
+    private let whenClosed: @Sendable () -> Void
     private var received: [UInt8] = []
     private var answered: Script?
 
-    init(_ script: @escaping @Sendable (String) -> Script) {
-        self.script = script
+    init(_ script: @escaping @Sendable (String) -> Script, _ whenClosed: @escaping @Sendable () -> Void) {
+        (self.script, self.whenClosed) = (script, whenClosed)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        whenClosed()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOSSL
 import Subprocess
 import SystemPackage
 import Testing
@@ -20,6 +21,18 @@ struct Certificate: Sendable {
         )
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         pem = result.standardOutput
+    }
+
+    /// For a server in this process, of any TLS.
+    var context: NIOSSLContext {
+        get throws {
+            try NIOSSLContext(
+                configuration: .makeServerConfiguration(
+                    certificateChain: NIOSSLCertificate.fromPEMBytes(pem).map { .certificate($0) },
+                    privateKey: .privateKey(NIOSSLPrivateKey(bytes: pem, format: .pem))
+                )
+            )
+        }
     }
 
     /// Shown by `openssl s_server` while `body` runs, which has a page for everybody.

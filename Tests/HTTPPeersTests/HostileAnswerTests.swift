@@ -10,10 +10,15 @@ import Testing
 /// The process lives, each request ends in time with a value or a typed error, and no body is made up.
 @Suite("Answers thrown at", .serialized, .timeLimit(.minutes(120)))
 struct HostileAnswerTests {
-    static let generated = 192
+    static let generated = 144
 
-    @Test func `a device`() async throws { try await Self.device.throwGenerated(Self.generated) }
-    @Test func `a device, cut at every byte`() async throws { try await Self.device.throwCut(AnswerPatrol.small) }
+    @Test func `a device`() async throws { try await Self.device().throwGenerated(Self.generated) }
+    @Test func `a device over TLS`() async throws {
+        let names = (0..<AnsweringServer.hosts).map { "IP:\(AnsweringServer.host(UInt64($0)))" }
+        let certificate = try await Certificate(names: names.joined(separator: ","))
+        try await Self.device(certificate).throwGenerated(Self.generated / 2)
+    }
+    @Test func `a device, cut at every byte`() async throws { try await Self.device().throwCut(AnswerPatrol.small) }
     @Test func `the API proxy`() async throws { try await Self.proxy.throwGenerated(Self.generated) }
     @Test func `the API proxy, cut at every byte`() async throws { try await Self.proxy.throwCut(AnswerPatrol.small) }
     @Test func `the release client`() async throws { try await Self.service.throwGenerated(Self.generated) }
@@ -21,20 +26,24 @@ struct HostileAnswerTests {
         try await Self.service.throwCut(AnswerPatrol.small)
     }
 
-    static let device = AnswerPatrol(name: "device") { port, numbers, tell in
-        var settings = HTTPFetcher.Settings()
-        settings.deadlines.stall = .milliseconds(400)
-        let servers = try numbers.map { try serverURL($0, port) }
-        let app = try #require(AppID("com.example.storefront"))
-        await HTTPFetcher.with(servers, app: app, settings) { sources in
-            await withTaskGroup { group in
-                for (number, source) in zip(numbers, sources) {
-                    group.addTask {
-                        do throws(FetchError) {
-                            let path = "objects/\(number)", limit = 100_000
-                            let body = try await source.fetcher.bytes(path, limit: limit, deadline: .seconds(5))
-                            tell(number, .answer(status: 200, body: body))
-                        } catch { tell(number, .refused("\(error)")) }
+    static func device(_ certificate: Certificate? = nil) -> AnswerPatrol {
+        AnswerPatrol(name: "device", certificate: certificate) { port, numbers, tell in
+            var settings = HTTPFetcher.Settings()
+            settings.deadlines.stall = .milliseconds(400)
+            if let certificate { settings.trust = try ServerTrust(authorities: certificate.pem, pins: []) }
+            let scheme = certificate == nil ? "http" : "https"
+            let servers = try numbers.map { try serverURL($0, port, scheme) }
+            let app = try #require(AppID("com.example.storefront"))
+            await HTTPFetcher.with(servers, app: app, settings) { sources in
+                await withTaskGroup { group in
+                    for (number, source) in zip(numbers, sources) {
+                        group.addTask {
+                            do throws(FetchError) {
+                                let path = "objects/\(number)", limit = 100_000
+                                let body = try await source.fetcher.bytes(path, limit: limit, deadline: .seconds(5))
+                                tell(number, .answer(status: 200, body: body))
+                            } catch { tell(number, .refused("\(error)")) }
+                        }
                     }
                 }
             }
@@ -102,7 +111,7 @@ struct HostileAnswerTests {
         }
     }
 
-    private static func serverURL(_ number: UInt64, _ port: Int) throws -> ServerURL {
-        try #require(ServerURL("http://\(AnsweringServer.host(number)):\(port)"))
+    private static func serverURL(_ number: UInt64, _ port: Int, _ scheme: String = "http") throws -> ServerURL {
+        try #require(ServerURL("\(scheme)://\(AnsweringServer.host(number)):\(port)"))
     }
 }
