@@ -32,7 +32,8 @@ struct ImpossibleStatusTests {
         try await answering("000") { world, server, url in
             try await world.withServer(of: world.shop.site2) { mirror in
                 let device = try await world.settledDevice(server: url)
-                try await device.sync(["--mirror", mirror.url]).done()
+                try await device("set", "--mirror", mirror.url).done()
+                try await device.sync().done()
                 try await device.expectWhole(2)
                 #expect(await server.text.contains("GET /\(Workshop.app)/metadata/2.root.json"))
             }
