@@ -67,10 +67,11 @@ let package = Package(
             name: "PatchStore",
             dependencies: ["CLinux", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
         ),
+        .target(name: "HTTPPeers", dependencies: [nioCore, nioHTTP1, nioSSL, nioTLS]),
         .target(
             name: "HTTPFiles",
             dependencies: [
-                lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
+                "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
             ]
         ),
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
@@ -104,16 +105,15 @@ let package = Package(
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioConcurrency, nioCore,
-                nioHTTP1, nioPosix, nioSSL, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .target(
             name: "PatchSync",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", asyncHTTPClient, nioCore,
-                nioHTTP1,
-                nioPosix, nioSSL, nioConcurrency, systemPackage,
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                nioCore, nioHTTP1, nioPosix, nioSSL, nioConcurrency, systemPackage,
             ]
         ),
         .target(
@@ -125,7 +125,8 @@ let package = Package(
         .target(
             name: "APIProxy",
             dependencies: [
-                "PatchFormat", "HTTPFiles", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "PatchFormat", "HTTPFiles", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
             ]
         ),
         .target(
@@ -154,7 +155,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "HTTPPeers",
                 "ReleaseAPI", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -223,15 +224,15 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency,
-                nioHTTP1, systemPackage,
+                "PatchSync", "HTTPPeers", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(
             name: "TransferTests",
             dependencies: [
-                "PatchSync", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency, nioCore,
-                nioPosix, nioSSL,
+                "PatchSync", "HTTPPeers", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency,
+                nioCore, nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
         ),
@@ -249,6 +250,14 @@ let package = Package(
                 "APIProxy", "HTTPFiles", "PatchFormat", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
                 subprocess,
                 systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "HTTPPeersTests",
+            dependencies: [
+                "HTTPPeers", "HTTPFiles", "PatchSync", "ReleaseClient", "APIProxy", "PatchTesting", "PatchFormat",
+                "PatchTrust", "PatchStore",
+                asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess, systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),

@@ -1,4 +1,5 @@
 import HTTPFiles
+import HTTPPeers
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -57,6 +58,7 @@ enum UpgradedUpstream: Sendable {
         let isAddress = (try? SocketAddress(ipAddress: upstream.host, port: upstream.port)) != nil
         let name = isAddress ? nil : upstream.host
         try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
+        try channel.pipeline.syncOperations.addHandler(HandshakeGate(ServerName(host: upstream.host)))
     }
 
     private static func addUpgrade(
@@ -84,6 +86,8 @@ enum UpgradedUpstream: Sendable {
         result.whenComplete { outcome in
             deadline.cancel()
             failed.completeWith(outcome)
+            // Nobody has it: an answer that is neither a switch nor a refusal.
+            if case .failure = outcome { channel.close(promise: nil) }
         }
         return failed.futureResult
     }
@@ -185,7 +189,10 @@ final class RefusingUpstream: Sendable {
                     if isWhole { break }
                     guard body.readableBytes <= Self.maxBodyBytes else { throw UpstreamFault.malformed }
                 }
-                guard isWhole, let head, head.status.code >= 200 else { throw UpstreamFault.closed }
+                guard isWhole, let head else { throw UpstreamFault.closed }
+                guard head.status.code >= 200 else {
+                    throw UpstreamFault.answer(.status(Int(head.status.code)))
+                }
                 let whole = body
                 return .stream(
                     ServedStream(status: head.status, headers: fields(head.headers), length: whole.readableBytes) {

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import HTTPFiles
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -113,6 +114,7 @@ package struct APIProxy: RequestDelegate {
             stall.end()
             throw UpstreamFault(error)
         }
+        // 101, which nothing of this asks for.
         guard response.status.code >= 200 else { throw .malformed }
         return .stream(
             ServedStream(
@@ -195,6 +197,7 @@ extension HTTPClient.Configuration {
         redirectConfiguration = .disallow
         decompression = .disabled
         httpVersion = .http1Only
+        http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) }
         timeout.connect = TimeAmount(settings.connectTimeout)
         if !isForEvents { timeout.read = TimeAmount(settings.timeout) }
         connectionPool.retryConnectionEstablishment = false

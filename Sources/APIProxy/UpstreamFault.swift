@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import HTTPFiles
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -19,6 +20,8 @@ enum UpstreamFault: Error, Equatable, Sendable {
     case closed
     /// What came is no HTTP.
     case malformed
+    /// What no server may answer.
+    case answer(AnswerFault)
 
     init(_ error: any Error) {
         if let fault = error as? UpstreamFault {
@@ -42,8 +45,9 @@ enum UpstreamFault: Error, Equatable, Sendable {
                 && !error.connectionErrors.isEmpty ? .connectTimedOut : .unreachable
         case let error as ChannelError where error.isConnectTimeout: .connectTimedOut
         case let error as IOError: error.errnoCode == 104 || error.errnoCode == 32 ? .closed : .unreachable
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .notTrusted
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is ServerNameError: .notTrusted
         case is HTTPParserError: .malformed
+        case let fault as AnswerFault: .answer(fault)
         default: .closed
         }
     }
@@ -52,7 +56,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
     var isBeforeRequest: Bool {
         switch self {
         case .unreachable, .connectTimedOut, .notTrusted: true
-        case .timedOut, .closed, .malformed: false
+        case .timedOut, .closed, .malformed, .answer: false
         }
     }
 
@@ -67,6 +71,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
             case .timedOut: (.gatewayTimeout, "timeout", "\(host) did not answer in time.")
             case .closed: (.badGateway, "closed", "\(host) ended the connection before its answer.")
             case .malformed: (.badGateway, "malformed", "\(host) did not answer in HTTP.")
+            case .answer(let fault): (.badGateway, "malformed", "The answer of \(host) \(fault).")
             }
         let headers: HTTPHeaders = ["X-Patchline-Proxy": name, "Cache-Control": "no-store"]
         return .refused(status, message: text, headers: headers)

@@ -1,3 +1,4 @@
+import HTTPPeers
 import NIOSSL
 
 /// Whose certificates upstreams over TLS may show: those that the system's roots vouch for, or an own authority.
@@ -6,8 +7,7 @@ package struct UpstreamTrust: Sendable {
 
     /// - Parameter authorities: PEM, one certificate or several; nil for the system's roots.
     package init(authorities: [UInt8]? = nil) throws(UpstreamTrustError) {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
+        var configuration = TLSRules.client()
         if let authorities {
             let certificates: [NIOSSLCertificate]
             do { certificates = try NIOSSLCertificate.fromPEMBytes(authorities) } catch { throw .noAuthority }

@@ -1,3 +1,4 @@
+import HTTPPeers
 import NIOCore
 import NIOSSL
 
@@ -18,7 +19,7 @@ package enum TLSIdentityError: Error, Equatable, Sendable {
 
 /// What a server shows who it is with: a certificate chain and its private key, checked against each other.
 ///
-/// TLS 1.2 and 1.3, and by ALPN HTTP/1.1.
+/// TLS as ``TLSRules`` says, and by ALPN HTTP/1.1.
 package struct TLSIdentity: Sendable {
     /// How long a client may take to close after the server did; then the connection is dropped.
     private static let shutdownTimeout = Duration.seconds(2)
@@ -38,7 +39,7 @@ package struct TLSIdentity: Sendable {
             certificateChain: chain.map { .certificate($0) },
             privateKey: .privateKey(try Self.privateKey(key, passphrase))
         )
-        configuration.minimumTLSVersion = .tlsv12
+        TLSRules.apply(to: &configuration)
         configuration.applicationProtocols = ["http/1.1"]
         configuration.shutdownTimeout = .init(Self.shutdownTimeout)
         do {

@@ -1,3 +1,4 @@
+import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -39,7 +40,7 @@ enum HealthCheck {
     }
 
     private static func tlsHandler() throws -> NIOSSLClientHandler {
-        var configuration = TLSConfiguration.makeClientConfiguration()
+        var configuration = TLSRules.client()
         configuration.certificateVerification = .none
         return try NIOSSLClientHandler(context: NIOSSLContext(configuration: configuration), serverHostname: nil)
     }

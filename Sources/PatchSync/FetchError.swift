@@ -1,3 +1,5 @@
+package import HTTPPeers
+
 /// Why bytes did not come.
 package enum FetchError: Error, Equatable, Sendable {
     case notFound(String)
@@ -18,6 +20,8 @@ package enum FetchError: Error, Equatable, Sendable {
     /// No connection, or one that broke.
     case connection(String, reason: String)
     case tls(TLSFault)
+    /// What no server may answer.
+    case answer(String, AnswerFault)
     /// Another part than the one that was asked for; `field` is the Content-Range.
     case wrongRange(String, field: String)
     /// Packed in a way that was not asked for.
@@ -49,6 +53,7 @@ extension FetchError: CustomStringConvertible {
         case .stalled(let path): "\(path): the server fell silent"
         case .connection(let path, let reason): "\(path): \(reason)"
         case .tls(let fault): fault.description
+        case .answer(let path, let fault): "\(path): the server's answer \(fault)"
         case .wrongRange(let path, let field): "\(path): the server sent another part than asked for (\(field))"
         case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for"
         case .contradictingTag(let path, let tag): "Hash mismatch for asset: /\(path) (the server's tag is \(tag))"
@@ -65,16 +70,16 @@ extension FetchError: CustomStringConvertible {
         switch self {
         case .short, .timedOut, .stalled, .connection, .busy, .webPage, .syncDeadline: true
         case .status(_, let code): code >= 500 || code == 408 || code == 429
-        case .notFound, .redirected, .tooLarge, .tls, .wrongRange, .encoded, .contradictingTag, .notTaken, .newerList,
-            .cancelled:
+        case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .contradictingTag, .notTaken,
+            .newerList, .cancelled:
             false
         }
     }
 
-    /// Whether the server sent, or said that it would send, what nobody signed.
+    /// Whether the server sent, or said that it would send, what nobody signed, or answered as no server may.
     package var isLie: Bool {
         switch self {
-        case .tooLarge, .wrongRange, .encoded, .contradictingTag: true
+        case .tooLarge, .answer, .wrongRange, .encoded, .contradictingTag: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .tls, .webPage,
             .notTaken,
             .syncDeadline, .newerList, .cancelled:

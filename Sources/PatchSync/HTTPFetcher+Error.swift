@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -20,7 +21,9 @@ extension FetchError {
         case HTTPClientError.remoteConnectionClosed?: self = .short(path)
         case let error?: self = .connection(path, reason: error.shortDescription)
         case nil:
-            if case HTTPParserError.invalidEOFState? = error as? HTTPParserError {
+            if let fault = error as? AnswerFault {
+                self = .answer(path, fault)
+            } else if case HTTPParserError.invalidEOFState? = error as? HTTPParserError {
                 self = .short(path)
             } else if let error = error as? IOError {
                 self = .connection(path, reason: "no connection to the server: \(Errno(rawValue: error.errnoCode))")

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -42,7 +43,7 @@ enum PeerChain {
     }
 
     private static func handler(for host: String, _ chain: EventLoopPromise<[Validity]>) throws -> NIOSSLClientHandler {
-        let context = try NIOSSLContext(configuration: .makeClientConfiguration())
+        let context = try NIOSSLContext(configuration: TLSRules.client())
         let isName = (try? SocketAddress(ipAddress: host, port: 0)) == nil
         return try NIOSSLClientHandler(context: context, serverHostname: isName ? host : nil) { certificates, verdict in
             chain.succeed(

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPPeers
 import NIOCore
 import NIOSSL
 import PatchFormat
@@ -37,19 +38,14 @@ package struct ServerTrust: Sendable {
     var needsTLS: Bool { !authorities.isEmpty || !pins.isEmpty }
 
     func apply(to configuration: inout HTTPClient.Configuration) {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
+        var tls = TLSRules.client()
         if !authorities.isEmpty { tls.trustRoots = .certificates(authorities) }
         configuration.tlsConfiguration = tls
-        guard !pins.isEmpty else { return }
         // Runs after the handshake and before any request is written; when it fails, none ever is.
         configuration.http1_1ConnectionDebugInitializer = { [pins] channel in
-            channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
-                try Self.check(certificate, pins)
-            }.flatMapErrorThrowing { error in
-                // Later than the failure: the pool must hear of that first.
-                channel.eventLoop.execute { channel.close(promise: nil) }
-                throw error
+            AnswerGuard.stand(on: channel) { channel in
+                guard !pins.isEmpty else { return }
+                try Self.check(try channel.pipeline.syncOperations.nioSSL_peerCertificate(), pins)
             }
         }
     }

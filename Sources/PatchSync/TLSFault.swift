@@ -1,3 +1,4 @@
+import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -44,7 +45,7 @@ extension TLSFault {
         let host = server.host
         if let fault = error as? TLSFault {
             self = fault
-        } else if let extra = error as? NIOSSLExtraError, extra == .failedToValidateHostname {
+        } else if error is ServerNameError || error as? NIOSSLExtraError == .failedToValidateHostname {
             self = .wrongHostName(host: host)
         } else if case .handshakeFailed(.sslError(let stack))? = error as? NIOSSLError {
             let text = stack.map(\.description).joined(separator: " ")

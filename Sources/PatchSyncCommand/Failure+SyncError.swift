@@ -36,6 +36,9 @@ extension SyncError {
         case .fetch(.connection), .fetch(.timedOut), .fetch(.stalled), .fetch(.busy):
             "Is the server running, and is --server right? What is installed keeps running."
         case .fetch(.webPage): "A network that wants a login first answers so. What is installed keeps running."
+        case .fetch(.answer):
+            "Whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
+                + "running."
         case .fetch(.redirected): "Name the server's real URL; a redirect could lead anywhere."
         case .fetch(.syncDeadline): "Run it again: it goes on where it stopped. --deadline gives it longer."
         case .fetch(.cancelled): "Run it again: it goes on where it stopped."

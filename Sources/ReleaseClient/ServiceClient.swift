@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -65,8 +66,8 @@ package struct ServiceClient: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
+        configuration.http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) }
+        var tls = TLSRules.client()
         if let pem = settings.authorities {
             guard let authorities = try? NIOSSLCertificate.fromPEMBytes(pem), !authorities.isEmpty else {
                 throw .noAuthority
@@ -161,16 +162,25 @@ package struct ServiceClient: Sendable {
         limit: Int,
         _ request: ServiceRequest
     ) async throws -> [UInt8] {
-        let end = ContinuousClock.now + request.deadline
-        var bytes: [UInt8] = []
-        for try await piece in response.body {
-            guard bytes.count + piece.readableBytes <= limit else {
-                throw ServiceError.tooLarge(request.path, limit: limit)
+        // The client's own deadline ends with the head, and what says nothing more would be waited for for ever.
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask {
+                var bytes: [UInt8] = []
+                for try await piece in response.body {
+                    guard bytes.count + piece.readableBytes <= limit else {
+                        throw ServiceError.tooLarge(request.path, limit: limit)
+                    }
+                    bytes += piece.readableBytesView
+                }
+                return bytes
             }
-            bytes += piece.readableBytesView
-            // The client's own deadline ends with the head.
-            guard ContinuousClock.now < end else { throw ServiceError.timedOut(request.path) }
+            group.addTask {
+                try await Task.sleep(for: request.deadline)
+                throw ServiceError.timedOut(request.path)
+            }
+            defer { group.cancelAll() }
+            guard let bytes = try await group.next() else { throw ServiceError.cancelled }
+            return bytes
         }
-        return bytes
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -20,7 +21,11 @@ extension ServiceError {
         case HTTPClientError.tlsHandshakeTimeout?: self = .connection("no TLS handshake with \(server.host) in time")
         case let error?: self = .connection("\(server.host): \(error.shortDescription)")
         case nil:
-            if error is NIOConnectionError {
+            if let fault = error as? AnswerFault {
+                self = .answer(fault)
+            } else if error is ServerNameError || error as? NIOSSLExtraError == .failedToValidateHostname {
+                self = .tls(host: server.host, reason: "its certificate is for another name")
+            } else if error is NIOConnectionError {
                 self = .connection("cannot connect to \(server.host):\(server.port)")
             } else if let error = error as? IOError {
                 self = .connection("no connection to \(server.host): \(Errno(rawValue: error.errnoCode))")

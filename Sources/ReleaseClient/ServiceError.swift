@@ -1,3 +1,4 @@
+package import HTTPPeers
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
@@ -18,6 +19,8 @@ package enum ServiceError: Error, Equatable, Sendable {
     case tooLarge(String, limit: Int)
     /// An answer that is not what the service answers.
     case malformed(FormatError)
+    /// What no server may answer.
+    case answer(AnswerFault)
     /// The server asks for a part that neither it nor the release has.
     case lacking(String)
     /// A file of the release has another size than the release says.
@@ -39,8 +42,9 @@ package enum ServiceError: Error, Equatable, Sendable {
         switch self {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
-        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .lacking, .changed, .endless, .file,
-            .trust, .release, .noRelease, .severalApps, .cancelled:
+        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .answer, .lacking, .changed,
+            .endless,
+            .file, .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }
     }
@@ -63,6 +67,7 @@ extension ServiceError: CustomStringConvertible {
         case .redirected(let target): "the server redirects to \(target), which is not followed"
         case .tooLarge(let what, let limit): "\(what): more than the \(limit) bytes that are allowed"
         case .malformed(let error): "the server's answer is not what it should be: \(error)"
+        case .answer(let fault): "the server's answer \(fault)"
         case .lacking(let name): "the server lacks \(name), and so does this release"
         case .changed(let name): "\(name): its file has another size than the release says"
         case .endless: "the server asks again and again for what was sent"

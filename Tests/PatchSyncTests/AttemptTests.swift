@@ -1,3 +1,4 @@
+import HTTPPeers
 import Testing
 
 @testable import PatchSync
@@ -34,7 +35,7 @@ struct AttemptTests {
     @Test(arguments: [
         FetchError.notFound("x"), .redirected("x", to: "y"), .tooLarge("x", limit: 1), .timedOut("x"), .cancelled,
         .status("x", code: 418), .wrongRange("x", field: ""), .encoded("x", as: "gzip"), .tls(.notTLS(host: "h")),
-        .contradictingTag("x", tag: ""),
+        .contradictingTag("x", tag: ""), .answer("x", .status(42)),
     ])
     func `is not made again where trying does not help`(error: FetchError) {
         #expect(waits([error], count: 1) == [.giveUp])

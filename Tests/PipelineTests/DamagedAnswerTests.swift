@@ -31,6 +31,13 @@ struct DamagedAnswerTests {
             3,
             "metadata/timestamp.json: the server redirects to http://127.0.0.1:9/, which is not followed"
         ),
+        Damage(
+            "000",
+            "timestamp.json",
+            3,
+            "metadata/timestamp.json: the server's answer has status 000, which no HTTP status can be"
+        ),
+        Damage("000", "root.json", 3, "metadata/2.root.json: the server's answer has status 000"),
         Damage("500", "root.json", 5, "metadata/2.root.json: the server answered 500"),
         Damage("truncated", "snapshot.json", 3, "snapshot: "),
         Damage("short", "snapshot.json", 5, "snapshot.json: the answer ended early"),
@@ -38,6 +45,7 @@ struct DamagedAnswerTests {
         Damage("endless", "snapshot.json", 3, "snapshot.json: more than the "),
         Damage("flipped", "snapshot.json", 3, "snapshot: its sha256 is not the signed one"),
         Damage("404", "snapshot.json", 3, "snapshot.json: not found on the server (404)"),
+        Damage("000", "snapshot.json", 3, "snapshot.json: the server's answer has status 000"),
         Damage("500", "snapshot.json", 5, "snapshot.json: the server answered 500"),
         Damage("truncated", "production.json", 3, "production: "),
         Damage("short", "production.json", 5, "production.json: the answer ended early"),
@@ -76,6 +84,7 @@ struct DamagedAnswerTests {
             "web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says"
         ),
         Damage("404", "manifest.json", 3, "manifest.json: not found on the server (404)"),
+        Damage("000", "manifest.json", 3, "manifest.json: the server's answer has status 000"),
         Damage("500", "manifest.json", 9, "manifest.json: the server answered 500"),
         Damage(
             "truncated",
@@ -111,6 +120,7 @@ struct DamagedAnswerTests {
         Damage("endless", "/objects/", 3, "size of the bytes is not the one its entry says"),
         Damage("flipped", "/objects/", 3, "of the bytes is not the one its entry says"),
         Damage("404", "/objects/", 3, "not found on the server (404)"),
+        Damage("000", "/objects/", 3, "the server's answer has status 000"),
         Damage("500", "/objects/", 9, "the server answered 500"),
     ])
     func `refuses that patch alone when it is a patch's own file`(_ damage: Damage) async throws {
@@ -155,7 +165,7 @@ struct DamagedAnswerTests {
     func `is as good as none when it is the dial`(_ part: String) async throws {
         try await World.with { world in
             try await world.withServer(of: world.shop.site2) { server in
-                for mode in ["truncated", "endless", "flipped", "404", "500"] {
+                for mode in ["truncated", "endless", "flipped", "404", "500", "000"] {
                     let device = try await world.newDevice(server: server.url, as: mode)
                     try server.turn(mode, for: part)
                     try await device.sync().done()

@@ -1,3 +1,4 @@
+import HTTPPeers
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchTrust
@@ -90,6 +91,16 @@ struct HTTPFetcherTests {
         }
         #expect(error == .redirected("objects/x", to: "/com.example.storefront/objects/y"))
         #expect(parts == [] && heads.count == 1)
+    }
+
+    @Test(arguments: [0, 42, 99])
+    func `lives through a status that none can be, and calls it a lie`(status: Int) async throws {
+        let line = "HTTP/1.1 " + String(repeating: "0", count: 3 - "\(status)".count) + "\(status) X\r\n"
+        for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
+            let (parts, error, heads) = try await fetch { _ in .last(line + rest) }
+            #expect(error == .answer("objects/x", .status(status)) && error?.isLie == true && error?.isNetwork == false)
+            #expect(parts == [] && heads.count == 1)
+        }
     }
 
     @Test func `stops reading at the first byte too many`() async throws {

@@ -13,14 +13,16 @@ struct TLSTests {
     private func fetch(
         from identity: TestAuthority.Identity?,
         trusting trust: ServerTrust,
-        scheme: String = "https"
+        scheme: String = "https",
+        host: String = "127.0.0.1"
     ) async throws -> (error: FetchError?, requests: Int) {
         try await RawServer.running(tls: identity?.context) { _ in
             .bytes(.answer("200 OK", [], "{}"))
         } _: { server in
             var settings = HTTPFetcher.Settings.patient
             settings.trust = trust
-            return try await HTTPFetcher.with([server.url(scheme)], app: RawServer.app, settings) { sources in
+            return try await HTTPFetcher.with([server.url(scheme, host: host)], app: RawServer.app, settings) {
+                sources in
                 do throws(FetchError) {
                     _ = try await sources[0].fetcher.bytes("x", limit: 10, deadline: .seconds(600))
                     return (nil, server.heads.count)
@@ -86,6 +88,23 @@ struct TLSTests {
             return
         }
         #expect(refused.requests == 0)
+    }
+
+    @Test func `is talked to by its DNS names alone where its URL has a name`() async throws {
+        let authority = try await TestAuthority()
+        let trust = try ServerTrust(authorities: authority.pem, pins: [])
+        for name in ["IP:127.0.0.1", "DNS:updates.test,IP:127.0.0.1", "email:localhost@localhost"] {
+            let identity = try await authority.identity(name, subject: "/CN=localhost")
+            let found = try await fetch(from: identity, trusting: trust, host: "localhost")
+            #expect(found.error == .tls(.wrongHostName(host: "localhost")) && found.requests == 0, "\(name)")
+        }
+        let bare = try await authority.identity(nil, subject: "/CN=localhost")
+        let found = try await fetch(from: bare, trusting: trust, host: "localhost")
+        #expect(found.error == .tls(.wrongHostName(host: "localhost")) && found.requests == 0)
+        let named = try await authority.identity("DNS:localhost", subject: "/CN=other")
+        #expect(try await fetch(from: named, trusting: trust, host: "localhost").error == nil)
+        let unnamed = try await fetch(from: named, trusting: trust)
+        #expect(unnamed.error == .tls(.wrongHostName(host: "127.0.0.1")) && unnamed.requests == 0)
     }
 
     @Test func `is talked to in HTTP 1.1, whatever else it offers`() async throws {

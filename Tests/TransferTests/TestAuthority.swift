@@ -47,16 +47,18 @@ final class TestAuthority: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: as in subjectAltName: `IP:127.0.0.1`.
+    ///   - name: as in subjectAltName: `IP:127.0.0.1`; nil for a certificate without one.
+    ///   - subject: its common name among others.
     ///   - days: negative for one that has expired.
     ///   - configure: what else the server's side of TLS is to be.
     func identity(
-        _ name: String = "IP:127.0.0.1",
+        _ name: String? = "IP:127.0.0.1",
+        subject: String = "/CN=server",
         days: Int = 3,
         _ configure: (inout TLSConfiguration) -> Void = { _ in }
     ) async throws -> Identity {
         let file = "server-\(UUID())"
-        try write("subjectAltName=\(name)\n", to: "\(file).ext")
+        try write(name.map { "subjectAltName=\($0)\n" } ?? "", to: "\(file).ext")
         try await openssl(
             "req",
             "-newkey",
@@ -65,7 +67,7 @@ final class TestAuthority: Sendable {
             "ec_paramgen_curve:P-256",
             "-nodes",
             "-subj",
-            "/CN=server",
+            subject,
             "-keyout",
             path("\(file).key"),
             "-out",

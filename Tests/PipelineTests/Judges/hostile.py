@@ -42,13 +42,13 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.pack = self.part = None
         if mode != 'honest' and not any(one in self.path for one in part.split('|')):
             mode = 'honest'
-        if '/packs/' in self.path and mode not in ('404', '500', 'redirect'):
+        if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect'):
             app, _, digest, _ = self.path[1:].split('/')
             path, = glob.glob(f'{tree}/{app}/targets/*/*/*/{digest}.manifest.json')
             self.pack = f'{tree}/{app}/objects'
             first, last = map(int, re.fullmatch('bytes=([0-9]+)-([0-9]+)', self.headers['Range']).groups())
             self.part = first, last, sum(row['size'] for row in json.loads(self.body_of(path))['assets'])
-        if not os.path.isfile(path) and mode not in ('500', 'redirect'):
+        if not os.path.isfile(path) and mode not in ('000', '500', 'redirect'):
             mode = '404'
         mode, *arguments = mode.split(':')
         try:
@@ -87,6 +87,10 @@ class Hostile(http.server.BaseHTTPRequestHandler):
 
     def answer_500(self, path):
         self.head(500, 0)
+
+    def answer_000(self, path):
+        # What no HTTP status can be.
+        self.wfile.write(b'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n')
 
     def answer_redirect(self, path):
         self.send_response(302)
