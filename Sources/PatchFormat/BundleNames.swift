@@ -40,7 +40,7 @@ struct BundleNames {
 
     /// - Returns: whether it stood nowhere before.
     mutating func insert(url: String) -> Bool {
-        return urls.insert(NameHash(of: url)).inserted
+        urls.insert(NameHash(of: url)).inserted
     }
 
     /// Whether other files lie in what this one's name would be.

@@ -10,7 +10,7 @@ package struct JSONError: Error, Equatable, Sendable {
         case depth = "is nested more than 64 deep"
         case trailing = "has bytes after its end"
         case tooManyValues = "holds more than 1,000,000 values"
-        case tooLongString = "has a string over 1,000,000 bytes"
+        case tooLongString = "has a string over 5,000,000 bytes"
     }
 
     package let rule: Rule

@@ -29,8 +29,8 @@ package enum Limits {
     package static let requires = 100
     /// Values held of one document, rows of a manifest apart: each takes some 100 bytes in memory, however few it has in the document.
     package static let valuesInDocument = 1_000_000
-    /// One string of a document; the longest that has a use is a key of ``keyFile`` bytes.
-    package static let stringInDocument = 1_000_000
+    /// One string of a document; the longest that has a use is a role in the body of a call.
+    package static let stringInDocument = targetsRole
     package static let dial = 1_000_000
     /// A channel's online parameters, and each text among them.
     package static let parameters = 65_536
