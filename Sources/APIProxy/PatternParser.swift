@@ -7,6 +7,17 @@ indirect enum PatternNode: Equatable, Sendable {
     case repeated(PatternNode, least: Int, most: Int?)
 }
 
+extension PatternNode {
+    /// Whether there is no character that it could take.
+    var takesNothing: Bool {
+        switch self {
+        case .one: false
+        case .sequence(let nodes), .either(let nodes): nodes.allSatisfy(\.takesNothing)
+        case .repeated(let node, least: _, let most): most == 0 || node.takesNothing
+        }
+    }
+}
+
 /// Which characters stand at one place.
 struct ScalarSet: Equatable, Sendable {
     var ranges: [ClosedRange<Unicode.Scalar>]
@@ -14,8 +25,30 @@ struct ScalarSet: Equatable, Sendable {
 
     static let any = ScalarSet(ranges: [], isNegated: true)
 
+    /// The same with its ranges in order and apart from one another, as ``contains(_:)`` needs them.
+    var sorted: ScalarSet {
+        var apart: [ClosedRange<Unicode.Scalar>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = apart.last, range.lowerBound <= last.upperBound {
+                apart[apart.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                apart.append(range)
+            }
+        }
+        return ScalarSet(ranges: apart, isNegated: isNegated)
+    }
+
+    /// Of a ``sorted`` set.
     func contains(_ scalar: Unicode.Scalar) -> Bool {
-        ranges.contains { $0.contains(scalar) } != isNegated
+        var places = ranges.indices
+        while !places.isEmpty {
+            let middle = (places.lowerBound + places.upperBound) / 2
+            if ranges[middle].contains(scalar) { return !isNegated }
+            places =
+                ranges[middle].upperBound < scalar
+                ? middle + 1..<places.upperBound : places.lowerBound..<middle
+        }
+        return isNegated
     }
 
     /// The character, where there is only one.
@@ -105,6 +138,8 @@ struct PatternParser {
         } else {
             return node
         }
+        // What takes no character is the same however often it stands, and counting it would take for ever.
+        guard !node.takesNothing else { throw .nothingToRepeat(at: start) }
         // A lazy repetition matches the same paths.
         _ = take("?")
         if next == "*" || next == "+" || next == "{" { throw .nothingToRepeat(at: position) }

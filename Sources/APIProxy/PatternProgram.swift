@@ -1,5 +1,5 @@
-/// A regular expression as steps that are followed all at once, so that matching takes time in proportion to the path:
-/// no pattern can make a page stop the server (Thompson, 1968).
+/// A regular expression as steps that are followed all at once, so that matching takes time in proportion to the path and
+/// to the steps, of which there are few: no pattern can make a page stop the server (Thompson, 1968).
 struct PatternProgram: Sendable {
     private enum Step: Sendable {
         case take(ScalarSet)
@@ -7,9 +7,13 @@ struct PatternProgram: Sendable {
         case done
     }
 
-    private static let maxSteps = 4_096
+    /// Twice as many as a pattern has characters: each character of a path is held against all of them at worst.
+    static let maxSteps = 2 * ProxyPattern.maxLength
+    /// Nodes that are looked at, those too that add no step: what a pattern's repetitions unfold to.
+    private static let maxNodes = 8 * maxSteps
 
     private var steps: [Step] = []
+    private var nodes = 0
 
     init(_ node: PatternNode) throws(PatternError) {
         try add(node)
@@ -17,9 +21,10 @@ struct PatternProgram: Sendable {
     }
 
     private mutating func add(_ node: PatternNode) throws(PatternError) {
-        guard steps.count < Self.maxSteps else { throw .tooLarge }
+        nodes += 1
+        guard steps.count < Self.maxSteps, nodes <= Self.maxNodes else { throw .tooLarge }
         switch node {
-        case .one(let set): steps.append(.take(set))
+        case .one(let set): steps.append(.take(set.sorted))
         case .sequence(let nodes): for node in nodes { try add(node) }
         case .either(let nodes): try addEither(nodes[...])
         case .repeated(let node, let least, let most):
@@ -59,7 +64,11 @@ struct PatternProgram: Sendable {
     }
 
     /// Whether all of `text` matches.
-    func matches(_ text: some Sequence<Unicode.Scalar>) -> Bool {
+    func matches(_ text: some Sequence<Unicode.Scalar>) -> Bool { run(text).matches }
+
+    /// - Returns: also how many steps were held against a character: at most ``maxSteps`` a character.
+    func run(_ text: some Sequence<Unicode.Scalar>) -> (matches: Bool, work: Int) {
+        var work = 0
         var seen = [Int](repeating: -1, count: steps.count)
         var current: [Int] = []
         follow(from: 0, into: &current, &seen, round: 0)
@@ -67,14 +76,15 @@ struct PatternProgram: Sendable {
         for scalar in text {
             round += 1
             var next: [Int] = []
+            work += current.count
             for index in current {
                 guard case .take(let set) = steps[index], set.contains(scalar) else { continue }
                 follow(from: index + 1, into: &next, &seen, round: round)
             }
-            if next.isEmpty { return false }
+            if next.isEmpty { return (false, work) }
             current = next
         }
-        return current.contains { if case .done = steps[$0] { true } else { false } }
+        return (current.contains { if case .done = steps[$0] { true } else { false } }, work)
     }
 
     /// All places that are reached from one without a character.

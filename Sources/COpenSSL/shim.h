@@ -14,6 +14,7 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
+#include "keywork.h"
 #include "token.h"
 
 #endif

@@ -15,17 +15,7 @@ extension AssetManifest {
         let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })
         let fields = try Fields(json, of: document)
         try fields.constant("format", Self.format)
-        var compatibility: [String: String] = [:]
-        if fields.has("compatibility") {
-            let platforms = try fields.fields("compatibility")
-            for member in platforms.object.members {
-                // Two keys may differ in Unicode normal form alone; a dictionary would keep one of them.
-                let hash = try platforms.string(member.key.text)
-                guard compatibility.updateValue(hash, forKey: member.key.text) == nil else {
-                    throw platforms.broken(member.key.text, "stands twice")
-                }
-            }
-        }
+        let compatibility = fields.has("compatibility") ? try fields.compatibility("compatibility") : [:]
         let assets = try rows.all(in: fields)
         self.init(
             app: try fields.name("app"),
@@ -43,43 +33,43 @@ extension AssetManifest {
         }
     }
 
-    /// What its rows break together: order, uniqueness, URLs, the index.
+    /// What its rows break together: order, uniqueness, URLs, the index; and what it has too many of.
     ///
     /// Checked by whoever makes or reads a manifest.
     package func problem() -> (field: String, rule: String)? {
-        var folded: [ExactString: Int] = [:]
-        var urls: Set<ExactString> = []
-        var directories: Set<ExactString> = []
-        var lastFolder = ""
+        if compatibility.count > Limits.compatibility {
+            return ("compatibility", "must hold at most \(Limits.compatibility) members")
+        }
+        if routes?.count ?? 0 > Limits.routesInBundle {
+            return ("routes", "must hold at most \(Limits.routesInBundle) elements")
+        }
+        var names = BundleNames()
         for (index, asset) in assets.enumerated() {
-            if index > 0, !(assets[index - 1].path < asset.path) {
-                let rule =
-                    assets[index - 1].path == asset.path
-                    ? "stands twice" : "must come after the row before it by UTF-8 bytes"
-                return ("assets[\(index)].path", rule)
-            }
-            let caseFolded = asset.path.caseFolded
-            if let other = folded.updateValue(index, forKey: caseFolded) {
-                return ("assets[\(index)].path", "\(asset.path) equals \(assets[other].path) after case folding")
-            }
+            if let rule = rule(brokenBy: asset, at: index, among: &names) { return ("assets[\(index)].path", rule) }
             guard let url = AssetURL.decoded(asset.url) else { return ("assets[\(index)].url", AssetURL.rule) }
-            if !urls.insert(ExactString(url)).inserted { return ("assets[\(index)].url", "stands twice") }
-            let folder = caseFolded.text.beforeLastSlash
-            // Rows are sorted, so a folder's files mostly follow one another.
-            if folder.hasSameBytes(as: lastFolder) { continue }
-            lastFolder = folder
-            let folders = folder.piecesBetweenSlashes
-            for last in folders.indices { directories.insert(ExactString(folders[...last].joined(separator: "/"))) }
+            if !names.insert(url: url) { return ("assets[\(index)].url", "stands twice") }
         }
         for (index, asset) in assets.enumerated() {
-            if directories.contains(asset.path.caseFolded) {
-                return ("assets[\(index)].path", "is both a file and a folder")
-            }
+            if names.isFolder(asset.path) { return ("assets[\(index)].path", "is both a file and a folder") }
             if let map = asset.sourceMap, self[map] == nil {
                 return ("assets[\(index)].sourceMap", "is not an asset")
             }
         }
         return self[index] == nil ? ("index", "is not an asset") : nil
+    }
+
+    /// What the path of a row breaks beside those before it.
+    private func rule(brokenBy asset: Asset, at index: Int, among names: inout BundleNames) -> String? {
+        if index > 0, !(assets[index - 1].path < asset.path) {
+            return assets[index - 1].path == asset.path
+                ? "stands twice" : "must come after the row before it by UTF-8 bytes"
+        }
+        switch names.insert(asset.path, row: index) {
+        case .taken: return nil
+        case .equals(let other): return "\(asset.path) equals \(assets[other].path) after case folding"
+        case .tooDeep: return "lies in more than \(Limits.folderDepth) folders"
+        case .tooManyFolders: return "makes more than \(Limits.foldersInBundle) folders"
+        }
     }
 }
 
@@ -123,9 +113,24 @@ extension Fields {
         }
     }
 
+    fileprivate func compatibility(_ key: String) throws(FormatError) -> [String: String] {
+        let platforms = try members(of: key, limit: Limits.compatibility)
+        var hashes: [String: String] = [:]
+        for member in platforms.object.members {
+            guard case .string(let hash) = member.value else {
+                throw platforms.broken(member.key.text, "must be a string")
+            }
+            // Two keys may differ in Unicode normal form alone; a dictionary would keep one of them.
+            guard hashes.updateValue(hash.text, forKey: member.key.text) == nil else {
+                throw platforms.broken(member.key.text, "stands twice")
+            }
+        }
+        return hashes
+    }
+
     fileprivate func routes(_ key: String) throws(FormatError) -> [RoutePattern] {
         var routes: [RoutePattern] = []
-        for text in try strings(key, limit: 1_000) {
+        for text in try strings(key, limit: Limits.routesInBundle) {
             guard let route = RoutePattern(text) else { throw broken(key, RoutePattern.rule) }
             routes.append(route)
         }

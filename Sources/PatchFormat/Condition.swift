@@ -137,14 +137,21 @@ extension String {
         return String(decoding: decoded, as: UTF8.self)
     }
 
+    /// Each byte is looked at once or twice, however many marks there are.
     fileprivate func pieces(between mark: String) -> [String] {
+        let (bytes, mark) = (Array(utf8), Array(mark.utf8))
         var pieces: [String] = []
-        var rest = self
-        while let place = rest.firstPlace(of: mark) {
-            pieces.append(String(decoding: rest.utf8.prefix(place), as: UTF8.self))
-            rest = String(decoding: rest.utf8.dropFirst(place + mark.utf8.count), as: UTF8.self)
+        var (start, place) = (0, 0)
+        while place < bytes.count {
+            guard bytes[place...].starts(with: mark) else {
+                place += 1
+                continue
+            }
+            pieces.append(String(decoding: bytes[start..<place], as: UTF8.self))
+            place += mark.count
+            start = place
         }
-        return pieces + [rest]
+        return pieces + [String(decoding: bytes[start...], as: UTF8.self)]
     }
 
     /// In bytes.

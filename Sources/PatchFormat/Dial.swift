@@ -36,11 +36,24 @@ package struct Dial: Hashable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let rows: [Row]
+    /// Where each version's row stands: a list asks for as many as it has entries.
+    private let places: [Place: Int]
 
+    private struct Place: Hashable {
+        let patchID: PatchID
+        let sha256: SHA256Digest
+    }
+
+    /// - Parameter rows: of two for one version the first counts.
     package init(app: AppID, channel: ChannelName, rows: [Row]) {
         self.app = app
         self.channel = channel
         self.rows = rows
+        places = Self.places(of: rows)
+    }
+
+    private static func places(of rows: [Row]) -> [Place: Int] {
+        Dictionary(rows.enumerated().map { (Place(patchID: $1.patchID, sha256: $1.sha256), $0) }) { first, _ in first }
     }
 
     package init(_ bytes: [UInt8], named document: String = "dial") throws(FormatError) {
@@ -62,9 +75,8 @@ package struct Dial: Hashable, Sendable {
                 )
             )
         }
-        guard Set(rows.map { [$0.patchID.text, $0.sha256.hex] }).count == rows.count else {
-            throw fields.broken("rows", "must not name a version twice")
-        }
+        places = Self.places(of: rows)
+        guard places.count == rows.count else { throw fields.broken("rows", "must not name a version twice") }
         self.rows = rows
     }
 
@@ -88,6 +100,6 @@ package struct Dial: Hashable, Sendable {
     }
 
     package func row(_ patchID: PatchID, _ sha256: SHA256Digest) -> Row? {
-        rows.first { $0.patchID == patchID && $0.sha256 == sha256 }
+        places[Place(patchID: patchID, sha256: sha256)].map { rows[$0] }
     }
 }

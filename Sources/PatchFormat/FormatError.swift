@@ -74,16 +74,43 @@ package struct Fields: Sendable {
     }
 
     package func strings(_ key: String, limit: Int) throws(FormatError) -> [String] {
+        try strings(in: try array(key, limit: limit), key)
+    }
+
+    private func strings(in values: [JSON], _ key: String) throws(FormatError) -> [String] {
         var strings: [String] = []
-        for value in try array(key, limit: limit) {
+        strings.reserveCapacity(values.count)
+        for value in values {
             guard case .string(let text) = value else { throw broken(key, "must hold strings only") }
             strings.append(text.text)
         }
         return strings
     }
 
+    /// The digests of one of ``object``'s own members, without looking for it.
+    func digests(of member: JSONObject.Member, limit: Int) throws(FormatError) -> [SHA256Digest] {
+        let key = member.key.text
+        guard case .array(let values) = member.value else { throw broken(key, "must be an array") }
+        guard values.count <= limit else { throw broken(key, "must hold at most \(limit) elements") }
+        var digests: [SHA256Digest] = []
+        for text in try strings(in: values, key) {
+            guard let digest = SHA256Digest(hex: text) else {
+                throw broken(key, "must hold 64 lowercase hex digits each")
+            }
+            digests.append(digest)
+        }
+        return digests
+    }
+
     package func fields(_ key: String) throws(FormatError) -> Fields {
         try Fields(object[key], of: document, at: at(key))
+    }
+
+    /// The fields of a table, which is refused before one of them is looked at when they are too many.
+    package func members(of key: String, limit: Int) throws(FormatError) -> Fields {
+        let table = try fields(key)
+        guard table.object.members.count <= limit else { throw broken(key, "must hold at most \(limit) members") }
+        return table
     }
 
     /// The same for one of ``object``'s own members, without looking for it: a table may have many thousands.

@@ -11,39 +11,65 @@ package enum JSON: Hashable, Sendable {
 /// The members of a JSON object.
 ///
 /// No key stands twice: the parser refuses it and the initialiser traps.
-package struct JSONObject: Hashable, Sendable {
+package struct JSONObject: Sendable {
     package struct Member: Hashable, Sendable {
         package let key: ExactString
         package var value: JSON
     }
 
+    /// Below this many members, looking through them is as quick as looking one up.
+    static let fewMembers = 16
+
     package private(set) var members: [Member]
+    /// Where each key stands; nil for few members.
+    private var places: [ExactString: Int32]?
 
     package init(_ members: [(String, JSON)] = []) {
         self.members = members.map { Member(key: ExactString($0.0), value: $0.1) }
         precondition(Set(self.members.map(\.key)).count == members.count, "a key stands twice")
+        places = Self.places(of: self.members)
     }
 
     /// The parser's way in; it has already refused duplicate keys.
-    init(unique members: [Member]) {
+    init(unique members: [Member], places: [ExactString: Int32]?) {
         self.members = members
+        self.places = places
+    }
+
+    static func places(of members: [Member]) -> [ExactString: Int32]? {
+        guard members.count >= fewMembers else { return nil }
+        return Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.key, Int32($0)) })
+    }
+
+    private func place(of key: ExactString) -> Int? {
+        places.map { $0[key].map(Int.init) } ?? members.firstIndex { $0.key == key }
     }
 
     package subscript(key: String) -> JSON? {
-        get {
-            let key = ExactString(key)
-            return members.first { $0.key == key }?.value
-        }
+        get { place(of: ExactString(key)).map { members[$0].value } }
         set {
             let key = ExactString(key)
-            let index = members.firstIndex { $0.key == key }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(key: key, value: value))
+            switch (place(of: key), newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (let place?, nil):
+                members.remove(at: place)
+                places = Self.places(of: members)
+            case (nil, let value?):
+                places?[key] = Int32(members.count)
+                members.append(Member(key: key, value: value))
             case (nil, nil): break
             }
         }
+    }
+}
+
+extension JSONObject: Hashable {
+    package static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.members == right.members
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(members)
     }
 }
 

@@ -90,6 +90,8 @@ struct JSONInput {
 
 /// Whether bytes that come in pieces are UTF-8.
 struct UTF8Check {
+    private static let partBytes = 65_536
+
     /// A character that the last piece ended within: at most three bytes.
     private var unfinished: [UInt8] = []
     private var isBroken = false
@@ -98,21 +100,28 @@ struct UTF8Check {
     var holds: Bool { !isBroken && unfinished.isEmpty }
 
     mutating func take(_ piece: [UInt8]) {
-        guard !isBroken else { return }
-        let bytes = unfinished.isEmpty ? piece : unfinished + piece
-        let end = Self.endOfWholeCharacters(bytes)
-        isBroken = String(validating: bytes[..<end], as: UTF8.self) == nil
-        unfinished = Array(bytes[end...])
+        // By parts: to be looked at they are copied.
+        var rest = piece[...]
+        while !rest.isEmpty, !isBroken {
+            take(part: rest.prefix(Self.partBytes))
+            rest = rest.dropFirst(Self.partBytes)
+        }
     }
 
-    /// Where a character starts that `bytes` do not hold the whole of; their end when there is none.
-    private static func endOfWholeCharacters(_ bytes: [UInt8]) -> Int {
-        for back in 1...3 where back <= bytes.count {
-            let byte = bytes[bytes.count - back]
+    private mutating func take(part: ArraySlice<UInt8>) {
+        let bytes = unfinished.isEmpty ? part : (unfinished + part)[...]
+        let whole = bytes.dropLast(Self.unfinishedBytes(atEndOf: bytes))
+        isBroken = String(validating: whole, as: UTF8.self) == nil
+        unfinished = Array(bytes[whole.endIndex...])
+    }
+
+    /// How many bytes at the end are the start of a character that is not there as a whole.
+    private static func unfinishedBytes(atEndOf bytes: ArraySlice<UInt8>) -> Int {
+        for (count, byte) in zip(1...3, bytes.reversed()) {
             if byte & 0b1100_0000 == 0b1000_0000 { continue }
             let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
-            return length > back ? bytes.count - back : bytes.count
+            return length > count ? count : 0
         }
-        return bytes.count
+        return 0
     }
 }

@@ -9,6 +9,8 @@ package struct JSONError: Error, Equatable, Sendable {
         case loneSurrogate = "has a lone surrogate"
         case depth = "is nested more than 64 deep"
         case trailing = "has bytes after its end"
+        case tooManyValues = "holds more than 1,000,000 values"
+        case tooLongString = "has a string over 5,000,000 bytes"
     }
 
     package let rule: Rule
@@ -57,6 +59,8 @@ private struct JSONParser {
     private var input: JSONInput
     private let rows: JSONRows?
     private var depth = 0
+    /// Values that are held now: what they take in memory is many times their bytes.
+    private var held = 0
 
     init(_ source: some ByteSource, rows: JSONRows?) {
         input = JSONInput(source)
@@ -77,6 +81,7 @@ private struct JSONParser {
 
     private mutating func value() throws(JSONError) -> JSON {
         input.skipWhiteSpace()
+        try hold()
         switch input.peek() {
         case UInt8(ascii: "{"): return .object(try nested { (parser) throws(JSONError) in try parser.object() })
         case UInt8(ascii: "["): return .array(try array())
@@ -87,6 +92,11 @@ private struct JSONParser {
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return .integer(try integer())
         default: throw JSONError(.syntax, at: input.offset)
         }
+    }
+
+    private mutating func hold() throws(JSONError) {
+        held += 1
+        guard held <= Limits.valuesInDocument else { throw JSONError(.tooManyValues, at: input.offset) }
     }
 
     private mutating func nested<Value>(
@@ -123,23 +133,29 @@ private struct JSONParser {
         guard depth == 1, let rows, key == rows.key else { return try value() }
         input.skipWhiteSpace()
         guard input.peek() == UInt8(ascii: "[") else { return try value() }
-        try elements(rows.take)
+        // Whoever takes a row keeps of it what it needs.
+        let before = held
+        try elements { (parser, row) in
+            rows.take(row)
+            parser.held = before
+        }
         return .array([])
     }
 
     private mutating func array() throws(JSONError) -> [JSON] {
         var values: [JSON] = []
-        try elements { values.append($0) }
+        try elements { values.append($1) }
         return values
     }
 
-    private mutating func elements(_ take: (JSON) -> Void) throws(JSONError) {
+    private mutating func elements(_ take: (inout JSONParser, JSON) -> Void) throws(JSONError) {
         try nested { (parser) throws(JSONError) in
             parser.input.advance()
             parser.input.skipWhiteSpace()
             if parser.input.take(UInt8(ascii: "]")) { return }
             while true {
-                take(try parser.value())
+                let value = try parser.value()
+                take(&parser, value)
                 parser.input.skipWhiteSpace()
                 if parser.input.take(UInt8(ascii: "]")) { return }
                 guard parser.input.take(UInt8(ascii: ",")) else { throw JSONError(.syntax, at: parser.input.offset) }
@@ -148,10 +164,14 @@ private struct JSONParser {
     }
 
     private mutating func string() throws(JSONError) -> String {
+        let start = input.offset
         input.advance()
         var run: [UInt8] = []
         while true {
             let plain = input.takePlainText()
+            guard run.count + plain.count <= Limits.stringInDocument else {
+                throw JSONError(.tooLongString, at: start)
+            }
             switch input.peek() {
             case UInt8(ascii: "\"")?:
                 input.advance()
@@ -245,24 +265,19 @@ private struct JSONParser {
 
 /// The members of an object under way.
 private struct UniqueMembers {
-    private static let fewMembers = 16
-
     private var members: [JSONObject.Member] = []
-    /// Empty while there are few members: those are looked through.
-    private var keys: Set<ExactString> = []
+    /// Nil while there are few members: those are looked through.
+    private var places: [ExactString: Int32]?
 
-    var object: JSONObject { JSONObject(unique: members) }
+    var object: JSONObject { JSONObject(unique: members, places: places) }
 
     func contains(_ key: ExactString) -> Bool {
-        members.count < Self.fewMembers ? members.contains { $0.key == key } : keys.contains(key)
+        places.map { $0[key] != nil } ?? members.contains { $0.key == key }
     }
 
     mutating func append(_ member: JSONObject.Member) {
+        places?[member.key] = Int32(members.count)
         members.append(member)
-        if members.count == Self.fewMembers {
-            keys = Set(members.map(\.key))
-        } else if members.count > Self.fewMembers {
-            keys.insert(member.key)
-        }
+        if members.count == JSONObject.fewMembers { places = JSONObject.places(of: members) }
     }
 }

@@ -19,6 +19,18 @@ package enum Limits {
     package static let signatureColumn = 64_000_000
     /// The index of 100,000 installed assets with paths and URLs of a thousand bytes.
     package static let bundleIndex = 256_000_000
+    /// Platforms that a bundle says something of.
+    package static let compatibility = 64
+    /// Folders around one asset, and all folders of a bundle: a device makes each of them.
+    package static let folderDepth = 32
+    package static let foldersInBundle = 100_000
+    package static let routesInBundle = 1_000
+    /// Other patches that an entry requires, and contents of each that will do.
+    package static let requires = 100
+    /// Values held of one document, rows of a manifest apart: each takes some 100 bytes in memory, however few it has in the document.
+    package static let valuesInDocument = 1_000_000
+    /// One string of a document; the longest that has a use is a role in the body of a call.
+    package static let stringInDocument = targetsRole
     package static let dial = 1_000_000
     /// A channel's online parameters, and each text among them.
     package static let parameters = 65_536
@@ -52,6 +64,10 @@ package enum Limits {
     package static let certificates = 262_144
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
+    /// Keys in one table of a root or a targets role: each is opened to be read.
+    package static let keysInRole = 1_000
+    /// Keys of one channel that sign entries.
+    package static let entryKeys = 100
     /// Algorithms listed for one file.
     package static let hashesOfFile = 16
     /// A root and a targets role in one file.

@@ -102,21 +102,7 @@ extension PatchEntry {
         guard let salt = Hex.bytes(try fields.string("salt")), salt.count == 16 else {
             throw fields.broken("salt", "must be 32 lowercase hex digits")
         }
-        var requires: [PatchID: [SHA256Digest]] = [:]
-        if fields.has("requires") {
-            let wanted = try fields.fields("requires")
-            for member in wanted.object.members {
-                guard let id = PatchID(member.key.text) else { throw wanted.broken(member.key.text, PatchID.rule) }
-                var digests: [SHA256Digest] = []
-                for text in try wanted.strings(member.key.text, limit: 100) {
-                    guard let digest = SHA256Digest(hex: text) else {
-                        throw wanted.broken(member.key.text, "must hold 64 lowercase hex digits each")
-                    }
-                    digests.append(digest)
-                }
-                requires[id] = digests
-            }
-        }
+        let requires = fields.has("requires") ? try fields.requires("requires") : [:]
         let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
         let jspatch = fields.has("jspatch") ? try JSPatchForm(try fields.fields("jspatch")) : nil
         self.init(
@@ -131,5 +117,17 @@ extension PatchEntry {
             rules: rules,
             jspatch: jspatch
         )
+    }
+}
+
+extension Fields {
+    fileprivate func requires(_ key: String) throws(FormatError) -> [PatchID: [SHA256Digest]] {
+        let wanted = try members(of: key, limit: Limits.requires)
+        var requires: [PatchID: [SHA256Digest]] = [:]
+        for member in wanted.object.members {
+            guard let id = PatchID(member.key.text) else { throw wanted.broken(member.key.text, PatchID.rule) }
+            requires[id] = try wanted.digests(of: member, limit: Limits.requires)
+        }
+        return requires
     }
 }

@@ -40,29 +40,16 @@ package struct EmbeddedSelection: Equatable, Sendable {
         for (id, version) in chosen.sorted(by: { $0.key < $1.key }) where candidates[id] == nil {
             throw .notListed(id, version)
         }
-        // Each round drops one version, so this ends.
-        while let unmet = Self.unmet(candidates) {
+        var heads = Heads(candidates)
+        while let unmet = heads.nextUnmet() {
             if let version = chosen[unmet.id] {
                 throw .unmet(Label(patchID: unmet.id, version: version), requires: unmet.other)
             }
-            candidates[unmet.id]?.removeFirst()
+            heads.drop(unmet.id)
         }
-        entries = candidates.values.compactMap(\.first).sorted { $0.patchID < $1.patchID }
+        entries = heads.entries
         guard !entries.isEmpty else { throw .nothing }
         try checkFolders()
-    }
-
-    /// The first version at the head of its list whose requirement the other heads do not meet.
-    private static func unmet(_ candidates: [PatchID: ArraySlice<PatchEntry>]) -> (id: PatchID, other: PatchID)? {
-        for (id, versions) in candidates.sorted(by: { $0.key < $1.key }) {
-            guard let entry = versions.first else { continue }
-            for (other, digests) in entry.requires.sorted(by: { $0.key < $1.key }) {
-                guard let head = candidates[other]?.first, digests.contains(head.fingerprint.sha256) else {
-                    return (id, other)
-                }
-            }
-        }
-        return nil
     }
 
     private func checkFolders() throws(EmbeddingProblem) {
@@ -72,5 +59,72 @@ package struct EmbeddedSelection: Equatable, Sendable {
                 throw .sameFolder(other, entry.patchID)
             }
         }
+    }
+}
+
+/// The version of each id that would be taken now.
+///
+/// Of those whose requirement the others do not meet the first by id is dropped, as long as there is one. An id is looked
+/// at again only when what it relied on was dropped, so that this takes time in proportion to the list.
+private struct Heads {
+    private struct Content: Hashable {
+        let id: PatchID
+        let sha256: SHA256Digest
+    }
+
+    private var candidates: [PatchID: ArraySlice<PatchEntry>]
+    /// Who has a version that would do with this content.
+    private let relying: [Content: [PatchID]]
+    private let ids: [PatchID]
+    private let places: [PatchID: Int]
+    private var isOpen: [Bool]
+    /// No id before this place is open.
+    private var firstOpen = 0
+
+    init(_ candidates: [PatchID: ArraySlice<PatchEntry>]) {
+        self.candidates = candidates
+        ids = candidates.keys.sorted()
+        places = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
+        isOpen = Array(repeating: true, count: ids.count)
+        var relying: [Content: [PatchID]] = [:]
+        for entry in candidates.values.joined() {
+            for (other, digests) in entry.requires {
+                for sha256 in digests { relying[Content(id: other, sha256: sha256), default: []].append(entry.patchID) }
+            }
+        }
+        self.relying = relying
+    }
+
+    /// By id.
+    var entries: [PatchEntry] { ids.compactMap { candidates[$0]?.first } }
+
+    /// The first id whose version requires what no other's is.
+    mutating func nextUnmet() -> (id: PatchID, other: PatchID)? {
+        while firstOpen < ids.count {
+            if isOpen[firstOpen], let other = unmet(ids[firstOpen]) { return (ids[firstOpen], other) }
+            isOpen[firstOpen] = false
+            firstOpen += 1
+        }
+        return nil
+    }
+
+    private func unmet(_ id: PatchID) -> PatchID? {
+        candidates[id]?.first?.requires.sorted { $0.key < $1.key }.first { other, digests in
+            guard let head = candidates[other]?.first else { return true }
+            return !digests.contains(head.fingerprint.sha256)
+        }?.key
+    }
+
+    /// Its next version stands for it, or nothing does.
+    mutating func drop(_ id: PatchID) {
+        guard let head = candidates[id]?.popFirst() else { return }
+        for other in relying[Content(id: id, sha256: head.fingerprint.sha256)] ?? [] { open(other) }
+        open(id)
+    }
+
+    private mutating func open(_ id: PatchID) {
+        guard let place = places[id] else { return }
+        isOpen[place] = true
+        firstOpen = min(firstOpen, place)
     }
 }

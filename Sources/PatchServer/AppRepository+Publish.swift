@@ -28,8 +28,12 @@ extension AppRepository {
     /// Verifies a release and publishes it, or keeps it as a draft.
     ///
     /// The caller holds the lock. When it throws anything but `file`, nothing on disk has changed.
+    ///
+    /// - Parameter known: the same release as ``verified(_:)`` found it before the lock was taken; what still holds of it
+    ///   is not checked again.
     package func publish(
         _ offered: SignedRelease,
+        verified known: VerifiedRelease? = nil,
         signing key: OnlineKey,
         at now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
@@ -37,13 +41,39 @@ extension AppRepository {
         try checkOnlineKey(key, in: state)
         let labels = try labels()
         let standing = try standing(of: offered, in: state, labels: labels)
-        let verified = try verify(try merged(offered, standing: standing, in: state), in: state)
+        let release = try merged(offered, standing: standing, in: state)
+        let verified =
+            if let still = try again(known, release, in: state) { still } else { try verify(release, in: state) }
         try checkNumber(of: verified, in: state, labels: labels)
         let decision: Publishing
         do throws(TrustError) {
             decision = try Publishing(verified, standing: standing, state: state, labels: labels, now: now)
         } catch { throw .release(.trust(error)) }
         return try carryOut(decision, verified, state, key, now)
+    }
+
+    /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
+    ///
+    /// It needs no lock, so that nobody waits for a release that takes long to be read and that no quorum may have signed.
+    package func verified(_ offered: SignedRelease) throws(ServerError) -> VerifiedRelease {
+        let state = try PublishedState(of: self)
+        let standing = try standing(of: offered, in: state, labels: try labels())
+        return try verify(try merged(offered, standing: standing, in: state), in: state)
+    }
+
+    /// What was verified a moment ago, where that holds still: nil when keys or content are others, or an object that the
+    /// tree had has been collected.
+    private func again(
+        _ known: VerifiedRelease?,
+        _ release: SignedRelease,
+        in state: PublishedState
+    ) throws(ServerError) -> VerifiedRelease? {
+        let delegation = try delegation(of: release.header.channel, in: state)
+        guard let known = known?.counting(release, by: delegation) else { return nil }
+        for object in known.contents where release.objects[object] == nil {
+            guard try storage.status(of: .object(object)) != nil else { return nil }
+        }
+        return known
     }
 
     private func standing(

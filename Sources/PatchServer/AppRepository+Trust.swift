@@ -84,11 +84,8 @@ extension AppRepository {
         carryingOver accepted: Set<ChannelName> = [],
         at now: UTCTime
     ) throws(ServerError) -> TrustOutcome {
-        guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
-        let chain = try RootChain(of: self, continuedBy: offered)
+        let (chain, trust) = try check(offered, at: now)
         let root = chain.newest
-        let trust = try RootOfTrust(root.trusted.root, rootBytes: root.bytes, targets: offered.targets, at: now)
-        try refuseTestingKeys(in: trust)
         let state = try PublishedState(of: self, under: chain, offered: offered)
         try check(key, for: trust, instead: state.root)
         let verified = try verify(releases, under: trust)
@@ -142,6 +139,22 @@ extension AppRepository {
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
             )
         )
+    }
+
+    /// Whether devices would follow an offered root of trust, before anything else that came with it is looked at.
+    ///
+    /// Reading needs no lock; taking it looks again.
+    package func checkRoots(of offered: OfferedTrust, at now: UTCTime) throws(ServerError) {
+        _ = try check(offered, at: now)
+    }
+
+    private func check(_ offered: OfferedTrust, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
+        guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
+        let chain = try RootChain(of: self, continuedBy: offered)
+        let root = chain.newest
+        let trust = try RootOfTrust(root.trusted.root, rootBytes: root.bytes, targets: offered.targets, at: now)
+        try refuseTestingKeys(in: trust)
+        return (chain, trust)
     }
 
     /// An unreadable dial must not stand in the way of new keys.

@@ -56,6 +56,12 @@ struct FolderStorage: TreeStorage {
 extension FolderStorage {
     func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange {
         var (change, directories) = (TreeChange(), Set<String>())
+        do throws(FileError) {
+            try files.checkFolders(to: incoming, from: incoming)
+            for directory in Set(writes.map { path(of: $0.file).parent }) {
+                try files.checkFolders(to: directory, from: tree)
+            }
+        } catch { throw .file(error) }
         var rest = writes[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.batch)

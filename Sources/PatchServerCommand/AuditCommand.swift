@@ -87,12 +87,11 @@ struct AuditExport: AsyncParsableCommand {
     func run() async throws {
         try await reporting {
             let records = try folder.records()
-            var last = 0
-            while true {
-                let page = try await records.auditEntries(after: last)
-                for entry in page { Console.standardOutput.line(entry.json.line) }
-                guard let end = page.last?.number else { return }
-                last = end
+            var next: Int? = 0
+            while let last = next {
+                let page = try await records.auditPage(after: last, limit: ServerRecords.auditEntriesAtATime)
+                for entry in page.entries { Console.standardOutput.line(entry.json.line) }
+                next = page.next
             }
         }
     }

@@ -20,9 +20,10 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line once it listens. The
             first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as --stop-within says, the second ends
-            it at once; an upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while
-            the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
-            room, else 503 with what must be done.
+            it at once, and so does the end of that time, two seconds later, whatever is at work then. An upload that did not
+            finish goes on at its next byte with the next serve. GET /healthz answers 200 while the process lives; GET /readyz
+            answers 200 while what it serves verifies and holds for a while and the disk has room, else 503 with what must be
+            done.
 
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`; the API
@@ -49,7 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
               6   a file could not be read or written
               7   the port is in use
               64  an option or a variable is not understood
-              130, 143  ended at once by a second SIGINT, SIGTERM
+              130, 143  ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time
             """
     )
 
@@ -178,10 +179,10 @@ struct ServeCommand: AsyncParsableCommand {
         let services: [(any Service)?] = [
             page.map { Serving(server: $0) }, Serving(server: server), timer, renewal, hangups,
         ]
-        try await run(services.compactMap(\.self))
+        try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
     }
 
-    private func run(_ services: [any Service]) async throws {
+    private func run(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
@@ -189,7 +190,7 @@ struct ServeCommand: AsyncParsableCommand {
                 logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
             )
         )
-        try await endingAtSecondSignal { try await group.run() }
+        try await endingAtSecondSignal(stoppingWithin: time, log: log) { try await group.run() }
     }
 }
 

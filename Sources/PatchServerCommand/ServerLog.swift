@@ -35,8 +35,12 @@ struct ServerLog: Sendable {
 
     /// - Parameter message: printable.
     @Sendable func say(_ level: LogLine.Level, _ message: String, app: AppID? = nil) {
-        let line = LogLine(level, .message(message, app: app), at: Surroundings.preciseNow())
-        Console.standardError.line(line.text(format))
+        Console.standardError.line(text(level, message, app: app))
+    }
+
+    /// A line as ``say(_:_:app:)`` writes it.
+    func text(_ level: LogLine.Level, _ message: String, app: AppID? = nil) -> String {
+        LogLine(level, .message(message, app: app), at: Surroundings.preciseNow()).text(format)
     }
 
     /// Says where the server listens: a line on standard output that programs wait for.

@@ -1,5 +1,7 @@
 import Glibc
+import PatchServer
 import ServiceLifecycle
+import Terminal
 import UnixSignals
 
 /// SIGHUP: certificates are read again, and the access log goes on in a new file.
@@ -12,9 +14,19 @@ struct Hangups: Service {
 }
 
 /// Runs a server; its first SIGINT or SIGTERM lets answers in flight finish, the second ends it at once, with 128 and the
-/// signal's number, as shells say.
-func endingAtSecondSignal(_ server: @escaping @Sendable () async throws -> Void) async throws {
+/// signal's number, as shells say. So does the first one when all is not over in time.
+///
+/// - Parameter time: for answers in flight; then a moment more, for what follows on them.
+func endingAtSecondSignal(
+    stoppingWithin time: Duration,
+    log: ServerLog,
+    _ server: @escaping @Sendable () async throws -> Void
+) async throws {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    let deadline = StopDeadline([SIGINT, SIGTERM], allowing: time + .seconds(2)) {
+        log.text(.error, "was told to stop and did not within \(DurationText(time)): it ends with work undone")
+    }
+    defer { deadline.lift() }
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await server() }
         group.addTask {

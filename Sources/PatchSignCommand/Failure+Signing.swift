@@ -21,7 +21,10 @@ extension Failure {
         case .release(_, .trust), .release(_, .missing): .refused
         case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .opensNothing: .refused
         case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unfit), .key(_, .unusablePassphrase): .malformed
-        case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall): .refused
+        case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall), .key(_, .tooLarge),
+            .key(_, .longExponent),
+            .key(_, .tooMuchWork):
+            .refused
         case .key(_, .failed): .failed
         case .token(_, .uri): .usage
         case .token(_, .unnamedModule), .token(_, .noModule), .token(_, .noEngine): .disk

@@ -40,6 +40,10 @@ extension DiskFiles {
             missing.append(existing)
             existing = existing.parent
         }
+        // Nothing is made behind a link that somebody put in a folder's place.
+        if !missing.isEmpty, try status(of: existing)?.kind != .directory {
+            throw .notDirectory(.makeDirectory, existing)
+        }
         try syncParentIfOurs(of: existing)
         for directory in missing.reversed() {
             try make(directory, permissions)

@@ -167,6 +167,23 @@ extension FileOperations {
         try addDirectory(path, permissions: .privateDirectory)
     }
 
+    /// Looks at what stands in the way to a folder, so that nothing is written behind a link in a folder's place.
+    ///
+    /// - Parameters:
+    ///   - path: `root`, or below it.
+    ///   - root: looked at too; what is above is its owner's.
+    /// - Throws: `notDirectory` for the first that is neither missing nor a directory.
+    package func checkFolders(to path: FilePath, from root: FilePath) throws(FileError) {
+        var folder = root
+        var rest = Array(path.components.dropFirst(root.components.count))[...]
+        while true {
+            guard let status = try status(of: folder) else { return }
+            guard status.kind == .directory else { throw .notDirectory(.makeDirectory, folder) }
+            guard let next = rest.popFirst() else { return }
+            folder.append(next)
+        }
+    }
+
     /// Removes a file that may be missing.
     package func removeIfPresent(_ path: FilePath) throws(FileError) {
         do throws(FileError) {

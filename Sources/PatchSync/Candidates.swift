@@ -15,6 +15,8 @@ package struct Candidates: Sendable {
     private(set) var place: Int?
     /// Of the versions above ``place``, or of all: what speaks against it.
     private(set) var verdicts: [NotEligible?]
+    /// What the verdicts come to: nobody looks through thousands of them again for each question.
+    private var sum: VerdictSum
 
     /// - Parameter versions: of this id, in list order.
     package init(
@@ -36,6 +38,7 @@ package struct Candidates: Sendable {
         }
         self.place = place
         verdicts = versions[..<(place ?? versions.endIndex)].map { circumstances.obstacle(to: $0, over: current) }
+        sum = VerdictSum(verdicts, of: versions)
     }
 
     package var decision: Decision {
@@ -49,7 +52,7 @@ package struct Candidates: Sendable {
     package var choice: Choice {
         if let pickedIndex { return .take(versions[pickedIndex], over: current) }
         guard let current else { return .none }
-        if place != nil || hasRefused || verdicts[..<stop].contains(where: { $0?.keepsTheOld == true }) {
+        if place != nil || hasRefused || sum.keepsTheOld {
             return .keep(current)
         }
         // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
@@ -61,30 +64,36 @@ package struct Candidates: Sendable {
     }
 
     /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back.
-    private var isHeldBack: Bool {
-        zip(versions, verdicts[..<stop]).contains { entry, why in why?.isOfTheServer(holding: entry) == true }
-    }
+    private var isHeldBack: Bool { sum.isHeldBack }
 
     /// The listed row of what the device has.
     var listedCurrent: PatchEntry? { place.map { versions[$0] } }
 
+    /// What the device has of this id afterwards.
+    var content: SHA256Digest? {
+        pickedIndex.map { versions[$0].fingerprint.sha256 } ?? choice.content?.sha256
+    }
+
     /// What the device could still have of this id.
     func couldBe(_ digests: [SHA256Digest]) -> Bool {
         if let current, digests.contains(current.fingerprint.sha256) { return true }
-        return zip(versions, verdicts[..<stop]).contains { entry, why in
-            why == nil && digests.contains(entry.fingerprint.sha256)
-        }
+        return digests.contains { sum.open[$0, default: 0] > 0 }
     }
 
     /// Why none of these is what the device gets, where one of them is listed.
     func obstacle(to digests: [SHA256Digest]) -> NotEligible? {
-        zip(versions, verdicts).lazy.first { digests.contains($0.0.fingerprint.sha256) && $0.1 != nil }?.1
+        digests.compactMap { sum.closed[$0] }.min().flatMap { verdicts[$0] }
     }
 
     /// The version that would be taken is not, for this reason.
     mutating func passOverPicked(because why: NotEligible) {
         guard let pickedIndex else { preconditionFailure("nothing is picked") }
         verdicts[pickedIndex] = why
+        if why == .notReceived {
+            sum = VerdictSum(verdicts, of: versions)
+        } else {
+            sum.close(pickedIndex, verdicts, of: versions)
+        }
     }
 
     /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.
@@ -93,19 +102,59 @@ package struct Candidates: Sendable {
         verdicts.append(why)
         verdicts += versions[(place + 1)...].map { circumstances.obstacle(to: $0, over: current) }
         self.place = nil
+        sum = VerdictSum(verdicts, of: versions)
     }
 
     /// Every version that could be taken is passed over for this reason, all but one of them.
     mutating func passOverAll(but kept: Int?, because why: NotEligible) {
         for index in verdicts.indices where index != kept && verdicts[index] == nil { verdicts[index] = why }
+        sum = VerdictSum(verdicts, of: versions)
     }
 
-    var pickedIndex: Int? {
-        verdicts[..<stop].firstIndex { $0 == nil }
-    }
+    var pickedIndex: Int? { sum.firstOpen < sum.stop ? sum.firstOpen : nil }
 
     /// Behind a version that did not come nothing is looked at.
-    private var stop: Int {
-        verdicts.firstIndex { $0 == .notReceived }.map { $0 + 1 } ?? verdicts.endIndex
+    private var stop: Int { sum.stop }
+}
+
+/// What is asked of the verdicts on one id's versions, kept at hand.
+private struct VerdictSum: Sendable {
+    /// See ``Candidates``.
+    let stop: Int
+    /// The first version that nothing speaks against.
+    private(set) var firstOpen: Int
+    /// Above the stop: by content, how many versions nothing speaks against.
+    private(set) var open: [SHA256Digest: Int] = [:]
+    /// By content, the first version that something speaks against.
+    private(set) var closed: [SHA256Digest: Int] = [:]
+    /// What is said above the stop, of any version.
+    private(set) var keepsTheOld = false
+    private(set) var isHeldBack = false
+
+    init(_ verdicts: [NotEligible?], of versions: [PatchEntry]) {
+        stop = verdicts.firstIndex { $0 == .notReceived }.map { $0 + 1 } ?? verdicts.endIndex
+        firstOpen = verdicts.firstIndex { $0 == nil } ?? verdicts.endIndex
+        for (index, verdict) in verdicts.enumerated() {
+            if let verdict {
+                note(verdict, index, of: versions)
+            } else if index < stop {
+                open[versions[index].fingerprint.sha256, default: 0] += 1
+            }
+        }
+    }
+
+    /// The version that was the first open one has a verdict now.
+    mutating func close(_ index: Int, _ verdicts: [NotEligible?], of versions: [PatchEntry]) {
+        open[versions[index].fingerprint.sha256, default: 0] -= 1
+        if let verdict = verdicts[index] { note(verdict, index, of: versions) }
+        while firstOpen < verdicts.endIndex, verdicts[firstOpen] != nil { firstOpen += 1 }
+    }
+
+    private mutating func note(_ verdict: NotEligible, _ index: Int, of versions: [PatchEntry]) {
+        let sha256 = versions[index].fingerprint.sha256
+        closed[sha256] = min(index, closed[sha256] ?? index)
+        guard index < stop else { return }
+        keepsTheOld = keepsTheOld || verdict.keepsTheOld
+        isHeldBack = isHeldBack || verdict.isOfTheServer(holding: versions[index])
     }
 }

@@ -15,94 +15,120 @@ import PatchFormat
 /// In place of a version that is passed over the next one of its id is looked at. A requirement is met by what is kept as
 /// well as by what is newly taken. What was never met is no reason to take anything away. Every step leaves fewer
 /// versions to choose from, so it ends; ids are looked at in their order, so the same facts give the same choice.
+///
+/// Ids are looked at again whenever one beside them changed, but examined only where that can make a difference: the work
+/// is in proportion to the list, however its entries require one another.
 package struct JointChoice: Sendable {
-    private var candidates: [PatchID: Candidates]
+    /// By id, in ascending order.
+    private var candidates: [Candidates]
     private let circumstances: Circumstances
-    /// Ids with a version that requires this one, and ids that a version of this one requires.
-    private var neighbours: [PatchID: Set<PatchID>] = [:]
+    private let requirements: Requirements
+    /// By rule: ids of which it is not known that the rule finds nothing.
+    private var isOpen: [[Bool]]
+    /// How often a rule was held against an id: the work that was done.
+    private(set) var examined = 0
 
-    private enum Rule: CaseIterable {
+    private enum Rule: Int, CaseIterable {
         case lostRequirement, impossible, unmet, breaksInstalled
     }
 
     package init(_ candidates: [Candidates], under circumstances: Circumstances) {
-        self.candidates = Dictionary(uniqueKeysWithValues: candidates.map { ($0.patchID, $0) })
+        self.candidates = candidates.sorted { $0.patchID < $1.patchID }
         self.circumstances = circumstances
-        for candidate in candidates {
-            for other in candidate.versions.lazy.flatMap(\.requires.keys) {
-                neighbours[candidate.patchID, default: []].insert(other)
-                neighbours[other, default: []].insert(candidate.patchID)
-            }
-        }
+        requirements = Requirements(of: self.candidates)
+        isOpen = Rule.allCases.map { _ in Array(repeating: true, count: candidates.count) }
         settle()
     }
 
     /// By id.
-    package var decisions: [Decision] {
-        candidates.values.map(\.decision).sorted { $0.patchID < $1.patchID }
-    }
+    package var decisions: [Decision] { candidates.map(\.decision) }
 
     private mutating func settle() {
-        let all = neighbours.keys.filter { candidates[$0] != nil }.sorted()
-        var agendas = Rule.allCases.map { (rule: $0, agenda: Agenda(all)) }
+        var agendas = Rule.allCases.map { (rule: $0, agenda: Agenda(requirements.linked, of: candidates.count)) }
         while let turn = agendas.firstIndex(where: { !$0.agenda.isEmpty }) {
             let id = agendas[turn].agenda.removeFirst()
             guard apply(agendas[turn].rule, to: id) else { continue }
-            let touched = neighbours[id, default: []].union([id]).filter { candidates[$0] != nil }.sorted()
-            for index in agendas.indices { agendas[index].agenda.add(touched) }
+            for index in agendas.indices { agendas[index].agenda.add(requirements.neighbours[id]) }
         }
     }
 
     /// Whether the rule changed something of this id.
-    private mutating func apply(_ rule: Rule, to id: PatchID) -> Bool {
-        guard let mine = candidates[id] else { return false }
+    private mutating func apply(_ rule: Rule, to id: Int) -> Bool {
+        guard isOpen[rule.rawValue][id] else { return false }
+        isOpen[rule.rawValue][id] = false
+        examined += 1
+        let before = candidates[id].content
         switch rule {
         case .lostRequirement:
-            guard let lost = lostRequirement(of: mine) else { return false }
-            candidates[id]?.loseCurrent(because: lost, under: circumstances)
+            guard let lost = lostRequirement(of: id) else { return false }
+            candidates[id].loseCurrent(because: lost, under: circumstances)
         case .impossible, .unmet, .breaksInstalled:
-            guard case .take(let entry, over: let current) = mine.choice else { return false }
+            guard let picked = candidates[id].pickedIndex else { return false }
+            let needs = requirements.needs(of: id, version: picked)
             let why =
                 switch rule {
-                case .impossible: unmet(of: entry) { other, digests in candidates[other]?.couldBe(digests) ?? false }
-                case .unmet: unmet(of: entry, by: isMet)
-                case .breaksInstalled, .lostRequirement: broken(by: entry, over: current, of: mine)
+                case .impossible: unmet(needs) { other, digests in candidates[other].couldBe(digests) }
+                case .unmet: unmet(needs, by: isMet)
+                case .breaksInstalled, .lostRequirement: broken(byVersion: picked, of: id)
                 }
             guard let why else { return false }
-            candidates[id]?.passOverPicked(because: why)
+            candidates[id].passOverPicked(because: why)
         }
+        reopen(beside: id, before: before)
         return true
     }
 
-    private func lostRequirement(of mine: Candidates) -> NotEligible? {
-        guard case .keep = mine.choice, let entry = mine.listedCurrent else { return nil }
-        return unmet(of: entry) { other, digests in
-            guard let theirs = candidates[other], let had = theirs.current,
-                digests.contains(had.fingerprint.sha256), theirs.place == nil
-            else { return true }
-            return isMet(other, digests)
+    /// An id changed: the rules may find something of it, of those that relied on what it was to be, and of those that it
+    /// may now hold back.
+    private mutating func reopen(beside id: Int, before: SHA256Digest?) {
+        for rule in isOpen.indices { isOpen[rule][id] = true }
+        for other in before.map({ requirements.relying(on: $0, of: id) }) ?? [] {
+            for rule in isOpen.indices { isOpen[rule][other] = true }
+        }
+        guard let place = candidates[id].place else { return }
+        for need in requirements.needs(of: id, version: place) {
+            if let other = need.other { isOpen[Rule.breaksInstalled.rawValue][other] = true }
         }
     }
 
-    private func broken(by entry: PatchEntry, over current: InstalledPatch?, of mine: Candidates) -> NotEligible? {
-        guard let current, mine.place != nil else { return nil }
-        for other in neighbours[mine.patchID, default: []].sorted() {
-            guard let theirs = candidates[other], case .keep(let kept) = theirs.choice,
-                let digests = theirs.listedCurrent?.requires[mine.patchID],
-                digests.contains(current.fingerprint.sha256), !digests.contains(entry.fingerprint.sha256)
+    private func lostRequirement(of id: Int) -> NotEligible? {
+        guard let place = candidates[id].place, candidates[id].pickedIndex == nil else { return nil }
+        return unmet(requirements.needs(of: id, version: place)) { other, digests in
+            guard let had = candidates[other].current, digests.contains(had.fingerprint.sha256),
+                candidates[other].place == nil
+            else { return true }
+            return isMet(other, digests)
+        } unknown: {
+            true
+        }
+    }
+
+    private func broken(byVersion picked: Int, of id: Int) -> NotEligible? {
+        guard candidates[id].current != nil, candidates[id].place != nil else { return nil }
+        let entry = candidates[id].versions[picked].fingerprint.sha256
+        for holder in requirements.holders[id] {
+            let theirs = candidates[holder.id]
+            guard theirs.place != nil, theirs.pickedIndex == nil, let kept = theirs.current,
+                !holder.digests.contains(entry)
             else { continue }
             return .breaks(kept.label)
         }
         return nil
     }
 
-    private func isMet(_ id: PatchID, _ digests: [SHA256Digest]) -> Bool {
-        candidates[id]?.choice.content.map { digests.contains($0.sha256) } ?? false
+    private func isMet(_ id: Int, _ digests: [SHA256Digest]) -> Bool {
+        candidates[id].content.map(digests.contains) ?? false
     }
 
-    private func unmet(of entry: PatchEntry, by isMet: (PatchID, [SHA256Digest]) -> Bool) -> NotEligible? {
-        for (id, digests) in entry.requires.sorted(by: { $0.key < $1.key }) where !isMet(id, digests) {
-            return .unmet(requires: id, because: candidates[id]?.obstacle(to: digests))
+    /// - Parameter unknown: whether a requirement is met of which nothing is listed or installed.
+    private func unmet(
+        _ needs: [Requirements.Need],
+        by isMet: (Int, [SHA256Digest]) -> Bool,
+        unknown: () -> Bool = { false }
+    ) -> NotEligible? {
+        for need in needs where !(need.other.map { isMet($0, need.digests) } ?? unknown()) {
+            let why = need.other.flatMap { candidates[$0].obstacle(to: need.digests) }
+            return .missing(need.id, because: why)
         }
         return nil
     }
@@ -110,24 +136,34 @@ package struct JointChoice: Sendable {
 
 /// Ids to look at, each once at a time, in the order in which they came.
 private struct Agenda {
-    private var ids: [PatchID]
+    /// A ring: there is room for each id.
+    private var ids: [Int]
     private var next = 0
-    private var waiting: Set<PatchID>
+    private var count: Int
+    private var isWaiting: [Bool]
 
-    init(_ ids: [PatchID]) {
-        self.ids = ids
-        waiting = Set(ids)
+    init(_ first: [Int], of total: Int) {
+        ids = first + Array(repeating: 0, count: total - first.count)
+        count = first.count
+        isWaiting = Array(repeating: false, count: total)
+        for id in first { isWaiting[id] = true }
     }
 
-    var isEmpty: Bool { waiting.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
-    mutating func add(_ more: [PatchID]) {
-        ids += more.filter { waiting.insert($0).inserted }
+    mutating func add(_ more: [Int]) {
+        for id in more where !isWaiting[id] {
+            isWaiting[id] = true
+            ids[(next + count) % ids.count] = id
+            count += 1
+        }
     }
 
-    mutating func removeFirst() -> PatchID {
-        defer { next += 1 }
-        waiting.remove(ids[next])
-        return ids[next]
+    mutating func removeFirst() -> Int {
+        let id = ids[next]
+        isWaiting[id] = false
+        next = (next + 1) % ids.count
+        count -= 1
+        return id
     }
 }

@@ -36,6 +36,25 @@ package indirect enum NotEligible: Equatable, Sendable {
 }
 
 extension NotEligible {
+    /// Reasons behind one another that are told; of a longer chain the nearest ones and the one at its root.
+    private static let toldReasons = 8
+
+    /// What was required and is not there, `because` of this.
+    static func missing(_ id: PatchID, because cause: NotEligible?) -> NotEligible {
+        var (length, next) = (0, cause)
+        while case .unmet(_, let behind)? = next { (length, next) = (length + 1, behind) }
+        let cause = length < toldReasons ? cause : cause?.withoutOneBeforeItsRoot
+        return .unmet(requires: id, because: cause)
+    }
+
+    private var withoutOneBeforeItsRoot: NotEligible {
+        guard case .unmet(let id, let cause?) = self, case .unmet(_, let behind) = cause else { return self }
+        guard case .unmet? = behind else { return .unmet(requires: id, because: behind) }
+        return .unmet(requires: id, because: cause.withoutOneBeforeItsRoot)
+    }
+}
+
+extension NotEligible {
     /// Whether the version before stays although it is not listed any more: what took its place is no good here.
     var keepsTheOld: Bool {
         switch self {

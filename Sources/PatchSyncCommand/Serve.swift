@@ -1,5 +1,6 @@
 import APIProxy
 import ArgumentParser
+import Glibc
 import AssetServer
 import CommandSupport
 import HTTPFiles
@@ -35,7 +36,8 @@ struct Serve: AsyncParsableCommand {
               patchsync serve --store /var/lib/app --sync-every 3600
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
 
-            EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken
+            EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken · 130, 143 told to stop and
+            still at work 15 seconds later
             """
     )
 
@@ -117,6 +119,8 @@ struct Serve: AsyncParsableCommand {
     private func work() async throws(Failure) {
         // Trapped before anything starts, so that a stop at any moment is one in good order.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let deadline = StopDeadline.ofServing
+        defer { deadline.lift() }
         var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
         guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
@@ -172,5 +176,14 @@ struct Serve: AsyncParsableCommand {
         settings.deadlines = network.deadlines
         settings.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
         return settings
+    }
+}
+
+extension StopDeadline {
+    /// Answers in flight have ten seconds; whatever is at work after fifteen is not waited for.
+    fileprivate static var ofServing: StopDeadline {
+        StopDeadline([SIGINT, SIGTERM], allowing: .seconds(15)) {
+            "was told to stop and did not within 15 s: it ends with work undone"
+        }
     }
 }

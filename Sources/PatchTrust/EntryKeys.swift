@@ -33,7 +33,7 @@ package struct EntryKeys: Hashable, Sendable {
     ///
     /// A key for another use is passed over.
     package init(_ parent: Fields) throws(FormatError) {
-        let fields = try parent.fields(Self.member)
+        let fields = try parent.members(of: Self.member, limit: Limits.entryKeys)
         var keys: [SHA256Digest: PublicKey] = [:]
         var rows: [SHA256Digest: JSON] = [:]
         for member in fields.object.members {

@@ -62,6 +62,9 @@ extension SignedRelease {
         try files.makeDirectory(folder)
         // Once each: making sure of a directory syncs it.
         let parts = Set(objects.keys.map { folder.at(URLLayout.object($0)).parent })
+        for part in parts.union(targets.keys.map { folder.at("targets/\($0)").parent }) {
+            try files.checkFolders(to: part, from: folder)
+        }
         for part in parts { try files.makeDirectory(part) }
         for (digest, source) in objects.sorted(by: { $0.key < $1.key }) {
             let destination = folder.at(URLLayout.object(digest))

@@ -35,13 +35,14 @@ package struct VerifiedRelease: Sendable {
         package var signatures = 0
     }
 
-    package let release: SignedRelease
+    package private(set) var release: SignedRelease
     package let role: TargetsRole
     package let jspatchKeys: JSPatchKeys
     package let list: VerifiedList
     package let manifests: [Label: VerifiedManifest]
-    package let quorum: Quorum
+    package private(set) var quorum: Quorum
     package let counts: Counts
+    private let delegation: Delegation
 
     /// - Parameters:
     ///   - delegation: what the top targets role says of the channel.
@@ -153,6 +154,7 @@ package struct VerifiedRelease: Sendable {
             }
         }
         do throws(FormatError) { try role.checkHoldsNoMore(release.role, jspatchKeys) } catch { throw .format(error) }
+        self.delegation = delegation
         self.release = release
         self.role = role
         self.list = list
@@ -165,5 +167,26 @@ package struct VerifiedRelease: Sendable {
             observe: observe
         )
         quorum = Quorum(valid: valid, needed: delegation.keys.threshold)
+    }
+
+    /// The same content with other signatures on its role; nil where it is other content, or the channel's keys are others
+    /// now: then all is to be checked again.
+    package func counting(_ other: SignedRelease, by now: Delegation) -> VerifiedRelease? {
+        guard other.header == release.header, other.role.identity == release.role.identity,
+            other.targets == release.targets, other.objects == release.objects, now.keys == delegation.keys,
+            now.scope == delegation.scope
+        else { return nil }
+        var counted = self
+        counted.release = other
+        counted.quorum = Quorum(valid: now.keys.validSignatures(on: other.role), needed: now.keys.threshold)
+        return counted
+    }
+
+    /// Of every script and asset.
+    package var contents: Set<SHA256Digest> {
+        var contents: Set<SHA256Digest> = []
+        for entry in list.entries where entry.kind == .script { contents.insert(entry.fingerprint.sha256) }
+        for manifest in manifests.values { contents.formUnion(manifest.manifest.assets.map(\.fingerprint.sha256)) }
+        return contents
     }
 }

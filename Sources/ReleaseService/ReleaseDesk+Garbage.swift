@@ -11,9 +11,9 @@ extension ReleaseDesk {
 
     /// What nothing needs any more, uploads and open proposals among those that need something.
     package func garbage(of app: AppID, by rule: GarbageRule) async throws(DeskError) -> GarbagePlan {
-        let (now, wanted) = (records.now(), try await proposalPins(of: app))
+        let (now, wanted) = (records.now(), try await pins(of: app, with: try await uploadPins(of: app)))
         return try await looking(app) { (repository) throws(ServerError) in
-            try repository.garbage(by: rule, at: now, pinning: wanted.with(uploadsTo: repository, files))
+            try repository.garbage(by: rule, at: now, pinning: wanted)
         }
     }
 
@@ -34,11 +34,13 @@ extension ReleaseDesk {
         var isMore = true
         while isMore {
             let current = collection
+            // Nobody waits while these are read: a release that comes later, or that takes long, asks again for what is gone.
+            let uploads = try await uploadPins(of: app)
             (collection, isMore) = try await inTurn { () async throws(DeskError) in
-                let wanted = try await proposalPins(of: app)
+                let wanted = try await pins(of: app, with: uploads)
                 return try await looking(app) { (repository) throws(ServerError) in
                     var next = current
-                    let isMore = try next.step(pinning: wanted.with(uploadsTo: repository, files))
+                    let isMore = try next.step(pinning: wanted)
                     return (next, isMore)
                 }
             }
@@ -54,13 +56,14 @@ extension ReleaseDesk {
         by rule: GarbageRule,
         _ actor: Actor
     ) async throws(DeskError) -> GarbageCollection {
-        try await inTurn { () async throws(DeskError) in
+        let uploads = try await uploadPins(of: app)
+        return try await inTurn { () async throws(DeskError) in
             // What an intent asks of the tree must be there still.
             _ = try await settleLeft(of: app)
-            let wanted = try await proposalPins(of: app)
+            let wanted = try await pins(of: app, with: uploads)
             let (begun, plan) = try await looking(app) { (repository) throws(ServerError) in
                 var begun = collection
-                return (begun, try begun.look(pinning: wanted.with(uploadsTo: repository, files)))
+                return (begun, try begun.look(pinning: wanted))
             }
             guard !plan.isEmpty else { return begun }
             let event = AuditEntry.Event("garbage.collect", by: actor, app: app, after: plan.audited(by: rule))
@@ -69,12 +72,19 @@ extension ReleaseDesk {
         }
     }
 
-    /// The releases that open proposals want to go back to.
-    private func proposalPins(of app: AppID) async throws(DeskError) -> GarbagePins {
+    /// What releases on their way in count on; nothing is locked for it.
+    private func uploadPins(of app: AppID) async throws(DeskError) -> GarbagePins {
+        try await reading(documentsOf: app) { () throws(DeskError) in
+            try serving(app) { (repository) throws(ServerError) in GarbagePins.none.with(uploadsTo: repository, files) }
+        }
+    }
+
+    /// The same, and the releases that open proposals want to go back to.
+    private func pins(of app: AppID, with uploads: GarbagePins) async throws(DeskError) -> GarbagePins {
         let channels = try await looking(app) { (repository) throws(ServerError) in
             try PublishedState(of: repository).targets.delegations.compactMap { ChannelName($0.name) }
         }
-        var pins = GarbagePins()
+        var pins = uploads
         for channel in channels {
             for proposal in try await openProposals(of: channel, in: app) {
                 guard case .rollBack(let version) = proposal.change else { continue }
@@ -88,7 +98,8 @@ extension ReleaseDesk {
 extension GarbagePins {
     /// And what releases on their way in were not asked for, because the tree has it.
     ///
-    /// An upload that cannot be read counts on nothing: it is begun anew.
+    /// An upload that cannot be read counts on nothing, nor does one whose documents would take long to be read: it asks
+    /// for what is gone.
     fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
         let folder = repository.folder.uploads.at(repository.app.text)
         var pins = self

@@ -32,7 +32,7 @@ extension ReleaseDesk {
 
     /// The same with a key that came from elsewhere: the passphrase that this server has must open it.
     package func create(_ trust: RootOfTrust, onlineKey file: [UInt8], by actor: Actor) async throws(DeskError) {
-        let key = try await brought(file)
+        let key = try await brought(file, for: trust.app)
         try await create(trust, onlineKey: key, by: actor)
     }
 
@@ -46,7 +46,12 @@ extension ReleaseDesk {
     ) async throws(DeskError) -> TrustOutcome {
         let key: OnlineKey
         if let file {
-            key = try await brought(file)
+            // Opening a key is work; nobody has it done who brings no trust that is to be followed.
+            let now = records.now()
+            try await looking(app) { (repository) throws(ServerError) in
+                try repository.checkRoots(of: offered, at: now)
+            }
+            key = try await brought(file, for: app)
         } else {
             key = try await onThread { () throws(DeskError) in try self.key(of: try repository(known: app)) }
         }
@@ -54,8 +59,8 @@ extension ReleaseDesk {
     }
 
     /// A private key is kept as it came, so it must have come encrypted.
-    private func brought(_ file: [UInt8]) async throws(DeskError) -> OnlineKey {
-        try await onThread { () throws(DeskError) in
+    private func brought(_ file: [UInt8], for app: AppID) async throws(DeskError) -> OnlineKey {
+        try await reading(documentsOf: app) { () throws(DeskError) in
             let key: OnlineKey
             do throws(DeskError) { key = try self.key(file, from: "online.key") } catch {
                 switch error {

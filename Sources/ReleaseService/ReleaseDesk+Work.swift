@@ -65,6 +65,15 @@ extension ReleaseDesk {
         return try result.get()
     }
 
+    /// The same for documents that somebody brought and that no quorum may have signed: they have threads of their own, and
+    /// an app's own turn there.
+    func reading<Value: Sendable>(
+        documentsOf app: AppID,
+        _ work: @escaping @Sendable () throws(DeskError) -> Value
+    ) async throws(DeskError) -> Value {
+        try await documents.run(for: app, work)
+    }
+
     func reading<Value: Sendable>(
         _ work: () async throws(RecordError) -> Value
     ) async throws(DeskError) -> Value {

@@ -20,6 +20,8 @@ package struct ReleaseDesk: Sendable {
     let allowsTestingKeys: Bool
     let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
+    /// For documents that no quorum may have signed, and keys that somebody sends.
+    let documents: DocumentThreads
     /// How long one waits for another process that changes the folder.
     let patience: Duration
     let turn = Turn()
@@ -32,6 +34,7 @@ package struct ReleaseDesk: Sendable {
         files: any FileOperations,
         allowsTestingKeys: Bool,
         threads: NIOThreadPool = .singleton,
+        documents: DocumentThreads = .ofProcess,
         patience: Duration = .seconds(10),
         openKey: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     ) {
@@ -40,6 +43,7 @@ package struct ReleaseDesk: Sendable {
         self.files = files
         self.allowsTestingKeys = allowsTestingKeys
         self.threads = threads
+        self.documents = documents
         self.patience = patience
         self.openKey = openKey
     }
@@ -55,11 +59,15 @@ package struct ReleaseDesk: Sendable {
         by actor: Actor
     ) async throws(DeskError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
+        // Before anybody has to wait for it: what only some have signed may take long to be read.
+        let verified = try await reading(documentsOf: app) { () throws(DeskError) in
+            try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
+        }
         let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(DeskError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.publish(release, signing: key, at: now)
+                try repository.publish(release, verified: verified, signing: key, at: now)
             }
         } remembering: { (outcome, intent) async throws(DeskError) in
             let after = entry.audited(recovered: false)

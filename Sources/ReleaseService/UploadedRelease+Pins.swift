@@ -5,6 +5,9 @@ import PatchTrust
 import SystemPackage
 
 extension GarbagePins {
+    /// Lists and manifests of one upload, which perhaps no quorum will ever sign: as much as the largest manifest has.
+    private static let bytesReadOfUpload = Limits.manifest
+
     /// All that a release on its way in consists of, wherever it lies now.
     ///
     /// - Throws: for one that nobody can publish any more.
@@ -12,11 +15,19 @@ extension GarbagePins {
         self.init()
         guard let (header, role) = try UploadFolder(path: folder, files: files).documents() else { return }
         let offer = try repository.checkOffer(of: header, role)
+        guard offer.bytesToRead <= Self.bytesReadOfUpload else { return }
         let shelf = try UploadShelf(offer, at: folder, in: repository, files: files)
         objects = try UploadedRelease(offer, on: shelf, totalLimit: UploadedRelease.totalLimit).objects
         for (name, file) in offer.parsed.targets {
             guard let path = TargetPath(name.text), let sha256 = file.sha256 else { continue }
             targets.insert(.target(path, sha256))
         }
+    }
+}
+
+extension Offer {
+    /// Of its lists and manifests.
+    fileprivate var bytesToRead: Int {
+        parsed.targets.filter { !$0.key.text.hasSuffix(".sigs") }.values.reduce(0) { $0 + $1.length }
     }
 }

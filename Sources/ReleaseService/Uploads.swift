@@ -69,7 +69,7 @@ package actor Uploads {
             // One begins at a time, or many at once would all be the last that there is room for.
             try await beginning(app).taken { () async throws(UploadError) in
                 try checkNumber(beside: id, of: app)
-                merged = try await onThread { () throws(UploadError) in try folder.begin(offer) }
+                merged = try await onThread(of: app) { () throws(UploadError) in try folder.begin(offer) }
             }
             if open[id] != nil {
                 open[id]?.take(merged)
@@ -92,7 +92,7 @@ package actor Uploads {
 
     package func state(_ id: String, of app: AppID) async throws(UploadError) -> State {
         let upload = try await upload(id, of: app)
-        return try await onThread { () throws(UploadError) in State(upload) }
+        return try await onThread(of: app) { () throws(UploadError) in State(upload) }
     }
 
     /// How many bytes of a part are here.
@@ -132,7 +132,9 @@ package actor Uploads {
     /// Reads lists and manifests that have come: they name more.
     private func readOn(_ id: String) async throws(UploadError) {
         while let path = open[id]?.nextToRead(), let upload = open[id] {
-            let contents = try await onThread { () throws(UploadError) in try upload.contents(of: path) }
+            let contents = try await onThread(of: upload.header.app) { () throws(UploadError) in
+                try upload.contents(of: path)
+            }
             try open[id]?.take(contents, limit: totalLimit)
         }
     }
@@ -147,7 +149,7 @@ package actor Uploads {
         by actor: Actor
     ) async throws(UploadError) -> PublishOutcome {
         let upload = try await lookAgain(try await upload(id, of: app))
-        let release = try await onThread { () throws(UploadError) in try upload.release() }
+        let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
         do throws(DeskError) { outcome = try await desk.publish(release, notes: notes, by: actor) } catch {
             // Perhaps it was collected since.
@@ -199,7 +201,7 @@ package actor Uploads {
         guard SHA256Digest(hex: id) != nil else { throw .unknown(id: id) }
         if open[id] == nil {
             let folder = folder(id, app)
-            let found = try await onThread { () throws(UploadError) in try folder.documents() }
+            let found = try await onThread(of: app) { () throws(UploadError) in try folder.documents() }
             guard let (header, role) = found else { throw .unknown(id: id) }
             let offer = try await offer(header, role, for: app)
             try await turn(of: id) { () async throws(UploadError) in
@@ -233,7 +235,7 @@ package actor Uploads {
 
     private func shelf(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadShelf {
         let desk = desk
-        return try await onThread { () throws(UploadError) in
+        return try await onThread(of: offer.header.app) { () throws(UploadError) in
             let repository: AppRepository
             do throws(ServerError) { repository = try desk.repository(offer.header.app) } catch {
                 throw .desk(.server(error))
@@ -244,25 +246,28 @@ package actor Uploads {
 
     private func look(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadedRelease {
         let (shelf, limit) = (try await shelf(offer, at: path), totalLimit)
-        return try await onThread { () throws(UploadError) in
+        return try await onThread(of: offer.header.app) { () throws(UploadError) in
             try UploadedRelease(offer, on: shelf, totalLimit: limit)
         }
     }
 
     private func offer(_ header: ReleaseHeader, _ role: Envelope, for app: AppID) async throws(UploadError) -> Offer {
+        let desk = desk
         do throws(DeskError) {
-            return try await desk.looking(app) { (repository) throws(ServerError) in
-                try repository.checkOffer(of: header, role)
+            return try await desk.reading(documentsOf: app) { () throws(DeskError) in
+                try desk.serving(app) { (repository) throws(ServerError) in try repository.checkOffer(of: header, role)
+                }
             }
         } catch { throw .desk(error) }
     }
 
     private func onThread<Value: Sendable>(
+        of app: AppID,
         _ work: @escaping @Sendable () throws(UploadError) -> Value
     ) async throws(UploadError) -> Value {
         let result: Result<Value, UploadError>
         do throws(DeskError) {
-            result = try await desk.onThread { () throws(DeskError) in
+            result = try await desk.reading(documentsOf: app) { () throws(DeskError) in
                 do throws(UploadError) { return .success(try work()) } catch { return .failure(error) }
             }
         } catch { throw .desk(error) }

@@ -11,6 +11,8 @@ import PatchTrust
 /// what somebody at the machine enters as ``Event/acceptsClock`` takes the clock's word for it again.
 package struct AuditEntry: Equatable, Sendable {
     package static let collection = "audit"
+    /// The largest that a reader takes.
+    static let largestNumber = 1 << 53 - 1
     static let noPrevious = String(repeating: "0", count: 64)
 
     /// What happened, before it has its place.
@@ -72,7 +74,7 @@ package struct AuditEntry: Equatable, Sendable {
     package init(_ json: JSON, key: RecordKey) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(json, of: "audit entry")
-            number = try fields.integer("number", in: 1...(1 << 53 - 1))
+            number = try fields.integer("number", in: 1...Self.largestNumber)
             hash = try fields.string("hash")
             _ = try fields.string("previous")
             let time = try fields.time("time")

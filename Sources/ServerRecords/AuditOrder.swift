@@ -9,7 +9,8 @@ struct AuditOrder {
 
     /// By number: the entry that has it.
     private let places: [Int: Link]
-    private let added: [Link]
+    /// By row: entries in whose place another one stands.
+    private let added: Set<Int>
     private let rows: [Link]
     private let lastNumber: Int
 
@@ -19,24 +20,18 @@ struct AuditOrder {
         let claims = Dictionary(grouping: rows, by: \.number)
         let intact = rows.filter { !$0.isEdited }.map(\.number).max() ?? 0
         var places: [Int: Link] = [:]
-        var added: [Link] = []
+        var added: Set<Int> = []
+        let neighbours = Neighbours(rows)
         for (number, claimants) in claims {
             // An edited number is anybody's: it leaves a gap where it was.
             let candidates = claimants.filter { !$0.isEdited || number <= intact + 1 }
-            let place = candidates.max { Self.rank($0, claims) < Self.rank($1, claims) }
+            let place = candidates.max { neighbours.rank($0) < neighbours.rank($1) }
             places[number] = place
-            if let place { added += claimants.filter { $0 != place } }
+            if let place { added.formUnion(claimants.map(\.row).filter { $0 != place.row }) }
         }
         self.places = places
         self.added = added
         lastNumber = places.keys.max() ?? 0
-    }
-
-    /// How much speaks for an entry; of two alike the first is the one.
-    private static func rank(_ link: Link, _ claims: [Int: [Link]]) -> (Int, Int) {
-        let isNamed = claims[link.number + 1]?.contains { $0.previous == link.hash } ?? false
-        let isBound = claims[link.number - 1]?.contains { $0.hash == link.previous } ?? (link.number == 1)
-        return ((link.isEdited ? 0 : 4) + (isNamed ? 2 : 0) + (isBound ? 1 : 0), -link.row)
     }
 
     var last: Link? { places[lastNumber] }
@@ -52,7 +47,7 @@ struct AuditOrder {
         var faults: [AuditChain.Fault] = []
         var highest = 0
         for link in rows {
-            if added.contains(link) {
+            if added.contains(link.row) {
                 faults.append(.added(row: link.row, number: link.number))
                 continue
             }
@@ -81,13 +76,12 @@ struct AuditOrder {
     /// had; or the one behind, where the link after that is broken too.
     private var exchanged: Set<Int> {
         var found: Set<Int> = []
-        var number = 0
-        while number < lastNumber {
-            defer { number += 1 }
-            guard isBroken(after: number) else { continue }
-            let isNext = number == 0 || (number + 1 < lastNumber && isBroken(after: number + 1))
-            found.insert(isNext ? number + 1 : number)
-            if isNext { number += 1 }
+        var passedOver: Int?
+        // Whatever numbers the entries claim, only before one that is there can a link be broken.
+        for next in places.keys.sorted() where next != passedOver && isBroken(after: next - 1) {
+            let isNext = next == 1 || (next < lastNumber && isBroken(after: next))
+            found.insert(isNext ? next : next - 1)
+            passedOver = isNext ? next + 1 : nil
         }
         return found
     }
@@ -98,5 +92,30 @@ struct AuditOrder {
         if number == 0 { return next.previous != SHA256Digest(hex: AuditEntry.noPrevious) }
         guard let link = places[number], !link.isEdited else { return false }
         return link.hash != next.previous
+    }
+}
+
+/// Which hashes the entries of each number have, and name.
+private struct Neighbours {
+    private struct Name: Hashable {
+        let number: Int
+        let hash: SHA256Digest?
+    }
+
+    private var hashes: Set<Name> = []
+    private var named: Set<Name> = []
+
+    init(_ rows: [AuditChain.Link]) {
+        for link in rows {
+            hashes.insert(Name(number: link.number, hash: link.hash))
+            named.insert(Name(number: link.number - 1, hash: link.previous))
+        }
+    }
+
+    /// How much speaks for an entry; of two alike the first is the one.
+    func rank(_ link: AuditChain.Link) -> (Int, Int) {
+        let isNamed = named.contains(Name(number: link.number, hash: link.hash))
+        let isBound = link.number == 1 || hashes.contains(Name(number: link.number - 1, hash: link.previous))
+        return ((link.isEdited ? 0 : 4) + (isNamed ? 2 : 0) + (isBound ? 1 : 0), -link.row)
     }
 }

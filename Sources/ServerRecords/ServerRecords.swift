@@ -21,6 +21,9 @@ package struct ServerRecords: Sendable {
     package func commit(_ changes: [RecordChange], noting event: AuditEntry.Event) async throws(RecordError) {
         while true {
             let last = try await lastAuditEntry()
+            guard last?.number != AuditEntry.largestNumber else {
+                throw .malformed(AuditEntry.key(AuditEntry.largestNumber), rule: "is the last that a log can have")
+            }
             let entry = AuditEntry(event, after: last, at: now())
             do throws(RecordError) {
                 return try await store.commit(changes + [.insert(entry.key, entry.json)])
@@ -59,7 +62,12 @@ package struct ServerRecords: Sendable {
     package func lastAuditEntry() async throws(RecordError) -> AuditEntry? {
         let range = RecordRange(AuditEntry.collection, order: .descending, limit: 1)
         guard let record = try await store.records(range).first else { return nil }
-        return try AuditEntry(record.value, key: record.key)
+        let entry = try AuditEntry(record.value, key: record.key)
+        // The one after it would be written where something stands, again and again.
+        guard entry.key == record.key else {
+            throw .malformed(record.key, rule: "holds entry \(entry.number) of the audit log")
+        }
+        return entry
     }
 
     /// What of a range fits into an answer.
@@ -83,27 +91,25 @@ package struct ServerRecords: Sendable {
         after number: Int,
         limit: Int
     ) async throws(RecordError) -> (entries: [AuditEntry], next: Int?) {
-        let page = try await page(
-            RecordRange(
-                AuditEntry.collection,
-                after: AuditEntry.key(number).name,
-                limit: limit,
-                bytes: Self.pageBytes
-            )
-        )
+        let page = try await auditRecords(after: AuditEntry.key(number).name, limit: limit)
         var entries: [AuditEntry] = []
         for record in page.records { entries.append(try AuditEntry(record.value, key: record.key)) }
-        return (entries, page.hasMore ? entries.last?.number : nil)
+        // By where they stand: what they say of themselves may have been edited.
+        return (entries, page.hasMore ? page.records.last.flatMap { Int($0.key.name) } : nil)
+    }
+
+    private func auditRecords(after name: String, limit: Int) async throws(RecordError) -> RecordPage {
+        try await page(RecordRange(AuditEntry.collection, after: name, limit: limit, bytes: Self.pageBytes))
     }
 
     /// Walks the whole log.
     package func auditChain(mustHold head: String? = nil) async throws(RecordError) -> AuditChain {
         var chain = AuditChain(mustHold: head)
-        var last: Int? = 0
-        while let number = last {
-            let page = try await auditEntries(after: number)
-            for entry in page { chain.take(entry) }
-            last = page.last?.number
+        var last: String? = AuditEntry.key(0).name
+        while let name = last {
+            let page = try await auditRecords(after: name, limit: Self.auditEntriesAtATime)
+            for record in page.records { chain.take(try AuditEntry(record.value, key: record.key)) }
+            last = page.hasMore ? page.records.last?.key.name : nil
         }
         chain.finish()
         return chain

@@ -49,6 +49,46 @@ struct ProxyPatternTests {
         #expect(throws: error) { try ProxyPattern(pattern) }
     }
 
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("((((){4096}){4096}){4096}){4096}", PatternError.nothingToRepeat(at: 5)),
+            ("/(){4}", .nothingToRepeat(at: 3)), ("/(|)*", .nothingToRepeat(at: 4)),
+            ("/(|(|()))+", .nothingToRepeat(at: 9)), ("/(a{0}){4096}", .nothingToRepeat(at: 7)),
+            ("/((a{0})?){4096}", .nothingToRepeat(at: 8)),
+            ("/(a{1000}){1000}", .tooLarge), ("/((((a?){64}){64}){64}){64}", .tooLarge),
+            ("/(((a|){64}){64}){64}", .tooLarge), ("/(a|||||||||){1000}", .tooLarge),
+            ("/(a()()()()()()()()()()()()()()()()()()()()){1000}", .tooLarge),
+            ("/(a" + String(repeating: "()", count: 200) + "){1000}", .tooLarge),
+            ("/(a*){1024}", .tooLarge), ("/a{1025}", .tooLarge), ("/a{0,1025}", .tooLarge),
+            ("/a{9223372036854775808}", .badRange(at: 2)), ("/a{1024}{1024}", .nothingToRepeat(at: 8)),
+        ] as [(String, PatternError)]
+    )
+    func `that stopped a device is refused at once`(pattern: String, error: PatternError) {
+        #expect(throws: error) { try ProxyPattern(pattern) }
+    }
+
+    @Test(arguments: [
+        "/(a?){400}(a?){100}.*x", "/(.?){500}x", "/(a*)*(a*)*(a|a|a)*x",
+        "/([" + String(repeating: "ab", count: 200) + "]?){300}x",
+        "/([" + (0..<200).map { String(UnicodeScalar(0x4E00 + 2 * $0)!) }.joined() + "a]?){300}x",
+    ])
+    func `holds each character against at most 1,024 steps`(pattern: String) throws {
+        let program = try PatternProgram(PatternParser.parse(Array(pattern.unicodeScalars)))
+        let text = "/" + String(repeating: "a", count: 8_000)
+        let (matches, work) = program.run(text.unicodeScalars)
+        #expect(!matches && work <= PatternProgram.maxSteps * (text.utf8.count + 1) && PatternProgram.maxSteps == 1_024)
+    }
+
+    @Test(arguments: [
+        ("[b-da-c]", "bcda", "e"), ("[a-zc-dA]", "adzA", "B{"), ("[^b-da-c]", "ezA", "abcd"),
+        ("[9x1-35]", "9x1235", "4 608"), ("[a-cb-bb]", "abc", "d"),
+    ])
+    func `tells a class's characters however its ranges overlap`(set: String, inside: String, outside: String) throws {
+        for scalar in inside { #expect(try matches("/\(set)", "/\(scalar)"), "\(scalar)") }
+        for scalar in outside where scalar != " " { #expect(try !matches("/\(set)", "/\(scalar)"), "\(scalar)") }
+    }
+
     @Test(arguments: [
         ("/api/v1/.*", ["api", "v1"]), ("/api", ["api"]), ("/api/", ["api"]), ("/api.*", []), ("/(a|b)/.*", []),
         (".*", []), ("/a/b(/.*)?", ["a"]), ("/a\\.b/.*", ["a.b"]), ("/a|/b", []),

@@ -1,3 +1,4 @@
+import Glibc
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -65,6 +66,23 @@ struct ExportTests {
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])
         #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 2)
+    }
+
+    @Test(arguments: ["objects", "metadata", "targets", ".", "targets/production", "../.incoming"])
+    func `makes nothing behind a link that was put in a folder's place`(_ planted: String) throws {
+        let box = try TemporaryFolderBox()
+        let server = try TestingServer(files: DiskFiles(), root: box.path)
+        try server.publish(try server.factory.release(on: server.repository))
+        let (target, victim) = (box.path.appending("www"), box.path.appending("victim"))
+        let place = target.appending(app.text).appending(planted).lexicallyNormalized()
+        try DiskFiles().makeDirectory(victim)
+        try DiskFiles().makeDirectory(place.removingLastComponent())
+        try #require(unsafe symlink(victim.string, place.string) == 0)
+        #expect(throws: ExportError.self) { try server.repository.export(to: target) }
+        #expect(try DiskFiles().list(victim) == [])
+        #expect(try DiskFiles().status(of: place)?.kind == .symbolicLink)
+        try DiskFiles().remove(place)
+        #expect(try server.repository.export(to: target).change.files > 0)
     }
 
     @Test

@@ -120,6 +120,26 @@ struct FileNameTests {
     }
 
     @Test(arguments: TestDisk.allCases)
+    func `of directories are not made behind a link that was put in a folder's place`(_ disk: TestDisk) throws {
+        let folder = try disk.open()
+        let files = folder.files
+        try files.makeDirectory(folder("victim"))
+        try folder.makeSymbolicLink("link", to: folder("victim"))
+        #expect(throws: FileError.notDirectory(.makeDirectory, folder("link"))) {
+            try files.makeDirectory(folder("link/a/b"))
+        }
+        #expect(try files.list(folder("victim")) == [])
+        try files.makeDirectory(folder("victim/deep"))
+        for path in ["link", "link/deep", "link/missing"] {
+            #expect(throws: FileError.notDirectory(.makeDirectory, folder("link"))) {
+                try files.checkFolders(to: folder(path), from: folder.path)
+            }
+        }
+        try files.checkFolders(to: folder("victim/deep/missing/too"), from: folder.path)
+        try files.checkFolders(to: folder("nowhere"), from: folder("nowhere"))
+    }
+
+    @Test(arguments: TestDisk.allCases)
     func `that nothing has are no status and no error`(_ disk: TestDisk) throws {
         let folder = try disk.open()
         try folder.makeSymbolicLink("link", to: folder("nowhere"))

@@ -130,6 +130,67 @@ struct AuditTests {
         #expect(try await records.auditChain().faults == [.exchanged(row: 2, number: 2)])
     }
 
+    private func entry(_ number: Int, after last: AuditEntry) throws -> AuditEntry {
+        var body = try #require(last.json.object)
+        body["number"] = .integer(number)
+        body["previous"] = .text(last.hash)
+        let forged = try AuditEntry(.object(body), key: AuditEntry.key(number)).rightHash
+        body["hash"] = .text(forged)
+        return try AuditEntry(.object(body), key: AuditEntry.key(number))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [9_007_199_254_740_991, 2_000_000_000_000])
+    func `with the largest number in it is judged at once`(_ number: Int) async throws {
+        try await note(3)
+        let log = try await records.auditEntries(after: 0)
+        var chain = AuditChain()
+        for entry in log + [try entry(number, after: log[2])] { chain.take(entry) }
+        chain.finish()
+        #expect(chain.faults == [.removed(4...number - 1)] && chain.count == 4)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `in which one number stands a hundred thousand times is judged at once`()
+        async throws
+    {
+        try await note(3)
+        let log = try await records.auditEntries(after: 0)
+        var chain = AuditChain()
+        for entry in log { chain.take(entry) }
+        for _ in 0..<50_000 { for entry in log.dropFirst() { chain.take(entry) } }
+        chain.finish()
+        #expect(chain.faults.count == 100_000 && chain.faults.first == .added(row: 4, number: 2))
+    }
+
+    @Test func `takes nothing more when its last number is the last that a reader takes`() async throws {
+        try await note(1)
+        let last = try #require(try await records.lastAuditEntry())
+        let end = try entry(AuditEntry.largestNumber, after: last)
+        try await folder.tamper(
+            "UPDATE record SET name = '\(end.key.name)', value = '\(end.json.text)' WHERE collection = 'audit'"
+        )
+        await #expect(throws: RecordError.malformed(end.key, rule: "is the last that a log can have")) {
+            try await note(1)
+        }
+        #expect(try await records.lastAuditEntry() == end)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `whose entries stand under other numbers ends when it is read and written`()
+        async throws
+    {
+        try await note(3)
+        let third = AuditEntry.key(3)
+        try await folder.tamper(
+            "UPDATE record SET value = replace(value, '\"number\":3', '\"number\":1') WHERE name LIKE '%3'"
+        )
+        // The entry says that it is the first: the page behind it would begin with itself, and the next one stand where it does.
+        #expect(try await records.auditChain().count == 3)
+        #expect(try await records.auditPage(after: 0, limit: 2).next == 2)
+        #expect(try await records.auditPage(after: 2, limit: 2).next == nil)
+        await #expect(throws: RecordError.malformed(third, rule: "holds entry 1 of the audit log")) {
+            try await note(1)
+        }
+    }
+
     @Test func `shows that an entry was removed`() async throws {
         try await note(4)
         try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND name LIKE '%2'")

@@ -25,6 +25,8 @@ package enum JSPatchError: Error, Equatable, Sendable {
     case notPEM
     case notRSA
     case tooSmall(bits: Int)
+    /// More than 8,192 bits, or an exponent of more than 32.
+    case tooCostly
     /// A signature is exactly as long as its key's modulus.
     case length(Int, expected: Int)
     /// Not below the modulus: no private key made it.
@@ -51,6 +53,7 @@ extension JSPatchError: CustomStringConvertible {
         case .notPEM: "is not a PEM public key"
         case .notRSA: "the key is not RSA"
         case .tooSmall(let bits): "the key has \(bits) bits; \(JSPatchPublicKey.minimumBits) are the least that is read"
+        case .tooCostly: "the key has more than \(PublicKey.largestRSA) bits, or an exponent of more than 32"
         case .length(let found, let expected): "the signature has \(found) bytes where its key makes \(expected)"
         case .outOfRange: "the signature was not made by this key: it is not below the modulus"
         case .blockType: "the signature was not made by this key: its block does not begin with 00 01"

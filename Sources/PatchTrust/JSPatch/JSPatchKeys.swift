@@ -19,7 +19,7 @@ package struct JSPatchKeys: Hashable, Sendable {
             self = .none
             return
         }
-        let fields = try signed.fields(EntryKeys.member)
+        let fields = try signed.members(of: EntryKeys.member, limit: Limits.entryKeys)
         var found: [PublicKey] = []
         for member in fields.object.members {
             let row = try fields.fields(of: member)

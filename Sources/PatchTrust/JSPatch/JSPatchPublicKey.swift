@@ -24,6 +24,7 @@ package struct JSPatchPublicKey: Sendable {
     private init(_ handle: KeyHandle) throws(JSPatchError) {
         guard case .rsa(let bits) = handle.kind else { throw .notRSA }
         guard bits >= Self.minimumBits else { throw .tooSmall(bits: bits) }
+        guard bits <= PublicKey.largestRSA, handle.hasShortExponent else { throw .tooCostly }
         self.handle = handle
         self.bits = bits
     }

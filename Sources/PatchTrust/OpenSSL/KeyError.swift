@@ -9,6 +9,12 @@ package enum KeyError: Error, Equatable, Sendable {
     case unusablePassphrase
     /// RSA below 2,048 bits.
     case tooSmall(bits: Int)
+    /// RSA above 8,192 bits.
+    case tooLarge(bits: Int)
+    /// RSA with an exponent of more than 32 bits.
+    case longExponent
+    /// Its passphrase is made a key of with more work than ``KeyWork`` lets anybody ask for.
+    case tooMuchWork(String)
     /// Neither RSA, Ed25519 nor P-256.
     case unsupported
     /// Of a kind that this use does not take.
@@ -25,6 +31,9 @@ extension KeyError: CustomStringConvertible {
         case .wrongPassphrase: "does not open with this passphrase"
         case .unusablePassphrase: "needs a passphrase of 1 to 1,023 bytes without NUL"
         case .tooSmall(let bits): "has \(bits) bits; RSA keys need at least 2,048"
+        case .tooLarge(let bits): "has \(bits) bits; RSA keys of more than 8,192 are not taken"
+        case .longExponent: "has a public exponent of more than 32 bits; the usual one is 65537"
+        case .tooMuchWork(let what): "asks for \(what); it is not opened"
         case .unsupported: "is neither RSA, Ed25519 nor P-256"
         case .unfit(let kind, let wanted): "is \(kind), where \(wanted) is needed"
         case .failed(let what): "failed: \(what)"

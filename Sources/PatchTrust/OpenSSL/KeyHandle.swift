@@ -32,6 +32,17 @@ final class KeyHandle: @unchecked Sendable {
 }
 
 extension KeyHandle {
+    /// Whether an RSA key's public exponent has at most 32 bits.
+    var hasShortExponent: Bool {
+        var exponent: OpaquePointer?
+        guard unsafe EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 else {
+            _ = lastOpenSSLError()
+            return false
+        }
+        defer { unsafe BN_free(exponent) }
+        return unsafe BN_num_bits(exponent) <= 32
+    }
+
     /// One spelling for an elliptic-curve key, before anybody else has it: the curve by name, the point uncompressed.
     ///
     /// Otherwise one key written in two ways would count as two towards a threshold.

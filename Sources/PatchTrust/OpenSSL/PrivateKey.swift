@@ -30,6 +30,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         guard pem.count <= Limits.keyFile, let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
         let encrypted = Self.isEncrypted(text)
         guard !encrypted || passphrase != nil else { throw .needsPassphrase }
+        if encrypted { try KeyWork.check(pem) }
         let bio = MemoryBIO(pem)
         let found: OpaquePointer?
         if let passphrase, encrypted {

@@ -11,8 +11,11 @@ package enum SignatureScheme: String, Sendable {
     case ecdsaP256 = "ecdsa-sha2-nistp256"
 }
 
-/// A public key that can be used: RSA of at least 2,048 bits, Ed25519 or P-256.
+/// A public key that can be used: RSA of 2,048 to 8,192 bits with an exponent below 2^32, Ed25519 or P-256.
 package struct PublicKey: Hashable, Sendable {
+    /// In bits: the largest whose signatures an entry can hold.
+    static let largestRSA = 8_192
+
     let handle: KeyHandle
     package let kind: KeyKind
     /// SHA-256 of the DER SubjectPublicKeyInfo: equal for equal keys, however their PEM is written.
@@ -20,7 +23,12 @@ package struct PublicKey: Hashable, Sendable {
 
     init(_ handle: KeyHandle) throws(KeyError) {
         guard let kind = handle.kind else { throw .unsupported }
-        if case .rsa(let bits) = kind, bits < 2_048 { throw .tooSmall(bits: bits) }
+        if case .rsa(let bits) = kind {
+            if bits < 2_048 { throw .tooSmall(bits: bits) }
+            // Each check of a signature takes a time that grows with both.
+            if bits > Self.largestRSA { throw .tooLarge(bits: bits) }
+            guard handle.hasShortExponent else { throw .longExponent }
+        }
         if case .p256 = kind { try handle.normalizeCurve() }
         self.handle = handle
         self.kind = kind

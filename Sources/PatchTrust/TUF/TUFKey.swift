@@ -114,14 +114,15 @@ extension Fields {
     ///
     /// Each id must be the digest of its key.
     func keys(_ name: String) throws(FormatError) -> [SHA256Digest: TUFKey] {
-        let fields = try fields(name)
+        let fields = try members(of: name, limit: Limits.keysInRole)
         var keys: [SHA256Digest: TUFKey] = [:]
         for member in fields.object.members {
             let key = TUFKey(member.value)
-            guard member.key.text == key.id.hex else {
+            let id = key.id
+            guard member.key.text == id.hex else {
                 throw fields.broken(member.key.text, "must be the SHA-256 of its key's canonical JSON")
             }
-            keys[key.id] = key
+            keys[id] = key
         }
         return keys
     }

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = Path(__file__).resolve().parent
@@ -219,6 +219,12 @@ def statement(prefix, row, names, **about):
 def entry_statement(row, app=APP, channel=CHANNEL):
     names = "patchId kind version size md5 sha1 sha256".split()
     return statement("patchline-patch-v1\n", row, names, app=app, channel=channel)
+
+
+def numbers_pem(modulus, exponent):
+    """A public key of any numbers: nobody has its private half."""
+    key = rsa.RSAPublicNumbers(exponent, modulus).public_key()
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
 
 
 def asset_statement(row, app=APP, patch="web"):

@@ -213,6 +213,7 @@ without = root(version=2)
 del without["roles"]["timestamp"]
 refresh("header", "role-missing", "root-form", envelope(without, root_key), "A root that names no timestamp role.")
 head_case("keys-not-an-object", "root-form", "The keys are a list.", keys=[])
+head_case("keys-1001", "root-size", "More keys than a reader opens.", keys={f"{n:064x}": {} for n in range(1_001)})
 
 # --- JSON, in a file that a lenient reader finds well signed; ../../json-refused has all of them by themselves
 
@@ -390,6 +391,8 @@ entries("url-of-a-bundle", "url-layout", "A script under a manifest's path.", en
 entries("salt-short", "entry-form", "15 bytes.", entry(salt="5a" * 15))
 entries("salt-missing", "entry-form", "No salt.", entry(drop=["salt"]))
 entries("requires-of-no-name", "name-grammar", "A patch id that is none.", entry(requires={"a/b": ["00" * 32]}))
+entries("requires-101", "entry-size", "More other patches than an entry may require.", entry(requires={f"p{n}": ["00" * 32] for n in range(101)}))
+entries("requires-101-contents", "entry-size", "More contents of another patch than an entry may name.", entry(requires={"web": [f"{n:064x}" for n in range(101)]}))
 entries("requires-of-no-digest", "digest-form", "What is required is no digest.", entry(requires={"web": ["1.0"]}))
 entries("rollout-over-10000", "integer-range", "More devices than there are.", entry(rules={"rollout": 10_001}))
 entries("rollout-negative", "integer-range", "Fewer than none.", entry(rules={"rollout": -1}))
@@ -501,6 +504,8 @@ mans("assets-missing", "manifest-form", "No assets.", manifest(drop=["assets"]))
 mans("route-without-slash", "route-grammar", "A relative route.", manifest(routes=["cart"]))
 mans("route-climbs", "route-grammar", "A route with .. .", manifest(routes=["/../x"]))
 mans("route-with-early-rest", "route-grammar", "** stands at the end alone.", manifest(routes=["/**/x"]))
+paths("path-in-33-folders", "manifest-size", "A file in more folders than a device makes for it.", asset("a/" * 33 + "x"))
+mans("platforms-65", "manifest-size", "More platforms than there are.", manifest(compatibility={f"p{n}": "1" for n in range(65)}))
 mans("platform-twice", "manifest-form", "One platform in NFC and NFD: a dictionary keeps one.", manifest(compatibility={nfc: "1", nfd: "2"}))
 mans("created-with-offset", "time-form", "+01:00 instead of Z.", manifest(created="2026-11-21T00:00:00+01:00"))
 mans("version-with-slash", "name-grammar", "A label that climbs.", manifest(version="../1"))
@@ -569,6 +574,8 @@ heads("channel-named-snapshot", "name-grammar", "A channel named like a role.", 
 
 pems = lambda name, breaks, why, document: case("pem", name, breaks, "public-key", document, why, ending=".pem")
 pems("rsa-1024", "key-size", "RSA of 1,024 bits.", small.pem)
+pems("rsa-8193", "key-size", "RSA of more than 8,192 bits: each check of a signature would cost.", numbers_pem(2**8192 + 1, 65537))
+pems("rsa-exponent-of-33-bits", "key-size", "An exponent of more than 32 bits: the same.", numbers_pem(2**3071 + 1, 2**32 + 1))
 pems("p384", "key-curve", "Another curve.", p384.pem)
 pems("private-key", "key-form", "A private key where a public one should be.", (KEYS / "root.key").read_text())
 pems("text-before", "key-form", "A comment before it.", "mine\n" + root_key.pem)

@@ -1,0 +1,63 @@
+import COpenSSL
+
+/// How much work a passphrase may be put through before it opens a private key.
+///
+/// The file says how much, so whoever sends one could keep a thread busy for hours; it is read before the work is done.
+enum KeyWork {
+    /// Rounds of PBKDF2 or of an older derivation: some seconds. OpenSSL's own files have 2,048, careful people's a million.
+    static let iterations: UInt64 = 10_000_000
+    /// Of scrypt, in bytes: 128 · N · r.
+    static let memory: UInt64 = 67_108_864
+    /// Of scrypt: N · r · p, each of 128 bytes.
+    static let blocks: UInt64 = 1 << 22
+
+    /// - Parameter pem: of all its blocks together; libcrypto tries one after the other.
+    /// - Throws: `tooMuchWork`.
+    static func check(_ pem: [UInt8]) throws(KeyError) {
+        let bio = MemoryBIO(pem)
+        var rounds: UInt64 = 0
+        var blocks: UInt64 = 0
+        while let work = next(in: bio) {
+            rounds = sum(rounds, work.iterations)
+            guard rounds <= iterations else {
+                throw .tooMuchWork("\(rounds) rounds of key derivation, where \(iterations) are the most")
+            }
+            let memory = product(128, product(work.cost, work.block))
+            guard memory <= Self.memory else {
+                throw .tooMuchWork("scrypt with \(memory) bytes of memory, where \(Self.memory) are the most")
+            }
+            blocks = sum(blocks, product(product(work.cost, work.block), work.parallel))
+            guard blocks <= Self.blocks else {
+                throw .tooMuchWork("scrypt over \(blocks) blocks, where \(Self.blocks) are the most")
+            }
+        }
+    }
+
+    /// Of the next PEM block, whatever it calls itself; nil at the end.
+    private static func next(in bio: borrowing MemoryBIO) -> patchline_key_work? {
+        var name: UnsafeMutablePointer<CChar>?
+        var header: UnsafeMutablePointer<CChar>?
+        var data: UnsafeMutablePointer<UInt8>?
+        var length = 0
+        guard unsafe PEM_read_bio(bio.pointer, &name, &header, &data, &length) == 1 else {
+            _ = lastOpenSSLError()
+            return nil
+        }
+        defer {
+            unsafe CRYPTO_free(name, nil, 0)
+            unsafe CRYPTO_free(header, nil, 0)
+            unsafe CRYPTO_free(data, nil, 0)
+        }
+        return unsafe patchline_work_of_key(data, length)
+    }
+
+    private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (value, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : value
+    }
+
+    private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (value, overflow) = left.multipliedReportingOverflow(by: right)
+        return overflow ? .max : value
+    }
+}

@@ -1,0 +1,49 @@
+import Dispatch
+import Glibc
+
+/// Ends the process some time after it was told to stop, whatever its threads are doing then.
+///
+/// It has a queue of its own, takes no lock, and waits for nobody: neither a thread that never ends its work nor one that
+/// holds a lock can keep it from it. Nothing is flushed or put in order; what is on disk is whole at any moment anyhow.
+package final class StopDeadline {
+    private let sources: [any DispatchSourceSignal]
+
+    /// - Parameters:
+    ///   - signals: which tell the process to stop; somebody else traps them and stops it in good order.
+    ///   - time: from the first of them on.
+    ///   - code: what the process ends with, by the signal.
+    ///   - line: what is said on standard error then, if that takes it at once.
+    package init(
+        _ signals: [Int32],
+        allowing time: Duration,
+        code: @escaping @Sendable (Int32) -> Int32 = { 128 + $0 },
+        line: @escaping @Sendable () -> String
+    ) {
+        let queue = DispatchQueue(label: "patchline.stop-deadline")
+        let (seconds, attoseconds) = time.components
+        let wait = DispatchTimeInterval.milliseconds(Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+        sources = signals.map { signal in
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
+            source.setEventHandler {
+                queue.asyncAfter(deadline: .now() + wait) {
+                    Self.say(Array("\(line())\n".utf8))
+                    _exit(code(signal))
+                }
+            }
+            source.resume()
+            return source
+        }
+    }
+
+    /// The process stopped by itself, or goes on.
+    package func lift() {
+        for source in sources { source.cancel() }
+    }
+
+    /// A pipe that nobody reads would hold a longer write for ever.
+    private static func say(_ bytes: [UInt8]) {
+        var error = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard unsafe poll(&error, 1, 0) == 1, error.revents & Int16(POLLOUT) != 0 else { return }
+        _ = unsafe write(STDERR_FILENO, bytes, min(bytes.count, Int(PIPE_BUF)))
+    }
+}

@@ -1,0 +1,178 @@
+import Dispatch
+import NIOPosix
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import ReleaseFolder
+import ServerRecords
+import SystemPackage
+import Testing
+
+@testable import ReleaseService
+
+/// One holder of a key below its threshold, or another tenant, who brings what takes long to be read.
+@Suite("What no quorum signed")
+struct CostlyUploadTests {
+    private static let app = ReleaseFactory.app
+
+    @Test(.timeLimit(.minutes(1))) func `keeps nobody of another app from having his documents read`() async throws {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        let documents = DocumentThreads(threads, waitingAtMost: 2)
+        let mine = try #require(AppID("com.example.mine"))
+        let end = DispatchSemaphore(value: 0)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup { group in
+            // The first is read; the second waits in its app's line, though a thread is free; there is no third.
+            for _ in 0..<2 {
+                group.addTask {
+                    try await documents.run(for: Self.app) { () throws(DeskError) in
+                        begin.yield()
+                        end.wait()
+                    }
+                }
+            }
+            for await _ in begun { break }
+            #expect(try await documents.run(for: mine) { () throws(DeskError) in 7 } == 7)
+            for _ in 0..<2 { end.signal() }
+            try await group.waitForAll()
+        }
+        #expect(try await documents.run(for: Self.app) { () throws(DeskError) in 8 } == 8)
+        try await threads.shutdownGracefully()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `is sent away where too much of its app waits already`() async throws {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        let documents = DocumentThreads(threads, waitingAtMost: 1)
+        let end = DispatchSemaphore(value: 0)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        async let first: Void = documents.run(for: Self.app) { () throws(DeskError) in
+            begin.yield()
+            end.wait()
+        }
+        for await _ in begun { break }
+        await #expect(throws: DeskError.busy) { try await documents.run(for: Self.app) { () throws(DeskError) in } }
+        end.signal()
+        try await first
+        try await threads.shutdownGracefully()
+    }
+
+    @Test func `is read to its end before anybody has to wait for it`() async throws {
+        let yard = try TestingDesk()
+        let good = try yard.release()
+        let list = TargetPath.patchList(ReleaseFactory.production)
+        let targets = good.targets.merging([list: Array("no list".utf8)]) { $1 }
+        let bad = SignedRelease(header: good.header, role: good.role, targets: targets, objects: good.objects)
+        // Somebody else has the folder: what is wrong with it is said all the same.
+        let lock = try StoreLock(yard.server.folder.lock)
+        defer { lock.release() }
+        let error = await #expect(throws: DeskError.self) {
+            try await yard.again(patience: .zero).desk.publish(bad, notes: ReleaseNotes(), by: yard.actor)
+        }
+        guard case .server(.release(.trust)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await yard.intents() == 0)
+        #expect(try await yard.history().isEmpty)
+    }
+
+    @Test func `is checked once, and what holds of it under the lock is not checked again`() async throws {
+        let yard = try TestingDesk()
+        let release = try yard.release()
+        let verified = try yard.server.repository.verified(release)
+        let object = try #require(release.objects.first)
+        // Its files are looked at no more but to be copied, digest by digest.
+        let opened = Interruption(before: .opening(object.value)) {
+            let lock = try StoreLock(yard.server.folder.lock)
+            lock.release()
+        }
+        let watched = try yard.on(opened.watch(DiskFiles()))
+        guard case .published = try await watched.desk.publish(release, notes: ReleaseNotes(), by: yard.actor) else {
+            Issue.record("was not published")
+            return
+        }
+        #expect(try opened.happened && verified.quorum.isComplete)
+        #expect(try yard.server.repository.check().faults == [])
+        // Under other keys, or with other content, it counts for nothing.
+        let next = try yard.server.repository.verified(try yard.release("cart.total = 2;", version: "2"))
+        let state = try PublishedState(of: yard.server.repository)
+        let (production, beta) = (
+            try #require(state.targets.delegation(to: "production")), try #require(state.targets.delegation(to: "beta"))
+        )
+        #expect(next.counting(next.release, by: production) != nil)
+        #expect(next.counting(next.release, by: beta) == nil && next.counting(release, by: production) == nil)
+    }
+
+    @Test func `is published whole when what it leans on was collected after it was read`() async throws {
+        let yard = try TestingDesk()
+        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let whole = try yard.release("cart.total = 2;", version: "2")
+        let known = SHA256Digest(of: Array("console.log(1);".utf8))
+        let leaning = SignedRelease(
+            header: whole.header,
+            role: whole.role,
+            targets: whole.targets,
+            objects: whole.objects.filter { $0.key != known }
+        )
+        let verified = try yard.server.repository.verified(leaning)
+        try DiskFiles().remove(yard.server.treePath(URLLayout.object(known)))
+        let error = #expect(throws: ServerError.self) {
+            try yard.server.repository.publish(
+                leaning,
+                verified: verified,
+                signing: yard.server.key,
+                at: TestingServer.start
+            )
+        }
+        guard case .release(.missing) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `keeps no lock while garbage is looked for`() async throws {
+        let yard = try TestingDesk()
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let next = try yard.release("// 3", version: "3")
+        let begun = try await Uploads(yard.desk).begin(next.header, next.role, for: Self.app)
+        let role = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/role.json")
+        let reading = Interruption(before: .opening(role)) {
+            let lock = try StoreLock(yard.server.folder.lock)
+            lock.release()
+        }
+        let watched = try yard.on(reading.watch(DiskFiles()))
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        _ = try await watched.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        #expect(try reading.happened)
+    }
+
+    @Test func `has no key opened beside a root of trust that nobody follows`() async throws {
+        let yard = try TestingDesk()
+        let desk = ReleaseDesk(
+            yard.server.folder,
+            records: yard.records,
+            files: DiskFiles(),
+            allowsTestingKeys: true,
+            openKey: { _, _ in
+                Issue.record("the key was opened")
+                return nil
+            }
+        )
+        let foreign = TrustPlan().next { $0.rootKey = .other }
+        let offered = try OfferedTrust(root: foreign.root(signedBy: []), targets: foreign.targets())
+        let error = await #expect(throws: DeskError.self) {
+            try await desk.take(offered, of: Self.app, onlineKey: Array("key".utf8), carryingOver: [], by: yard.actor)
+        }
+        guard case .server(.trust(.untrusted)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
