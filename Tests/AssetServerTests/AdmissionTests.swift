@@ -142,7 +142,7 @@ struct AdmissionTests {
         let server = AssetServer(.init(access: Access(token: Self.token)))
         server.listening(on: AssetServer.port, pass: Self.pass)
         server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
-        #expect(server.prepared(try request("/app/main.js", [Self.right]))?.answer.summary == "/app/main.js")
+        #expect(server.prepared(try request("/app/main.js", [Self.right]))?.answer.summary == "app/main.js")
         server.listening(on: AssetServer.port)
         guard
             case .refused(.forbidden, let message, _)? = server.prepared(try request("/app/main.js", [Self.right]))?
