@@ -45,7 +45,7 @@ struct OtherUsersTests {
                 device
             ).done().output
             #expect(
-                set.contains("user: alice\n") && set.contains("region=eu\n") && set.contains("isMale=1\n"),
+                set.contains("user: alice\n") && set.contains("region=eu\n") && set.contains("ismale=1\n"),
                 "\(set)"
             )
             let forgotten = try await shell("patchsync set --user-file - </dev/null", device).done().output
