@@ -62,6 +62,8 @@ start_patchsrv() {
 }
 stop() { kill "$1"; wait "$1" || fail "process $1 ($2) did not stop in good order"; }
 
+# page_cookie URL: the cookie that the first URL of `patchsync serve` turns into.
+page_cookie() { curl -fsSI "${1%%\?*}__patchline/status?${1##*\?}" | sed -n 's/^[Ss]et-[Cc]ookie: \([^;]*\);.*/\1/p'; }
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # start_nginx ROOT [DIRECTIVE]: one worker that serves ROOT under ${pinned[@]}; $nginx_url, and $nginx_pid of the master.

@@ -57,11 +57,12 @@ serve_pid=$!
 wait_for "$serve_pid" "$work/patchsync.log" '"url"'
 first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
 patchsync_url=${first_url%%/\?*}
+cookie=$(page_cookie "$first_url")
 start_nginx "$work/v1/web" 'add_header Cache-Control no-cache;'
 server_pid=$nginx_pid
 
 title "$loads loads from each, by turns, each in a new profile"
-"$python" - "$nginx_url" "$patchsync_url" "cdvToken_${patchsync_url##*:}" "${first_url##*=}" "$loads" "$assets" <<'PYTHON'
+"$python" - "$nginx_url" "$patchsync_url" "${cookie%%=*}" "${cookie##*=}" "$loads" "$assets" <<'PYTHON'
 import statistics, sys
 from playwright.sync_api import sync_playwright
 nginx, patchsync, name, token, loads, assets = *sys.argv[1:5], int(sys.argv[5]), int(sys.argv[6])

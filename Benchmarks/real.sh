@@ -65,7 +65,7 @@ YAML
 }
 
 # page_token: what confirms the launch that runs now.
-page_token() { sed -n 's/.*--launch \([0-9a-f]\{32\}\).*/\1/p' "$work/serve.log" | tail -n 1; }
+page_token() { sed -n 's/.*confirm: echo \([0-9a-f]\{32\}\) .*/\1/p' "$work/serve.log" | tail -n 1; }
 
 launch() {
     : >"$work/serve.log"
@@ -156,7 +156,7 @@ one_version() { # one_version N
     check_served "$1"
     local t7
     t7=$(now)
-    quietly patchsync confirm --store "$work/device" --launch "$(page_token)"
+    quietly patchsync confirm --store "$work/device" --launch-file <(page_token)
     # shellcheck disable=SC2059
     printf "$row" "$version" "$(wc -l <"$work/v$1/files")" "$(awk -F '\t' '{ sum += $2 } END { print sum }' "$work/sizes")" "$changed" "$requests" \
         "$object_bytes" "$other_bytes" "$(seconds "$t0" "$t1")" "$(seconds "$t2" "$t3")" "$(seconds "$t4" "$t5")" "$(seconds "$t6" "$t7")"

@@ -44,7 +44,8 @@ patchsrv_pid=$!
 pids+=("$patchsrv_pid")
 wait_for "$patchsrv_pid" "$work/patchsrv.log" 'listening on'
 patchsrv_url=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log")
-quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$patchsrv_url"
+# wrk and Python do not resolve NAME.localhost.
+quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$patchsrv_url" --no-own-host
 quietly patchsync sync --store "$work/device"
 taskset -c "$server_core" patchsync serve --store "$work/device" --port 0 --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
 patchsync_pid=$!
@@ -53,7 +54,7 @@ wait_for "$patchsync_pid" "$work/patchsync.log" '"url"'
 # The first URL carries the access token; every request carries it as the cookie that it becomes, to all three servers.
 first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
 patchsync_url=${first_url%%/\?*}
-cookie="cdvToken_${patchsync_url##*:}=${first_url##*=}"
+cookie=$(page_cookie "$first_url")
 pinned=(taskset -c "$server_core")
 start_nginx "$work/v1/web"
 pids+=("$nginx_pid")

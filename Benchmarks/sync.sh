@@ -73,7 +73,7 @@ new_device() { # new_device STORE SET
     quietly patchsync init --store "$work/$1" --root "$prepared/$2/keys/root.json" --server "$server"
 }
 settle() { # settle STORE: what waits becomes what runs, confirmed
-    quietly patchsync confirm --store "$work/$1" --launch "$(patchsync switch --store "$work/$1" | sed -n 's/^confirm: .* //p')"
+    quietly patchsync confirm --store "$work/$1" --launch-file <(patchsync switch --store "$work/$1" | sed -n 's/^confirm: echo \([0-9a-f]*\) .*/\1/p')
 }
 point_at_server() { python3 -c 'import json,sys; p=sys.argv[1]; c=json.load(open(p)); c["server"]=sys.argv[2]; json.dump(c,open(p,"w"))' "$work/$1/config.json" "$server"; }
 first_byte() { # first_byte NAME STORE: milliseconds and kB, as `measure` writes them

@@ -65,15 +65,17 @@ start_serve() { # start_serve MILLISECONDS
     patchsync serve --store "$store" --port "${serve_port:-0}" --startup-timeout "$1" >"$work/serve.log" 2>&1 &
     serve_pid=$!
     wait_for "$work/serve.log" 'listening on'
-    # The first URL carries the access token, which becomes a cookie.
+    # The first URL carries the access token, which becomes a cookie of this launch.
     first_url=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/serve.log" | head -n 1)
     page=${first_url%%/\?*}
     serve_port=${page##*:}
-    cookie="cdvToken_$serve_port=${first_url##*=}"
+    cookie=$(curl -fsSI "$page/__patchline/status?${first_url##*\?}" | sed -n 's/^[Ss]et-[Cc]ookie: \([^;]*\);.*/\1/p')
     sed 's/^/     /' "$work/serve.log"
 }
 stop_serve() { kill "$serve_pid"; wait "$serve_pid" || fail "patchsync serve did not stop in good order"; serve_pid=; }
-launch_token() { sed -n 's/.*--launch \([0-9a-f]\{32\}\).*/\1/p' "$work/serve.log" | tail -n 1; }
+launch_token() { # for its owner alone to read: a command line is for every user of the machine
+    (umask 077; sed -n 's/.*confirm: echo \([0-9a-f]\{32\}\) .*/\1/p' "$work/serve.log" | tail -n 1 >"$work/launch")
+}
 object_of() { local sha; sha=$(sha256sum "$1" | cut -c1-64); echo "$tree/objects/${sha:0:2}/$sha"; }
 
 printf '%sPatchline: the main job, end to end%s\n' "$bold" "$plain"
@@ -107,7 +109,8 @@ expect_status 'fix-cart-total +script +1 +UnInstall' 'fix-search +script +1 +UnI
 start_serve 60000
 expect_page / 1.0.0
 expect_page /cart 1.0.0
-run patchsync confirm --store "$store" --launch "$(launch_token)"
+launch_token
+run patchsync confirm --store "$store" --launch-file "$work/launch"
 expect_status 'fix-cart-total +script +1 +Success' 'fix-search +script +1 +Success' 'web +bundle +1\.0\.0 +Success' settled
 after_step
 
@@ -143,7 +146,8 @@ expect_page / 1.0.0
 run patchsync switch --store "$store"
 wait_for "$work/serve.log" 'web 2\.0\.0'
 expect_page / 2.0.0
-run patchsync confirm --store "$store" --launch "$(launch_token)"
+launch_token
+run patchsync confirm --store "$store" --launch-file "$work/launch"
 expect_status 'web +bundle +2\.0\.0 +Success' 'fix-cart-total +script +2 +Success' settled
 after_step
 

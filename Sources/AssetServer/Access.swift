@@ -8,8 +8,8 @@ package struct Access: Sendable {
     /// Nil lets every program on this machine in.
     package var token: AccessToken?
     /// The names under which the server may be asked, without a port: a page elsewhere whose name leads here (DNS
-    /// rebinding) is refused.
-    package var hosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
+    /// rebinding) is refused, and no cookie is set or taken under another.
+    package var hosts = Access.loopbackHosts
     /// Other origins that may ask and read, `http://127.0.0.1:3000`; none by default.
     package var origins: Set<String> = []
     /// Fields of every answer.
@@ -23,6 +23,9 @@ package struct Access: Sendable {
         "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
     ]
 
+    /// Names that every program on this machine shares.
+    package static let loopbackHosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
+
     package init(token: AccessToken?) {
         self.token = token
     }
@@ -35,4 +38,17 @@ package struct Access: Sendable {
 
     /// Ports share a host's cookies, so the port is part of the name (M22).
     package static func cookie(port: Int) -> String { "\(parameter)_\(port)" }
+}
+
+/// One time that the server listens: from a start to the next stop.
+package struct Session: Sendable {
+    package let port: Int
+    /// What the cookie holds; it tells nothing of the token and ends with the session, so that a stolen cookie opens nothing
+    /// later.
+    package let pass: AccessToken
+
+    package init(port: Int, pass: AccessToken = .make()) {
+        self.port = port
+        self.pass = pass
+    }
 }

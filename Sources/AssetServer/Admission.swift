@@ -5,7 +5,7 @@ import PatchFormat
 /// Whether a request comes from the app, decided from its head alone, before anything else is looked at.
 ///
 /// In this order: the Host is one of ours; what changes something, or upgrades, comes from an origin of ours; the token
-/// stands in the query or in the cookie.
+/// stands in the query, or what it was turned into since the server listens in the cookie.
 package enum Admission: Sendable {
     /// Let in; the token is out of the query.
     ///
@@ -13,8 +13,8 @@ package enum Admission: Sendable {
     case admitted(query: String?, fields: HTTPHeaders)
     case answered(FileAnswer)
 
-    package init(_ request: FileRequest, to access: Access, port: Int) {
-        guard let host = Self.host(request.headers, access, port) else {
+    package init(_ request: FileRequest, to access: Access, in session: Session) {
+        guard let host = Self.host(request.headers, access, session.port) else {
             self = .answered(
                 .refused(.misdirectedRequest, message: "This server has another name and port.", headers: [:])
             )
@@ -30,30 +30,25 @@ package enum Admission: Sendable {
             self = .answered(.refused(.forbidden, message: "Another site may not do this.", headers: [:]))
             return
         }
-        self.init(request, access.token, port: port)
+        self.init(request, access.token, session)
     }
 
-    private init(_ request: FileRequest, _ token: AccessToken?, port: Int) {
+    private init(_ request: FileRequest, _ token: AccessToken?, _ session: Session) {
         guard let token else {
             self = .admitted(query: request.query, fields: [:])
             return
         }
         let (given, query) = Self.takeToken(from: request.query)
-        let cookie = Access.cookie(port: port)
+        let cookie = Access.cookie(port: session.port)
         let isNew = given.contains { token.matches($0) }
-        guard isNew || Self.cookies(cookie, in: request.headers).contains(where: { token.matches($0) }) else {
-            self = .answered(
-                .refused(
-                    .forbidden,
-                    message: "Only the app gets in here: open the URL that carries its access token.",
-                    headers: ["Cache-Control": "no-store"]
-                )
-            )
+        let shown = Self.cookies(cookie, in: request.headers)
+        guard isNew || shown.contains(where: { session.pass.matches($0) }) else {
+            self = .answered(Self.closed(isLate: !shown.isEmpty))
             return
         }
         var fields: HTTPHeaders = [:]
         if isNew {
-            fields.add(name: "Set-Cookie", value: "\(cookie)=\(token.text); Path=/; HttpOnly; SameSite=Strict")
+            fields.add(name: "Set-Cookie", value: "\(cookie)=\(session.pass.text); \(Self.attributes)")
         }
         // A page must not keep the token where a Referer, a history or a screenshot shows it.
         if !given.isEmpty, request.isNavigation {
@@ -61,6 +56,21 @@ package enum Admission: Sendable {
         } else {
             self = .admitted(query: query, fields: fields)
         }
+    }
+
+    /// Without a Domain the cookie is the host's alone (RFC 6265 §5.3).
+    ///
+    /// Not `Secure`, and so not `__Host-`: Chromium keeps such a cookie of `http://NAME.localhost`, WebKit does not.
+    private static let attributes = "Path=/; HttpOnly; SameSite=Strict"
+
+    /// - Parameter isLate: whether a cookie was shown, of a session that is over.
+    private static func closed(isLate: Bool) -> FileAnswer {
+        let what = isLate ? "Only the app gets in here, and it was started anew" : "Only the app gets in here"
+        return .refused(
+            .forbidden,
+            message: "\(what): open the URL that carries its access token.",
+            headers: ["Cache-Control": "no-store"]
+        )
     }
 
     // MARK: Host and Origin
@@ -72,8 +82,8 @@ package enum Admission: Sendable {
         return isOurs ? host : nil
     }
 
-    /// A page on another port of this machine is of the same site, so that its requests carry our cookie; it may lead to a
-    /// page of ours, and no more.
+    /// A page on another port of our host is of the same site, so that its requests carry our cookie; it may lead to a page
+    /// of ours, and no more.
     private static func isOwn(_ request: FileRequest, origin: String?, host: String) -> Bool {
         // No browser leaves both out; a program without either has the token.
         let site = request.headers.first(name: "Sec-Fetch-Site")

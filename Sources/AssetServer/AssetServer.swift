@@ -47,7 +47,7 @@ package final class AssetServer: FileSource {
 
     private struct State {
         var served = ServedSelections()
-        var port = 0
+        var session = Session(port: 0)
         var host: (any PageHost)?
         var delegate: (any RequestDelegate)?
         /// Counts what ever decided otherwise than before.
@@ -86,10 +86,10 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// Before the first request: which port the Host of a request must name.
-    package func listening(on port: Int) {
+    /// Before each first request: which port a Host must name, and what a cookie holds from now on.
+    package func listening(on port: Int, pass: AccessToken = .make()) {
         state.withLockedValue { state in
-            state.port = port
+            state.session = Session(port: port, pass: pass)
             state.edition += 1
         }
     }
@@ -158,15 +158,15 @@ package final class AssetServer: FileSource {
 
     /// Looks at files of the app's own folders, and at nothing else outside memory.
     package func decide(_ request: FileRequest) -> Decision {
-        let port = state.withLockedValue(\.port)
-        switch Admission(request, to: settings.access, port: port) {
+        let session = state.withLockedValue(\.session)
+        switch Admission(request, to: settings.access, in: session) {
         case .answered(let answer): return .answer(answer)
         case .admitted(let query, let fields):
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
             case .examine(let asset, _): return .examine(asset, fields)
             case .delegate(let delegate, let request, _):
-                return .delegate(delegate, Admission.withoutToken(request, port: port), fields)
+                return .delegate(delegate, Admission.withoutToken(request, port: session.port), fields)
             case .call(var call):
                 call.fields = fields
                 return .call(call)

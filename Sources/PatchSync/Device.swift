@@ -11,7 +11,7 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:machine:embedded:appBuild:)``
+    /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:host:machine:embedded:appBuild:)``
     /// made.
     ///
     /// Reads only; ``open(_:now:machine:appBuild:)`` also notices another build or machine.
@@ -42,6 +42,7 @@ package struct Device: Sendable {
     ///
     /// - Parameters:
     ///   - root: must be signed by itself and name its app.
+    ///   - host: where pages are served, unless the facts say otherwise.
     ///   - embedded: what the app ships; verified, and what the device runs from its first start on.
     package static func create(
         _ store: DeviceStore,
@@ -51,6 +52,7 @@ package struct Device: Sendable {
         root: [UInt8],
         access: ServerAccess = ServerAccess(),
         deviceID: [UInt8] = SecureRandom.bytes(16),
+        host: HostLabel = .make(),
         machine: MachineIdentity? = nil,
         embedded: EmbeddedFolder? = nil,
         appBuild: AppBuild? = nil
@@ -64,6 +66,7 @@ package struct Device: Sendable {
         do throws(TLSFault) { try access.check(server) } catch { throw .fetch(.tls(error)) }
         var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
         configuration.access = access
+        configuration.host = host
         facts.apply(to: &configuration)
         configuration.appBuild = appBuild
         var shipped: VerifiedEmbedded?

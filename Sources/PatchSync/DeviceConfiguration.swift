@@ -11,6 +11,9 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
+    /// Where pages are served; nil: on 127.0.0.1, whose cookies go to every port of the machine, as in stores that were made
+    /// before there was another way.
+    package var host: HostLabel?
     package var access = ServerAccess()
     /// Who uses the device, for rules that name users.
     package var user: PatchFormat.UserID?
@@ -55,6 +58,10 @@ package struct DeviceConfiguration: Equatable, Sendable {
             appVersion = version
         }
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
+        if let text = try fields.optionalString("host") {
+            guard let label = HostLabel(text) else { throw fields.broken("host", HostLabel.rule) }
+            host = label
+        }
         access = try ServerAccess(fields)
         try readFacts(fields)
         if let text = try fields.optionalString("embedded") {
@@ -102,7 +109,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
         let told: [(String, JSON?)] = [
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
-            ("port", port.map { .integer($0) }),
+            ("port", port.map { .integer($0) }), ("host", host.map { .text($0.text) }),
         ]
         let facts: [(String, JSON?)] = [
             ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),

@@ -7,7 +7,7 @@ package import SystemPackage
 ///
 /// ```
 /// STORE/
-///   config.json                app, server, channel: what `init` was told
+///   config.json                app, server, channel: what `init` was told; the host of the app's pages
 ///   device.json                device id
 ///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json

@@ -24,6 +24,8 @@ package struct FactChanges: Sendable {
     package var keep = Change<Int>.keep
     /// Whether the server is asked what was chosen for this user.
     package var answers = Change<Bool>.keep
+    /// Whether pages are served on a host of the app's own; a name that is there stays, for storage belongs to it.
+    package var host = Change<HostLabel>.keep
 
     package init() {}
 
@@ -32,6 +34,11 @@ package struct FactChanges: Sendable {
         user.apply(to: &configuration.user)
         platform.apply(to: &configuration.platform)
         for (key, change) in data { change.apply(to: &configuration.data[key]) }
+        switch host {
+        case .keep: break
+        case .forget: configuration.host = nil
+        case .set(let label): configuration.host = configuration.host ?? label
+        }
         var kept: Int? = configuration.keep
         keep.apply(to: &kept)
         configuration.keep = kept ?? SelectionMachine.defaultKeep

@@ -10,25 +10,43 @@ struct Confirm: AsyncParsableCommand {
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
         discussion: """
             The token is the one that `patchsync serve` printed for this launch; one of another launch counts for nothing.
+            Other users of the machine see command lines, and so what stands behind --launch.
 
-            EXAMPLE
-              patchsync confirm --store /var/lib/app --launch 6f0d…
+            EXAMPLES
+              echo 6f0d… | patchsync confirm --store /var/lib/app --launch-file -
+              patchsync confirm --store /var/lib/app --launch-file launch.txt
             """
     )
 
     @OptionGroup var options: StoreOptions
 
-    @Option(name: .long, help: ArgumentHelp("The launch that works.", valueName: "token"))
-    var launch: String
+    @Option(name: .long, help: ArgumentHelp("The launch that works, for every user to see.", valueName: "token"))
+    var launch: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The launch that works: the first line of this file, or of standard input for '-'.",
+            valueName: "file"
+        )
+    )
+    var launchFile: String?
+
+    func validate() throws {
+        guard (launch == nil) != (launchFile == nil) else {
+            throw ValidationError("one of --launch-file and --launch is needed")
+        }
+    }
 
     func run() async throws {
         try await ending(json: options.json, work)
     }
 
     private func work() async throws(Failure) {
-        guard let token = LaunchToken(launch) else {
+        let (option, text) = try given()
+        guard let token = LaunchToken(text) else {
             throw Failure(
-                "--launch must be 32 lowercase hex digits",
+                "\(option) must be 32 lowercase hex digits",
                 hint: "`patchsync serve` prints it.",
                 exitCode: .malformed
             )
@@ -45,6 +63,18 @@ struct Confirm: AsyncParsableCommand {
         }
         Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).line : result.1)
     }
+}
+
+extension Confirm {
+    fileprivate func given() throws(Failure) -> (option: String, text: String) {
+        guard let launchFile else { return ("--launch", launch ?? "") }
+        return ("--launch-file", try SecretFile(option: "--launch-file", path: launchFile).line())
+    }
+}
+
+extension LaunchToken {
+    /// How a person confirms it: what a shell echoes by itself stands on no command line.
+    var hint: String { "echo \(text) | patchsync confirm --launch-file -" }
 }
 
 struct Rollback: AsyncParsableCommand {
@@ -161,7 +191,7 @@ extension SelectionMachine.Activation {
             )
         } else {
             Console.standardOutput.line(words)
-            if let launch { Console.standardOutput.line("confirm: patchsync confirm --launch \(launch)") }
+            if let launch { Console.standardOutput.line("confirm: \(launch.hint)") }
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PatchFormat
 import PatchSync
+import Terminal
 
 /// What rules are judged by: the same options for `init` and `set`.
 struct FactOptions: ParsableArguments {
@@ -15,6 +16,22 @@ struct FactOptions: ParsableArguments {
         )
     )
     var user: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The same from the first line of a file, or of standard input for '-': other users of the machine see command "
+                + "lines.",
+            valueName: "file"
+        )
+    )
+    var userFile: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Lines as of --data, from a file or for '-' from standard input.", valueName: "file")
+    )
+    var dataFile: String?
 
     @Option(
         name: .long,
@@ -46,23 +63,28 @@ struct FactOptions: ParsableArguments {
     )
     var answers: Bool?
 
-    func validate() throws { _ = try changes() }
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Serve pages on a host of the app's own, NAME.localhost, whose cookies reach no other port of this machine. "
+                + "Stores are made so; --no-own-host, for web views that resolve no such name, serves them on 127.0.0.1. "
+                + "Storage of pages does not move along."
+        )
+    )
+    var ownHost: Bool?
+
+    func validate() throws {
+        if user != nil, userFile != nil { throw ValidationError("give one of --user and --user-file") }
+        if userFile == "-", dataFile == "-" { throw ValidationError("only one option can read standard input") }
+        _ = try changes()
+    }
 
     /// An empty text forgets what was set.
     func changes() throws(ValidationError) -> FactChanges {
         var changes = FactChanges()
         changes.appVersion = try Self.change(appVersion, "--app-version \(AppVersion.rule)") { AppVersion($0) }
         changes.user = try Self.change(user, "--user \(UserID.rule)") { UserID($0) }
-        for pair in data {
-            guard let mark = pair.firstIndex(of: "=") else { throw ValidationError("--data must be KEY=VALUE") }
-            guard let key = ConditionKey(String(pair[..<mark])) else {
-                throw ValidationError("--data: the key \(ConditionKey.rule)")
-            }
-            guard let value = ConditionValue(String(pair[pair.index(after: mark)...])) else {
-                throw ValidationError("--data: the value of \(key) \(ConditionValue.rule)")
-            }
-            changes.data[key] = .set(value)
-        }
+        for pair in data { try Self.add(pair, to: &changes) }
         changes.platform = try platformChange()
         if let keep {
             guard SelectionMachine.keepRange.contains(keep) else {
@@ -71,7 +93,35 @@ struct FactOptions: ParsableArguments {
             changes.keep = .set(keep)
         }
         if let answers { changes.answers = .set(answers) }
+        if let ownHost { changes.host = ownHost ? .set(.make()) : .forget }
         return changes
+    }
+
+    /// The same with what stands in files; once, for standard input is read only once.
+    func withFiles(_ changes: FactChanges) throws(Failure) -> FactChanges {
+        var changes = changes
+        let user = try userFile.map { (path) throws(Failure) in
+            try SecretFile(option: "--user-file", path: path).line()
+        }
+        let pairs = try dataFile.map { (path) throws(Failure) in
+            try SecretFile(option: "--data-file", path: path).lines()
+        }
+        do throws(ValidationError) {
+            if let user { changes.user = try Self.change(user, "--user-file \(UserID.rule)") { UserID($0) } }
+            for pair in pairs ?? [] { try Self.add(pair, to: &changes) }
+        } catch { throw Failure(error.message, exitCode: .malformed) }
+        return changes
+    }
+
+    private static func add(_ pair: String, to changes: inout FactChanges) throws(ValidationError) {
+        guard let mark = pair.firstIndex(of: "=") else { throw ValidationError("--data must be KEY=VALUE") }
+        guard let key = ConditionKey(String(pair[..<mark])) else {
+            throw ValidationError("--data: the key \(ConditionKey.rule)")
+        }
+        guard let value = ConditionValue(String(pair[pair.index(after: mark)...])) else {
+            throw ValidationError("--data: the value of \(key) \(ConditionValue.rule)")
+        }
+        changes.data[key] = .set(value)
     }
 
     private func platformChange() throws(ValidationError) -> FactChanges.Change<Platform> {

@@ -79,7 +79,7 @@ extension SyncError {
         case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
         case .embedded: "Make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
         case .otherAppBuild: "Leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
-        case .trialRunning: "Confirm it with `patchsync confirm --launch TOKEN`, or let its trial end."
+        case .trialRunning: "Confirm it with `patchsync confirm --launch-file FILE`, or let its trial end."
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
         case .file, .lock, .format: nil

@@ -27,6 +27,9 @@ struct Init: AsyncParsableCommand {
               openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
                 openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
 
+            Pages are served on a host of their own, http://NAME.localhost:PORT, whose cookies reach no other port of this machine.
+            Web views that resolve no such name want --no-own-host.
+
             EXIT CODES: 0 made · 3 what the app ships does not verify · 4 malformed · 6 disk, or a store is there already
             """
     )
@@ -69,6 +72,7 @@ struct Init: AsyncParsableCommand {
     }
 
     private func work(_ changes: FactChanges) async throws(Failure) {
+        let changes = try facts.withFiles(changes)
         let embedded = try embeddedFolder()
         let root = try rootBytes(embedded)
         guard let server = ServerURL(server), let production = ChannelName("production") else {

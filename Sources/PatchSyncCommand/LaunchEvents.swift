@@ -12,7 +12,23 @@ struct LaunchEvents: Sendable {
         self.json = json
     }
 
-    func listening(_ address: LocalServer.Address) {
+    /// - Parameter file: where the URL stands, in place of what is printed.
+    func listening(_ address: LocalServer.Address, urlIn file: String? = nil) {
+        if address.token != nil, address.host == LocalServer.Address.sharedHost {
+            Console.standardError.line(
+                "warning: pages are served on 127.0.0.1, whose cookies go to every port of this machine, other users' too"
+            )
+            Console.standardError.line(
+                "hint: `patchsync set --own-host` gives them a host of their own; storage starts anew"
+            )
+        }
+        if let file {
+            return say(
+                "listening",
+                "patchsync: listening on port \(address.port); the URL is in \(printable(file))",
+                [("urlFile", .text(file)), ("port", .integer(address.port))]
+            )
+        }
         say(
             "listening",
             "patchsync: listening on \(address.url)",
@@ -58,7 +74,7 @@ struct LaunchEvents: Sendable {
         case .nothingInstalled:
             say("nothingInstalled", "nothing is installed yet")
         case .serving(let selection, let trial):
-            let how = trial.map { "on trial; confirm: patchsync confirm --launch \($0)" } ?? "confirmed"
+            let how = trial.map { "on trial; confirm: \($0.hint)" } ?? "confirmed"
             say(
                 "serving",
                 "serving \(selection.words) (\(how))",

@@ -19,13 +19,18 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
             timeout to say that it works: the page by window.patchline.confirm() of /__patchline/launch.js, or a program by
-            `patchsync confirm --launch TOKEN`. Time in which this process is stopped does not count.
+            `patchsync confirm --launch-file FILE`. Time in which this process is stopped does not count.
 
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
             Only what has the access token gets in: open the URL that is printed, or the one that --json tells. The token is
-            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie.
+            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie of
+            this launch. After a restart open the URL again.
+
+            Other users of the machine see command lines, and some see the journal: --url-file writes the URL into a file that
+            is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with.
+
             With nothing installed yet, a page shows how far the first version has come.
 
             \(ProxyOptions.discussion)
@@ -34,6 +39,7 @@ struct Serve: AsyncParsableCommand {
               patchsync serve --store /var/lib/app
               patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
               patchsync serve --store /var/lib/app --sync-every 3600
+              patchsync serve --store /var/lib/app --url-file ~/.app/open.html & xdg-open ~/.app/open.html
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
 
             EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken · 130, 143 told to stop and
@@ -68,6 +74,12 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("A folder served under /local-filesystem/; none without it.", valueName: "dir")
     )
     var localFiles: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Write the URL into this file, mode 0600, and do not print it.", valueName: "file")
+    )
+    var urlFile: String?
 
     @OptionGroup var serving: ServingOptions
 
@@ -140,10 +152,15 @@ struct Serve: AsyncParsableCommand {
         let events = LaunchEvents(options.json)
         let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
         if serving.open { events.isOpen() }
-        do throws(LocalServerError) {
-            events.listening(try await server.start())
-            try await run(server, until: signals)
-        } catch { throw Failure(error) }
+        let address: LocalServer.Address
+        do throws(LocalServerError) { address = try await server.start() } catch { throw Failure(error) }
+        let file = urlFile.map { URLFile($0) }
+        do throws(Failure) { try file?.write(address.url) } catch {
+            await server.stop()
+            throw error
+        }
+        events.listening(address, urlIn: file?.path.string)
+        do throws(LocalServerError) { try await run(server, until: signals) } catch { throw Failure(error) }
     }
 
     private func run(_ server: LocalServer, until signals: UnixSignalsSequence) async throws(LocalServerError) {

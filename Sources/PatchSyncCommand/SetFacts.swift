@@ -20,9 +20,10 @@ struct SetFacts: AsyncParsableCommand {
             Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets them.
 
             EXAMPLES
-              patchsync set --store /var/lib/app --user alice --data region=eu --data isMale=1
+              patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
+              patchsync set --store /var/lib/app --own-host                         from 127.0.0.1 to a host of its own
               patchsync set --store /var/lib/app --answers                          the server may choose for this user
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
@@ -55,6 +56,7 @@ struct SetFacts: AsyncParsableCommand {
     }
 
     private func work(_ changes: FactChanges) async throws(Failure) {
+        let changes = try facts.withFiles(changes)
         let device = try options.device
         let access = try servers.changed(device.configuration.access)
         let configuration = try await reporting { () throws(SyncError) in
@@ -83,7 +85,8 @@ extension DeviceConfiguration {
             ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
-            ("ca", .bool(access.authorities != nil)), ("embedded", embedded.map { .text($0.string) }),
+            ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
+            ("embedded", embedded.map { .text($0.string) }),
         ])
     }
 
@@ -94,6 +97,7 @@ extension DeviceConfiguration {
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
+        if host == nil { out.line("pages: on 127.0.0.1, whose cookies every port of this machine gets") }
         if answers { out.line("the server is asked what it chose for this user") }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }

@@ -46,7 +46,7 @@ extension StatusReport {
             ("lastSync", lastSync.map { .text($0.at.description) }),
             ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
             ("appBuild", configuration.appBuild.map { .text($0.text) }),
-            ("embedded", embedded(configuration)),
+            ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
             (
                 "launch",
                 { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
@@ -127,6 +127,11 @@ extension StatusReport {
             let when = block.failures >= 2 ? "blocked until" : "next try after"
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
         }
+        if configuration.host == nil {
+            out.line(
+                "pages: on 127.0.0.1, whose cookies every port of this machine gets; `patchsync set --own-host` ends that"
+            )
+        }
         printTransfers(to: out)
         for (decision, passed) in passedOver { out.line(decision.words(passed)) }
     }
@@ -145,8 +150,7 @@ extension StatusReport {
         case .settled: return "settled" + embeddedWords + sync
         case .pending: return "a new selection waits" + sync
         case .trying(_, _, let launch):
-            return "a trial is running, launch \(launch.launches) (confirm: patchsync confirm --launch \(launch.token))"
-                + sync
+            return "a trial is running, launch \(launch.launches) (confirm: \(launch.token.hint))" + sync
         }
     }
 }

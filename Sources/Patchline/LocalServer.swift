@@ -13,24 +13,11 @@ import ServiceLifecycle
 /// stopped ──start──▶ running ──stop──▶ stopped ──start──▶ running, on the same port and with the same token
 /// ```
 ///
+/// Each start has a cookie of its own: pages that were open are let in again by the URL that it returns.
+///
 /// Stopping ends every answer and every stream of events in good order; a trial is stopped cleanly, and goes on when the
 /// server is started again.
 package actor LocalServer {
-    /// Where the app is, from ``start()`` on.
-    package struct Address: Equatable, Sendable {
-        package let port: Int
-        /// Nil when every program on this machine is let in.
-        package let token: AccessToken?
-
-        /// What pages and their storage belong to.
-        package var origin: String { "http://127.0.0.1:\(port)" }
-
-        /// What the app opens.
-        package var url: String {
-            token.map { "\(origin)/?\(Access.parameter)=\($0.text)" } ?? "\(origin)/"
-        }
-    }
-
     private enum State {
         case stopped
         case starting(Start)
@@ -52,6 +39,7 @@ package actor LocalServer {
     private let updates: Updates
     private let watch: ParametersWatch?
     private let token: AccessToken?
+    private let host: String
     private let report: @Sendable (Event) -> Void
     private var state = State.stopped
     /// What ran and came to its end, by ``stop()`` or by itself.
@@ -59,6 +47,8 @@ package actor LocalServer {
     /// The port of the first start.
     private var port: Int?
     private var hasLaunched = false
+    /// The same port of the other loopback address, for as long as pages are served under a name.
+    private var held: HeldPort?
 
     /// - Parameters:
     ///   - delegate: answers what it takes and the bundle has no file for.
@@ -77,6 +67,10 @@ package actor LocalServer {
         var serving = settings.serving
         if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
         token = serving.access.token
+        host = device.configuration.host?.host ?? Address.sharedHost
+        if let own = device.configuration.host?.host {
+            serving.access.hosts = settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
+        }
         let assets = AssetServer(serving)
         self.assets = assets
         let deadlines = settings.deadlines
@@ -139,6 +133,7 @@ package actor LocalServer {
             return address
         } catch {
             state = .stopped
+            held = nil
             throw start.isStopped ? .stopped : error
         }
     }
@@ -169,6 +164,7 @@ package actor LocalServer {
         // Somebody else may have stopped it too, and started it again.
         guard case .running(_, let current, _) = state, current === group else { return }
         state = .stopped
+        held = nil
     }
 
     /// From now on `delegate` answers what it takes and the bundle has no file for.
@@ -207,10 +203,13 @@ package actor LocalServer {
 
     /// On this port, or where that is allowed on the next free one.
     private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Begun {
-        var port = first
+        var (port, attempts) = (first, 0)
         while !start.isStopped {
             do throws(LocalServerError) {
                 return try await begin(at: port, start)
+            } catch .portInUse where port == 0 && attempts < Self.mostAttempts {
+                // Free on 127.0.0.1 alone.
+                attempts += 1
             } catch .portInUse where settings.takesNextFreePort && (1..<65_535).contains(port) {
                 report(.portTaken(port, next: port + 1))
                 port += 1
@@ -218,6 +217,9 @@ package actor LocalServer {
         }
         throw .stopped
     }
+
+    /// How often another free port is looked for.
+    private static let mostAttempts = 16
 
     private func begin(at port: Int, _ start: Start) async throws(LocalServerError) -> Begun {
         let (bound, whenBound) = AsyncStream.makeStream(of: Int.self)
@@ -247,7 +249,9 @@ package actor LocalServer {
             defer { whenReady.finish() }
             try await group.run()
         }
-        for await port in ready where !start.isStopped { return (Address(port: port, token: token), group, task) }
+        for await port in ready where !start.isStopped {
+            return (Address(port: port, token: token, host: host), group, task)
+        }
         if case .failure(let error) = await task.result { throw LocalServerError(error) }
         throw .stopped
     }
@@ -261,7 +265,9 @@ package actor LocalServer {
     }
 
     /// Counts the launch once the port is ours, so that a taken port costs no trial.
-    private func launched(on port: Int) async throws(SyncError) -> RunningApp {
+    private func launched(on port: Int) async throws -> RunningApp {
+        held = nil
+        if host != Address.sharedHost { held = try HeldPort(port) }
         await record(port)
         if hasLaunched { try await app.foreground() } else { try await app.launch() }
         hasLaunched = true
@@ -293,17 +299,6 @@ private struct Launch: Service {
                 guard let watch else { return }
                 group.addTask { await cancelWhenGracefulShutdown { await watch.run() } }
             }
-        }
-    }
-}
-
-/// Keeps streams of events from looking dead.
-private struct Heartbeat: Service {
-    let events: PageEvents
-
-    func run() async {
-        await cancelWhenGracefulShutdown {
-            while (try? await Task.sleep(for: .seconds(15))) != nil { events.beat() }
         }
     }
 }

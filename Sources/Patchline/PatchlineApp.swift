@@ -64,8 +64,10 @@ public actor PatchlineApp {
         proxying = try settings.proxying
         self.report = report
         do throws(SyncError) {
+            let store = DeviceStore(root: FilePath(store), files: DiskFiles())
+            if let ownHost = settings.ownHost { try await store.useOwnHost(ownHost) }
             let opening = try await Device.open(
-                DeviceStore(root: FilePath(store), files: DiskFiles()),
+                store,
                 now: { UTCTime(seconds: time(nil)) },
                 machine: MachineIdentity.ofThisMachine(),
                 appBuild: settings.appBuild.flatMap { AppBuild($0) }
@@ -87,6 +89,8 @@ public actor PatchlineApp {
     }
 
     /// Returns once no answer is on its way; ``start()`` goes on with the same port, token and trial.
+    ///
+    /// Cookies end here: open the URL of the next ``start()`` in web views that stayed.
     ///
     /// A start that is under way ends with an error.
     public func stop() async {
@@ -144,6 +148,11 @@ extension PatchlineApp {
     public struct Settings: Sendable {
         /// Nil: the app's own, the same at every start, for cookies and storage belong to it; 0: any free one.
         public var port: Int?
+        /// Whether pages are served on a host of the app's own, so that their cookies reach no other port of the machine.
+        ///
+        /// Nil: as the store was made; new ones so. False is for web views that do not resolve `NAME.localhost`: 127.0.0.1
+        /// then (see <doc:PageAPI>). Kept in the store; the storage of pages does not move along.
+        public var ownHost: Bool?
         /// Seconds between syncs; nil: only when somebody asks, and until there is a first version.
         public var syncInterval: Int?
         /// Whether it syncs at all.

@@ -8,7 +8,8 @@ import Testing
 @Suite("Who is let in")
 struct AdmissionTests {
     private static let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
-    private static let right = ("Cookie", "cdvToken_12552=\(token.text)")
+    private static let pass = AccessToken(random: [UInt8](repeating: 0xCD, count: 16))
+    private static let right = ("Cookie", "cdvToken_12552=\(pass.text)")
 
     private func admission(
         _ target: String,
@@ -18,7 +19,8 @@ struct AdmissionTests {
     ) throws -> Admission {
         var access = Access(token: Self.token)
         change(&access)
-        return Admission(try request(target, fields, method: method), to: access, port: AssetServer.port)
+        let session = Session(port: AssetServer.port, pass: Self.pass)
+        return Admission(try request(target, fields, method: method), to: access, in: session)
     }
 
     /// `in`, with a query where one is left, or a status.
@@ -38,14 +40,15 @@ struct AdmissionTests {
             ("/?cdvToken=", [], "403"), ("/?cdvToken=\(token.text)0", [], "403"),
             ("/?cdvToken=\(token.text.uppercased())", [], "403"), ("/?cdvToken=\(token.text.dropLast())1", [], "403"),
             ("/?cdvtoken=\(token.text)", [], "403"), ("/?xcdvToken=\(token.text)", [], "403"),
-            ("/a.js?v=1", [right], "in ?v=1"), ("/", [("Cookie", "a=b; cdvToken_12552=\(token.text);c=d")], "in"),
-            ("/", [("Cookie", "a=b"), right], "in"), ("/", [("Cookie", "cdvToken_12553=\(token.text)")], "403"),
-            ("/", [("Cookie", "cdvToken_12552=\(token.text)0")], "403"), ("/", [("Cookie", "cdvToken_12552=")], "403"),
-            ("/", [("Cookie", "cdvToken_12552=old; cdvToken_12552=\(token.text)")], "in"),
-            ("/a.js?cdvToken=old", [right], "in"), ("/", [("Authorization", "Bearer \(token.text)")], "403"),
+            ("/a.js?v=1", [right], "in ?v=1"), ("/", [("Cookie", "a=b; cdvToken_12552=\(pass.text);c=d")], "in"),
+            ("/", [("Cookie", "a=b"), right], "in"), ("/", [("Cookie", "cdvToken_12553=\(pass.text)")], "403"),
+            ("/", [("Cookie", "cdvToken_12552=\(pass.text)0")], "403"), ("/", [("Cookie", "cdvToken_12552=")], "403"),
+            ("/", [("Cookie", "cdvToken_12552=old; cdvToken_12552=\(pass.text)")], "in"),
+            ("/a.js?cdvToken=old", [right], "in"), ("/", [("Cookie", "cdvToken_12552=\(token.text)")], "403"),
+            ("/?cdvToken=\(pass.text)", [], "403"), ("/", [("Authorization", "Bearer \(token.text)")], "403"),
         ] as [(String, [(String, String)], String)]
     )
-    func `is whoever shows the token, in the query or in the cookie of this port`(
+    func `is whoever shows the token in the query, or what it was turned into in the cookie of this port`(
         target: String,
         fields: [(String, String)],
         expected: String
@@ -69,7 +72,7 @@ struct AdmissionTests {
             Issue.record("not let in")
             return
         }
-        let cookie = "cdvToken_12552=\(Self.token.text); Path=/; HttpOnly; SameSite=Strict"
+        let cookie = "cdvToken_12552=\(Self.pass.text); Path=/; HttpOnly; SameSite=Strict"
         #expect(first["Set-Cookie"] == [cookie])
         #expect(later.isEmpty)
     }
@@ -117,6 +120,41 @@ struct AdmissionTests {
     func `names this server as its host, whatever else it has`(host: String, expected: String) throws {
         #expect(outcome(try admission("/", [("Host", host), Self.right])) == expected)
         #expect(outcome(try admission("/", [("Host", host)]) { $0.token = nil }) == expected)
+    }
+
+    @Test(arguments: [
+        ("NAME.localhost:12552", "in"), ("name.LOCALHOST:12552", "in"), ("127.0.0.1:12552", "421"),
+        ("localhost:12552", "421"), ("[::1]:12552", "421"), ("name.localhost:12553", "421"), ("name.localhost", "421"),
+        ("name.localhost.:12552", "421"), ("a.name.localhost:12552", "421"), ("other.localhost:12552", "421"),
+    ])
+    func `names the app's own host and no other one of this machine, where it has its own`(
+        host: String,
+        expected: String
+    ) throws {
+        let fields = [("Host", host), Self.right]
+        #expect(outcome(try admission("/", fields) { $0.hosts = ["name.localhost"] }) == expected)
+        // Not even with the token, for a cookie would be set under the other name.
+        let target = "/?cdvToken=\(Self.token.text)"
+        #expect(outcome(try admission(target, [("Host", host)]) { $0.hosts = ["name.localhost"] }) == expected)
+    }
+
+    @Test func `is refused with a cookie of a launch that is over, and told how to get in again`() throws {
+        let server = AssetServer(.init(access: Access(token: Self.token)))
+        server.listening(on: AssetServer.port, pass: Self.pass)
+        server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
+        #expect(server.prepared(try request("/app/main.js", [Self.right]))?.answer.summary == "app/main.js")
+        server.listening(on: AssetServer.port)
+        guard
+            case .refused(.forbidden, let message, _)? = server.prepared(try request("/app/main.js", [Self.right]))?
+                .answer
+        else {
+            Issue.record("let in")
+            return
+        }
+        #expect(
+            message
+                == "Only the app gets in here, and it was started anew: open the URL that carries its access token."
+        )
     }
 
     // MARK: Origin
@@ -184,9 +222,9 @@ struct AdmissionTests {
         server.connect(SampleHost())
         server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
         try await serving(server) { port in
-            server.listening(on: port)
+            server.listening(on: port, pass: Self.pass)
             var app = Browser(port: port)
-            app.cookie = "cdvToken_\(port)=\(Self.token.text)"
+            app.cookie = "cdvToken_\(port)=\(Self.pass.text)"
             let stranger = Browser(port: port)
             let answers = [
                 (404, try await app.ask("/nothing/favicon.ico")),

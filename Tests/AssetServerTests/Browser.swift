@@ -26,6 +26,17 @@ struct Browser: Sendable {
 
     let port: Int
     var cookie: String?
+    var host = "127.0.0.1"
+
+    /// As a browser that opened the app's URL: with the cookie that it got.
+    static func opening(_ url: String) async throws -> Browser {
+        let halves = url.dropFirst("http://".count).split(separator: "/", maxSplits: 1)
+        let (authority, rest) = (halves[0].split(separator: ":"), halves.count > 1 ? halves[1] : "")
+        var browser = Browser(port: Int(authority[1]) ?? 0, host: String(authority[0]))
+        let first = try await browser.ask("/__patchline/status" + rest)
+        browser.cookie = first.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
+        return browser
+    }
 
     func ask(_ target: String, _ fields: [(String, String)] = [], method: String = "GET") async throws -> Answer {
         try await connected { inbound, channel in
@@ -65,7 +76,7 @@ struct Browser: Sendable {
 
     private func head(_ method: String, _ target: String, _ fields: [(String, String)]) -> ByteBuffer {
         var all = fields
-        if !fields.contains(where: { $0.0 == "Host" }) { all.insert(("Host", "127.0.0.1:\(port)"), at: 0) }
+        if !fields.contains(where: { $0.0 == "Host" }) { all.insert(("Host", "\(host):\(port)"), at: 0) }
         if let cookie { all.append(("Cookie", cookie)) }
         let lines = all.map { "\($0): \($1)" }.joined(separator: "\r\n")
         return ByteBuffer(string: "\(method) \(target) HTTP/1.1\r\n\(lines)\r\n\r\n")

@@ -71,8 +71,9 @@ private struct Served {
 }
 
 extension LocalServer.Address {
+    /// One that opened the URL.
     fileprivate var browser: Browser {
-        Browser(port: port, cookie: token.map { "cdvToken_\(port)=\($0.text)" })
+        get async throws { try await Browser.opening(url) }
     }
 }
 
@@ -103,14 +104,16 @@ struct LocalServerTests {
             let server = world.server()
             let address = try await server.start()
             let token = try #require(address.token?.text)
-            #expect(address.url == "http://127.0.0.1:\(address.port)/?cdvToken=\(token)")
+            let name = try #require(try world.device.store.configuration().host?.text)
+            #expect(address.url == "http://\(name).localhost:\(address.port)/?cdvToken=\(token)")
             #expect(try world.token == "\(token)\n")
-            let stranger = Browser(port: address.port)
+            let stranger = Browser(port: address.port, host: address.host)
             #expect(try await stranger.ask("/").status == 403)
             #expect(try await stranger.ask("/__patchline/events").status == 403)
             let navigation = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
             let first = try await stranger.ask("/?cdvToken=\(token)", navigation)
             #expect(first.status == 303 && first.field("Location") == "/")
+            #expect(first.head.contains { $0.contains(token) } == false, "no cookie holds the token itself")
             var app = stranger
             app.cookie = first.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
             let page = try await app.ask("/", navigation)
@@ -142,7 +145,7 @@ struct LocalServerTests {
         try await Served.with { world in
             let server = world.server()
             let address = try await server.start()
-            let stranger = Browser(port: address.port)
+            let stranger = Browser(port: address.port, host: address.host)
             for path in ["/", "/__patchline/check"] {
                 let answer = try await stranger.ask(path, [("Content-Length", "4097")], method: "POST")
                 #expect(answer.status == 413)
@@ -158,7 +161,8 @@ struct LocalServerTests {
             try await world.install()
             let server = world.server()
             let address = try await server.start()
-            let page = try await address.browser.hear { ear in
+            let browser = try await address.browser
+            let page = try await browser.hear { ear in
                 #expect(try await ear.wait(for: "event: state"))
                 async let stopped: Void = server.stop()
                 let hasEnded = try await ear.wait(for: "never") == false
@@ -166,10 +170,11 @@ struct LocalServerTests {
                 return hasEnded
             }
             #expect(page, "the stream of events ended with the server")
-            await #expect(throws: (any Error).self) { try await address.browser.ask("/") }
+            await #expect(throws: (any Error).self) { try await browser.ask("/") }
             #expect(try await server.start() == address)
+            let again = try await address.browser
             #expect(try await server.start() == address, "a second start changes nothing")
-            #expect(try await address.browser.ask("/").status == 200)
+            #expect(try await again.ask("/").status == 200)
             await server.stop()
             await server.stop()
         }
@@ -232,15 +237,14 @@ struct LocalServerTests {
             world.publish("1")
             try await world.device.sync()
             let server = world.server()
-            let browser = try await server.start().browser
-            let before = try await browser.ask("/__patchline/launch.js").body
+            let before = try await server.start().browser.ask("/__patchline/launch.js").body
             await server.stop()
             guard case .trying(_, _, let stopped) = try world.device.device.state().machine.state else {
                 Issue.record("no trial is running")
                 return
             }
             #expect(stopped.launches == 0, "a clean stop does not count")
-            _ = try await server.start()
+            let browser = try await server.start().browser
             #expect(try await browser.ask("/__patchline/launch.js").body == before)
             #expect(before.contains(stopped.token.text))
             #expect(
@@ -344,7 +348,8 @@ struct LocalServerTests {
             let address = try await server.start()
             let report = try await address.browser.ask("/__patchline/report").body
             #expect(report.contains("\"running\":[\"web 1\"]") && report.contains("\"server\":\"http://patches.test\""))
-            for secret in [address.token?.text ?? "", "alice", "gold", Hex.text(SimulatedDevice.id)] {
+            let name = try #require(device.device.configuration.host?.text)
+            for secret in [address.token?.text ?? "", name, "alice", "gold", Hex.text(SimulatedDevice.id)] {
                 #expect(!report.contains(secret), "\(secret)")
             }
             guard case .trying(_, _, let launch) = try device.device.state().machine.state else {
@@ -389,7 +394,7 @@ struct LocalServerTests {
             let browser = try await server.start().browser
             let document = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
             func page(_ path: String) -> [(String, String)] {
-                [("Referer", "http://127.0.0.1:\(browser.port)\(path)"), ("Sec-Fetch-Dest", "script")]
+                [("Referer", "http://\(browser.host):\(browser.port)\(path)"), ("Sec-Fetch-Dest", "script")]
             }
             #expect(try await browser.ask("/cart", document).body == "<p>1</p>")
             world.publish("2")

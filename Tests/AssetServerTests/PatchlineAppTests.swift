@@ -41,10 +41,7 @@ struct PatchlineAppTests {
     }
 
     private func page(_ url: String, _ path: String = "/") async throws -> String {
-        let parts = url.split(separator: "?")
-        let port = try #require(parts[0].dropFirst(7).split(separator: ":").last.flatMap { Int($0.filter(\.isNumber)) })
-        let cookie = String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=")
-        return try await Browser(port: port, cookie: cookie).ask(path).body
+        try await Browser.opening(url).ask(path).body
     }
 
     @Test func `reads online parameters by name and kind, with no network`() async throws {

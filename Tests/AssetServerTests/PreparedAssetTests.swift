@@ -101,11 +101,11 @@ struct PreparedAssetTests {
     }
 
     @Test func `shows a delegate no token`() async throws {
-        let token = AccessToken.make()
+        let (token, pass) = (AccessToken.make(), AccessToken.make())
         let server = AssetServer(.init(access: Access(token: token)))
-        server.listening(on: AssetServer.port)
+        server.listening(on: AssetServer.port, pass: pass)
         server.delegate(to: EchoDelegate())
-        let cookie = ("Cookie", "a=b; cdvToken_12552=\(token.text); c=d")
+        let cookie = ("Cookie", "a=b; cdvToken_12552=\(pass.text); c=d")
         let seen = try await server.get("/api/x?cdvToken=\(token.text)&y=1", cookie).bytes
         #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == "y=1 [\"a=b; c=d\"]")
         #expect(try await server.get("/api/x").summary == "403")

@@ -52,13 +52,14 @@ struct StoredDocumentTests {
 
     @Test(arguments: [nil, 12_345] as [Int?])
     func `keeps the configuration`(port: Int?) throws {
-        let written = DeviceConfiguration(
+        var written = DeviceConfiguration(
             app: name("com.example.storefront"),
             server: SimulatedDevice.server,
             channel: name("beta"),
             appVersion: port.flatMap { _ in AppVersion("2.1") },
             port: port
         )
+        written.host = port.map { _ in HostLabel.make() }
         #expect(try DeviceConfiguration(written.json.fileBytes, named: "config.json") == written)
     }
 
@@ -101,17 +102,20 @@ struct StoredDocumentTests {
         ("\"port\":80", "\"port\":0", "port", "must be an integer from 1 to 65535"),
         ("\"channel\":\"beta\"", "\"channel\":\"dial\"", "channel", ChannelName.rule),
         ("\"appVersion\":\"2\"", "\"appVersion\":\"two\"", "appVersion", AppVersion.rule),
+        ("\"host\":\"a", "\"host\":\"A", "host", HostLabel.rule),
+        ("\"host\":\"ab", "\"host\":\"a.b", "host", HostLabel.rule),
     ])
     func `refuses a malformed configuration by field and rule`(old: String, new: String, field: String, rule: String)
         throws
     {
-        let good = DeviceConfiguration(
+        var good = DeviceConfiguration(
             app: name("app"),
             server: SimulatedDevice.server,
             channel: name("beta"),
             appVersion: AppVersion("2"),
             port: 80
         )
+        good.host = HostLabel(random: [UInt8](repeating: 0xAB, count: 16))
         let text = String(decoding: good.json.fileBytes, as: UTF8.self)
         let parts = text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
         try #require(parts.count == 2)

@@ -55,7 +55,12 @@ struct CommandTests {
         (1, ["publish", "--data", "SITE"], 64),
         (2, ["status", "--store", "STORE"], 0),
         (2, ["switch", "--store", "STORE"], 1),
-        (2, ["confirm", "--store", "STORE", "--launch", "x"], 4),
+        (2, ["confirm", "--store", "STORE", "--launch", "x"], 4), (2, ["confirm", "--store", "STORE"], 64),
+        (2, ["confirm", "--store", "STORE", "--launch", "x", "--launch-file", "-"], 64),
+        (2, ["confirm", "--store", "STORE", "--launch-file", "MISSING"], 6),
+        (2, ["set", "--store", "STORE", "--user-file", "MISSING"], 6),
+        (2, ["set", "--store", "STORE", "--user", "a", "--user-file", "MISSING"], 64),
+        (2, ["set", "--store", "STORE", "--user-file", "-", "--data-file", "-"], 64),
         (2, ["sync", "--store", "STORE", "--retries", "0"], 5),
         (2, ["status", "--store", "MISSING"], 6),
         (2, ["sync", "--store", "STORE", "--no-such-option"], 64),
@@ -117,7 +122,7 @@ struct CommandTests {
                 try await world.expectJSON(device("verify", "--entries", "--json").done())
                 try await world.expectJSON(device("switch", "--json").done())
                 let status = try await device("status")
-                let token = try #require(status.output.firstMatch(of: #/--launch ([0-9a-f]{32})/#)?.1)
+                let token = try #require(status.output.firstMatch(of: #/echo ([0-9a-f]{32}) /#)?.1)
                 try await world.expectJSON(device("confirm", "--launch", String(token), "--json").done())
                 let refused = try await device("confirm", "--launch", String(repeating: "0", count: 32), "--json")
                 try await world.expectJSON(refused)

@@ -20,10 +20,13 @@ struct CrowdTests {
     @Test func `of 10,000 connections keeps no one out who was there before, nor any file closed`() async throws {
         try await World.with { world in
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            // Its clients name 127.0.0.1.
+            try await device("set", "--no-own-host").done()
             let program = Tool.binaries.appending("patchsync").string
             let arguments = ["--nofile=256:256", program, "serve", "--store", device.store.string, "--port", "0"]
             _ = try await running(.system("prlimit"), arguments + ["--no-sync"]) { program in
-                let page = Page(device: device, program: program, address: try await program.address())
+                let address = try await program.address()
+                let page = try await Page.opened(device: device, program: program, address: address)
                 let port = try #require(page.url.split(separator: ":").last)
                 let outcome = try await run(
                     .python,

@@ -53,7 +53,8 @@ struct Device: Sendable {
         let arguments = ["serve", "--store", store.string, "--startup-timeout", "\(timeout)"] + port + options
         let environment: [Environment.Key: String?] = point.map { ["PATCHSYNC_DIE_AT": $0] } ?? [:]
         let (value, outcome) = try await running(.patchsync, arguments, environment: environment) { program in
-            try await body(Page(device: self, program: program, address: try await program.address()))
+            let address = try await program.address()
+            return try await body(try await Page.opened(device: self, program: program, address: address))
         }
         #expect(outcome.code == 0 || outcome.wasKilled, "\(outcome)")
         return value

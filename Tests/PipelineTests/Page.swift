@@ -11,14 +11,26 @@ struct Page: Sendable {
     /// What the first URL turned into.
     let cookie: String?
 
-    /// - Parameter address: as `serve` prints it, with the access token.
-    init(device: Device, program: RunningProgram, address: String) {
+    /// Nobody who was let in.
+    ///
+    /// - Parameter address: as `serve` prints it; without a token.
+    init(device: Device, program: RunningProgram, address: String, cookie: String? = nil) {
         self.device = device
         self.program = program
+        let base = address.prefix { $0 != "?" }
+        url = base.hasSuffix("/") ? String(base.dropLast()) : String(base)
+        self.cookie = cookie
+    }
+
+    /// - Parameter address: as `serve` prints it, with the access token, which is turned into a cookie.
+    static func opened(device: Device, program: RunningProgram, address: String) async throws -> Page {
         let parts = address.split(separator: "?")
-        url = parts[0].hasSuffix("/") ? String(parts[0].dropLast()) : String(parts[0])
-        let port = url.split(separator: ":").last ?? ""
-        cookie = parts.count > 1 ? String(parts[1]).replacing("cdvToken=", with: "cdvToken_\(port)=") : nil
+        let page = Page(device: device, program: program, address: address)
+        guard parts.count > 1 else { return page }
+        // A program that was told to die may be gone by now.
+        let first = try await run(.system("curl"), ["-sSi", "\(page.url)/__patchline/status?\(parts[1])"]).output
+        let cookie = first.firstMatch(of: #/Set-Cookie: (cdvToken_\d+=[0-9a-f]+);/#).map { String($0.1) }
+        return Page(device: device, program: program, address: address, cookie: cookie)
     }
 
     /// The body of an answer, and its status.

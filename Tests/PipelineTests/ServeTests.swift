@@ -20,9 +20,10 @@ struct ServeTests {
                 let line = try await page.program.line(with: "listening on")
                 let token = try #require(line.split(separator: "=").last)
                 #expect(try read(device.store.appending("access-token")) == "\(token)\n")
+                #expect(page.cookie?.contains(token) == false, "no cookie holds what outlives this launch")
                 let first = try await stranger.get("/cart?cdvToken=\(token)", "-H", "Accept: text/html", "-i")
                 #expect(first.status == 303 && first.body.contains("Location: /cart\r\n"), "\(first)")
-                #expect(first.body.contains("HttpOnly; SameSite=Strict"), "\(first)")
+                #expect(first.body.contains("HttpOnly; SameSite=Strict") && !first.body.contains(token), "\(first)")
             }
         }
     }

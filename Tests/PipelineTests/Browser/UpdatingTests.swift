@@ -114,11 +114,13 @@ extension BrowserTests {
                         }
                         try await device.serving([], port: []) { page in
                             #expect(page.url == origin)
-                            // The page that stayed open is let in by its old cookie, and hears again.
-                            try await browser.tab().wait(for: "fetch('/app/late.json').then(() => true)")
+                            // What the page that stayed open has is of the launch before; the URL lets it in again.
+                            try await browser.tab().wait(for: "fetch('/app/late.json').then(a => a.status === 403)")
+                            #expect(try await browser.tab().open(origin + "/") == 403)
+                            let told = try await browser.tab().run("document.body.innerText")
+                            #expect(told.contains("it was started anew: open the URL"), "\(told)")
                             _ = try await browser.faults()
-                            try await browser.tab().reload()
-                            try await browser.tab().waitFor(release: 2)
+                            try await browser.tab().open(try await page.program.address(), release: 2)
                             #expect(
                                 try await browser.tab().run("localStorage.cart + '; ' + document.cookie")
                                     == "3 pears; lang=fr"

@@ -10,7 +10,7 @@ import base64, hashlib, os, socket, struct, sys
 port, path, origin, cookie = sys.argv[1:]
 key = base64.b64encode(os.urandom(16)).decode()
 connection = socket.create_connection(('127.0.0.1', int(port)))
-connection.sendall((f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {origin}\r\nConnection: keep-alive, Upgrade\r\n'
+connection.sendall((f'GET {path} HTTP/1.1\r\nHost: {origin.split("//")[1]}\r\nOrigin: {origin}\r\nConnection: keep-alive, Upgrade\r\n'
                     f'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n'
                     f'Cookie: {cookie}; session=1\r\n\r\n').encode())
 reader = connection.makefile('rb')
