@@ -15,6 +15,8 @@ package struct Candidates: Sendable {
     private(set) var place: Int?
     /// Of the versions above ``place``, or of all: what speaks against it.
     private(set) var verdicts: [NotEligible?]
+    /// Those of them that require what the server's own word keeps away.
+    private var heldThroughOthers: Set<Int> = []
 
     /// - Parameter versions: of this id, in list order.
     package init(
@@ -55,14 +57,23 @@ package struct Candidates: Sendable {
         // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
         // never listed, and a device has something to run.
         if current.channel != nil { return .keep(current) }
-        // The online key holds back what is new, and takes no device its application.
-        if current.kind == .bundle, isHeldBack { return .keep(current) }
+        // The online key holds back what is new, and takes nothing away.
+        if isHeldBack { return .keep(current) }
         return .withdraw(current)
     }
 
-    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back.
-    private var isHeldBack: Bool {
-        zip(versions, verdicts[..<stop]).contains { entry, why in why?.isOfTheServer(holding: entry) == true }
+    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back, or
+    /// what it requires.
+    private var isHeldBack: Bool { verdicts[..<stop].indices.contains(where: isHeldBack) }
+
+    private func isHeldBack(_ index: Int) -> Bool {
+        guard let why = verdicts[index] else { return false }
+        return heldThroughOthers.contains(index) || why.isOfTheServer(holding: versions[index])
+    }
+
+    /// Whether the server's own word keeps one of these from the device.
+    func isHeldBack(_ digests: [SHA256Digest]) -> Bool {
+        verdicts.indices.contains { digests.contains(versions[$0].fingerprint.sha256) && isHeldBack($0) }
     }
 
     /// The listed row of what the device has.
@@ -82,9 +93,12 @@ package struct Candidates: Sendable {
     }
 
     /// The version that would be taken is not, for this reason.
-    mutating func passOverPicked(because why: NotEligible) {
+    ///
+    /// - Parameter isHeldBack: whether that goes back to the server's own word on another patch.
+    mutating func passOverPicked(because why: NotEligible, isHeldBack: Bool = false) {
         guard let pickedIndex else { preconditionFailure("nothing is picked") }
         verdicts[pickedIndex] = why
+        if isHeldBack { heldThroughOthers.insert(pickedIndex) }
     }
 
     /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.

@@ -69,7 +69,11 @@ package struct JointChoice: Sendable {
                 case .breaksInstalled, .lostRequirement: broken(by: entry, over: current, of: mine)
                 }
             guard let why else { return false }
-            candidates[id]?.passOverPicked(because: why)
+            var isHeldBack = false
+            if case .unmet(let other, _) = why, let digests = entry.requires[other] {
+                isHeldBack = candidates[other]?.isHeldBack(digests) ?? false
+            }
+            candidates[id]?.passOverPicked(because: why, isHeldBack: isHeldBack)
         }
         return true
     }
