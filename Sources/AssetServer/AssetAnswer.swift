@@ -97,6 +97,9 @@ extension AssetTable {
 }
 
 extension BundleIndex.Row {
+    /// Whether it is a page whoever asks for it, and however.
+    var isPage: Bool { [".html", ".htm", ".xhtml"].contains { path.lowercased().hasSuffix($0) } }
+
     /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
     fileprivate func isImmutable(under request: FileRequest) -> Bool {
         guard cacheable else { return false }

@@ -33,6 +33,8 @@ package final class AssetServer: FileSource {
         case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
         /// Only the host can say.
         case call(PendingCall)
+        /// The first page of this launch: the host hears of it before anything of it is sent.
+        case opening(launch: String, any PageHost, HTTPHeaders)
         /// A stream of events, from the one after this on.
         case events(after: String?, HTTPHeaders)
     }
@@ -118,6 +120,14 @@ package final class AssetServer: FileSource {
         events.tell(.switched(version: selection.version))
     }
 
+    /// The host knows that a page of this launch is asked for.
+    package func opened(_ launch: String) {
+        state.withLockedValue { state in
+            state.served.opened(launch)
+            state.edition += 1
+        }
+    }
+
     package var edition: Int { state.withLockedValue(\.edition) }
 
     /// The body of what is not let in is not taken as it comes, so that nobody holds a stream who must not.
@@ -146,13 +156,27 @@ package final class AssetServer: FileSource {
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
-        switch decide(request) {
+        let decision = decide(request)
+        guard case .opening(let launch, let host, _) = decision else { return await carriedOut(decision) }
+        await host.pageRequested(launch)
+        return await carriedOut(decide(request))
+    }
+
+    private func carriedOut(_ decision: Decision) async -> FileAnswer {
+        switch decision {
         case .answer(let answer): answer
         case .examine(let asset, let fields): await asset.examined().adding(missing: fields)
         case .delegate(let delegate, let request, let fields):
             await delegate.answer(request).adding(missing: fields)
         case .call(let call): await call.answer()
         case .events(let last, let fields): eventStream(after: last).adding(missing: fields)
+        // Something else is on trial since: its first page is the next one.
+        case .opening(_, _, let fields):
+            FileAnswer.refused(
+                .serviceUnavailable,
+                message: "Another version starts just now.",
+                headers: ["Retry-After": "1"]
+            ).adding(missing: fields)
         }
     }
 
@@ -171,6 +195,7 @@ package final class AssetServer: FileSource {
                 call.fields = fields
                 return .call(call)
             case .events(let last, _): return .events(after: last, fields)
+            case .opening(let launch, let host, _): return .opening(launch: launch, host, fields)
             }
         }
     }
@@ -184,7 +209,9 @@ package final class AssetServer: FileSource {
         }
         // Ends with the answer, and with the file that it may hold.
         let lease = choice.isPrevious ? lease(on: choice.selection) : nil
-        if request.path.segments.first == PageAPI.prefix { return call(request, choice.selection, host) }
+        if request.path.segments.first == PageAPI.prefix {
+            return opening(choice, host, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection, host)
+        }
         if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
             return .delegate(delegate, request, [:])
         }
@@ -196,11 +223,23 @@ package final class AssetServer: FileSource {
         case .file(let file): return .answer(.file(file))
         case .nothing: return .answer(.notFound)
         case .row(let row, let isNamed):
+            if let opening = opening(choice, host, isPage: request.method == .GET && (page.isPage || row.isPage)) {
+                return opening
+            }
             let mayBeKept = isNamed && !choice.isForeign
             let types = settings.types
             let asset = AssetAnswer(row, of: table, to: request, types: types, mayBeKept: mayBeKept, lease: lease)
             return asset.recorded.map { .answer($0) } ?? .examine(asset, [:])
         }
+    }
+
+    /// Nil where nobody waits for a page of what is asked for.
+    private func opening(_ choice: ServedSelections.Choice, _ host: (any PageHost)?, isPage: Bool) -> Decision? {
+        let selection = choice.selection
+        guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
+            return nil
+        }
+        return .opening(launch: launch, host, [:])
     }
 
     private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
@@ -275,46 +314,5 @@ package final class AssetServer: FileSource {
                 pieces: pieces
             )
         )
-    }
-}
-
-/// A page's call that waits for the app behind it.
-package struct PendingCall: Sendable {
-    let call: PageAPI.Call
-    /// What the page that calls came from.
-    let selection: ServedSelection
-    let host: any PageHost
-    let events: PageEvents
-    var fields: HTTPHeaders = [:]
-
-    func answer() async -> FileAnswer {
-        await result().adding(missing: fields)
-    }
-
-    private func result() async -> FileAnswer {
-        switch call {
-        case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
-        case .switchToPending: PageAPI.answer(await host.switchToPending())
-        case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
-        case .parameters: await host.parameters().answer
-        case .report: PageAPI.json(.ok, await host.debugReport())
-        case .status:
-            PageAPI.json(
-                .ok,
-                await host.status().json(
-                    running: selection.version,
-                    onTrial: selection.launch != nil,
-                    sync: events.sync
-                )
-            )
-        case .script, .events: .notFound
-        }
-    }
-}
-
-extension RequestPath {
-    /// Percent-encoded, without its first segment.
-    fileprivate var droppingFirst: String {
-        "/" + segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/") + (hasTrailingSlash ? "/" : "")
     }
 }

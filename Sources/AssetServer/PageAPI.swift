@@ -33,6 +33,11 @@ package enum PageAPI {
         }
     }
 
+    /// Whether a page asks for the script that speaks for it: one that came from a cache does.
+    static func isScript(_ request: FileRequest) -> Bool {
+        request.method == .GET && request.path.segments.dropFirst().first == "launch.js"
+    }
+
     private static let methods: [String: HTTPMethod] = [
         "launch.js": .GET, "status": .GET, "parameters": .GET, "report": .GET, "events": .GET, "confirm": .POST,
         "check": .POST,

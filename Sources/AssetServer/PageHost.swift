@@ -2,6 +2,8 @@ package import PatchFormat
 
 /// What stands behind a page's calls: the app that runs on this device.
 package protocol PageHost: Sendable {
+    /// A page of this launch is asked for, for the first time; returns once it may be answered, by whatever is served then.
+    func pageRequested(_ launch: String) async
     /// - Parameter token: of the launch that the page speaks for.
     func confirm(_ token: String) async -> Readiness
     func switchToPending() async -> Switching

@@ -6,11 +6,14 @@ package struct ServedSelection: Sendable {
     package let launch: String?
     /// The version of the bundle, as people call it.
     package let version: String?
+    /// Whether the host is to hear of the first request for a page of it before that is answered.
+    package var awaitsPage: Bool
 
-    package init(table: AssetTable?, launch: String?, version: String? = nil) {
+    package init(table: AssetTable?, launch: String?, version: String? = nil, awaitsPage: Bool = false) {
         self.table = table
         self.launch = launch
         self.version = version
+        self.awaitsPage = awaitsPage
     }
 
     package static let nothing = ServedSelection(table: nil, launch: nil)

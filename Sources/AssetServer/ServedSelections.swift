@@ -51,6 +51,11 @@ struct ServedSelections: Sendable {
         current = selection
     }
 
+    /// Pages of this launch need not wait any more.
+    mutating func opened(_ launch: String) {
+        if current.launch == launch { current.awaitsPage = false }
+    }
+
     mutating func choose(_ request: PageRequest, at now: Duration) -> Choice {
         forgetPrevious(at: now)
         guard let table = current.table else {

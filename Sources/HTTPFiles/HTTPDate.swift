@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 import NIOConcurrencyHelpers
 
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
@@ -10,8 +10,10 @@ enum HTTPDate {
 
     static var now: String { text(at: second) }
 
-    /// The wall clock, since 1970, read here and nowhere else in this module.
-    static var second: Int { Int(Date().timeIntervalSince1970) }
+    /// The wall clock, since 1970, read here and nowhere else in this module; of years of four digits, whatever it shows.
+    static var second: Int { clamped(Glibc.time(nil)) }
+
+    static func clamped(_ second: Int) -> Int { min(max(second, -62_167_219_200), 253_402_300_799) }
 
     /// As ``text(secondsSince1970:)``, written once for each second.
     static func text(at second: Int) -> String {

@@ -155,7 +155,10 @@ final class OpenFile: Sendable {
 
 extension FileStamp {
     fileprivate init(_ facts: stat) {
-        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and at most written as a date.
+        func nanoseconds(_ time: timespec) -> Int64 {
+            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        }
         self.init(
             device: UInt64(facts.st_dev),
             inode: UInt64(facts.st_ino),

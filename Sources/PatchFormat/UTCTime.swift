@@ -3,8 +3,14 @@ package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// Seconds since 1970-01-01T00:00:00Z.
     package let seconds: Int
 
+    /// What can be written: from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+    ///
+    /// Differences of two such moments, and a duration more, fit any integer.
+    package static let range = -62_167_219_200...253_402_300_799
+
+    /// The nearest moment that can be written: a clock may show anything.
     package init(seconds: Int) {
-        self.seconds = seconds
+        self.seconds = min(max(seconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
     /// Nil unless `text` is exactly `YYYY-MM-DDTHH:MM:SSZ` and names a real moment.
@@ -40,8 +46,15 @@ package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible 
             + "\(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60))Z"
     }
 
+    /// The first or last moment that can be written, where the sum is beyond it.
     package func adding(_ duration: Duration) -> UTCTime {
-        UTCTime(seconds: seconds + Int(duration.components.seconds))
+        let (sum, isOver) = seconds.addingReportingOverflow(Int(clamping: duration.components.seconds))
+        return UTCTime(seconds: isOver ? (duration < .zero ? .min : .max) : sum)
+    }
+
+    /// From an earlier moment to this one; negative from a later one.
+    package func since(_ other: UTCTime) -> Duration {
+        .seconds(seconds - other.seconds)
     }
 
     package static func < (left: UTCTime, right: UTCTime) -> Bool {

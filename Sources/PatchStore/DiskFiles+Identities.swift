@@ -49,8 +49,9 @@ extension DiskFiles {
 
 extension FileIdentity {
     fileprivate init(_ stat: stat) {
+        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and never reckoned with.
         func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
         }
         self.init(
             device: UInt64(stat.st_dev),

@@ -69,8 +69,9 @@ package struct DiskFiles: FileOperations {
 
 extension FileStatus {
     fileprivate init(_ stat: Stat) {
+        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and never reckoned with.
         func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
         }
         let kind: Kind =
             switch stat.type {

@@ -17,6 +17,8 @@ package struct Candidates: Sendable {
     private(set) var verdicts: [NotEligible?]
     /// What the verdicts come to: nobody looks through thousands of them again for each question.
     private var sum: VerdictSum
+    /// Those that were passed over because they require what the server's own word keeps away; and their contents.
+    private var heldThroughOthers: (versions: Set<Int>, contents: Set<SHA256Digest>) = ([], [])
 
     /// - Parameter versions: of this id, in list order.
     package init(
@@ -58,13 +60,19 @@ package struct Candidates: Sendable {
         // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
         // never listed, and a device has something to run.
         if current.channel != nil { return .keep(current) }
-        // The online key holds back what is new, and takes no device its application.
-        if current.kind == .bundle, isHeldBack { return .keep(current) }
+        // The online key holds back what is new, and takes nothing away.
+        if isHeldBack { return .keep(current) }
         return .withdraw(current)
     }
 
-    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back.
-    private var isHeldBack: Bool { sum.isHeldBack }
+    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back, or
+    /// what it requires.
+    private var isHeldBack: Bool { sum.isHeldBack || heldThroughOthers.versions.contains { $0 < stop } }
+
+    /// Whether the server's own word keeps one of these from the device.
+    func isHeldBack(_ digests: [SHA256Digest]) -> Bool {
+        digests.contains { sum.held.contains($0) || heldThroughOthers.contents.contains($0) }
+    }
 
     /// The listed row of what the device has.
     var listedCurrent: PatchEntry? { place.map { versions[$0] } }
@@ -86,9 +94,15 @@ package struct Candidates: Sendable {
     }
 
     /// The version that would be taken is not, for this reason.
-    mutating func passOverPicked(because why: NotEligible) {
+    ///
+    /// - Parameter isHeldBack: whether that goes back to the server's own word on another patch.
+    mutating func passOverPicked(because why: NotEligible, isHeldBack: Bool = false) {
         guard let pickedIndex else { preconditionFailure("nothing is picked") }
         verdicts[pickedIndex] = why
+        if isHeldBack {
+            heldThroughOthers.versions.insert(pickedIndex)
+            heldThroughOthers.contents.insert(versions[pickedIndex].fingerprint.sha256)
+        }
         if why == .notReceived {
             sum = VerdictSum(verdicts, of: versions)
         } else {
@@ -130,6 +144,8 @@ private struct VerdictSum: Sendable {
     /// What is said above the stop, of any version.
     private(set) var keepsTheOld = false
     private(set) var isHeldBack = false
+    /// Contents that the server's own word keeps away, of all versions.
+    private(set) var held: Set<SHA256Digest> = []
 
     init(_ verdicts: [NotEligible?], of versions: [PatchEntry]) {
         stop = verdicts.firstIndex { $0 == .notReceived }.map { $0 + 1 } ?? verdicts.endIndex
@@ -153,8 +169,10 @@ private struct VerdictSum: Sendable {
     private mutating func note(_ verdict: NotEligible, _ index: Int, of versions: [PatchEntry]) {
         let sha256 = versions[index].fingerprint.sha256
         closed[sha256] = min(index, closed[sha256] ?? index)
+        let isHeld = verdict.isOfTheServer(holding: versions[index])
+        if isHeld { held.insert(sha256) }
         guard index < stop else { return }
         keepsTheOld = keepsTheOld || verdict.keepsTheOld
-        isHeldBack = isHeldBack || verdict.isOfTheServer(holding: versions[index])
+        isHeldBack = isHeldBack || isHeld
     }
 }

@@ -61,7 +61,13 @@ struct CleanUp {
 
     func run() throws(SyncError) {
         var kept: [Selection] = []
-        for channel in try store.channels() { kept += try store.state(of: channel).machine.kept }
+        for channel in try store.channels() {
+            let found = try store.foundState(of: channel)
+            // Nothing is known of what was kept, so nothing goes.
+            guard found.fault == nil, !found.state.selections.contains(where: \.content.isLost) else { return }
+            kept += found.state.selections
+            kept += try store.standby(of: channel)?.selections ?? []
+        }
         // The next one knows.
         guard let served = try store.servedSelections() else { return }
         var examination = Examination(store: store, records: store.records())

@@ -86,8 +86,12 @@ package struct Device: Sendable {
         )
     }
 
+    /// No block and no wait in it outlasts its length from now, whatever the clock said when it was written.
     package func state() throws(SyncError) -> DeviceState {
-        try store.state(of: configuration.channel)
+        var state = try store.state(of: configuration.channel)
+        state.machine.shortenBlocks(at: now())
+        state.transfers.shorten(at: now())
+        return state
     }
 
     // MARK: Launch, confirm, roll back
@@ -95,9 +99,12 @@ package struct Device: Sendable {
     /// The app starts: decides what runs, and saves that before anything is served.
     ///
     /// Where nothing can be saved, what was confirmed runs.
-    package func launch(limit: Int = SelectionMachine.defaultLaunchLimit) async throws(SyncError)
-        -> SelectionMachine.Activation
-    {
+    ///
+    /// - Parameter counting: from when on a trial counts this launch.
+    package func launch(
+        limit: Int = SelectionMachine.defaultLaunchLimit,
+        counting: TrialStart = .launch
+    ) async throws(SyncError) -> SelectionMachine.Activation {
         let activation: SelectionMachine.Activation
         do throws(SyncError) {
             activation = try await changing { state throws(SyncError) in
@@ -109,7 +116,8 @@ package struct Device: Sendable {
                     token: LaunchToken(random: random()),
                     at: now(),
                     launchLimit: limit,
-                    isPendingDamaged: isDamaged
+                    isPendingDamaged: isDamaged,
+                    counting: counting
                 )
             }
         } catch {
@@ -121,12 +129,16 @@ package struct Device: Sendable {
         return activation
     }
 
-    package func switchToPending() async throws(SyncError) -> SelectionMachine.Activation {
+    package func switchToPending(counting: TrialStart = .launch) async throws(SyncError)
+        -> SelectionMachine.Activation
+    {
         let activation = try await changing { state throws(SyncError) in
             if case .pending(_, let next) = state.machine.state, next.activates == .atNextLaunch {
                 throw .waitsForLaunch
             }
-            guard let activation = state.machine.switchToPending(token: LaunchToken(random: random())) else {
+            guard
+                let activation = state.machine.switchToPending(token: LaunchToken(random: random()), counting: counting)
+            else {
                 throw .nothingPending
             }
             return activation
@@ -146,11 +158,19 @@ package struct Device: Sendable {
     /// The startup timer of this launch ended: what it ran is rolled back, unless its files were altered meanwhile.
     package func timerEnded(_ token: LaunchToken) async throws(SyncError) -> SelectionMachine.Activation? {
         try await changing { state throws(SyncError) in
-            if let trial = state.machine.trial(of: token), !damage(to: trial).isEmpty {
+            if let trial = state.machine.trial(of: token), !state.machine.isUnproven, !damage(to: trial).isEmpty {
                 return state.machine.interruptTrial()
             }
             return state.machine.timerEnded(token, at: now())
         }
+    }
+
+    /// A page of this launch is asked for: from now on it counts.
+    ///
+    /// Afterwards: durable.
+    /// - Returns: false where it is no trial any more, or another launch's.
+    package func pageRequested(_ token: LaunchToken) async throws(SyncError) -> Bool {
+        try await changing { state throws(SyncError) in state.machine.pageRequested(token) }
     }
 
     package func stoppedCleanly(_ token: LaunchToken) async throws(SyncError) {

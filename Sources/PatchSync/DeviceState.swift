@@ -1,8 +1,13 @@
 package import PatchFormat
+import PatchTrust
 
 /// `channels/CHANNEL/state.json`: the selections of a channel, what failed here, and the last sync.
+///
+/// A selection is written as a reference to its file. Stores of version 1 hold selections whole; they are read, and written
+/// as version 2 at the next change.
 package struct DeviceState: Equatable, Sendable {
-    package static let format = "patchline-state-v1"
+    static let format = "patchline-state-v2"
+    static let wholeFormat = "patchline-state-v1"
 
     package var machine = SelectionMachine()
     package var lastSelection = 0
@@ -27,24 +32,45 @@ package struct DeviceState: Equatable, Sendable {
 
     package init() {}
 
-    package var json: JSON {
+    /// As it is written.
+    var json: JSON { json(Self.format) { $0.reference } }
+
+    func json(_ format: String, _ written: (Selection) -> JSON) -> JSON {
         .fields([
-            ("format", .text(Self.format)), ("lastSelection", .integer(lastSelection)),
+            ("format", .text(format)), ("lastSelection", .integer(lastSelection)),
             (
                 "lastSync",
                 lastSync.map { .fields([("at", .text($0.at.description)), ("roleVersion", .integer($0.roleVersion))]) }
             ),
-            ("state", machine.state.json), ("previous", machine.previous?.json),
-            ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(\.json)) : nil),
+            ("state", machine.state.json(written)), ("previous", machine.previous.map(written)),
+            ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(written)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
-            ("embedded", machine.embedded?.json),
+            ("embedded", machine.embedded.map(written)),
             ("places", places.isEmpty ? nil : .array(places.sorted().map { .text($0.hex) })),
         ])
     }
 
-    package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+    /// How a selection is found that a state names, and one that it is only to go back to.
+    struct Finding {
+        let selection: (SHA256Digest) throws(FormatError) -> SelectionContent
+        /// Nil where there is none: then there is nothing to go back to.
+        let earlier: (SHA256Digest) -> SelectionContent?
+    }
+
+    init(_ bytes: [UInt8], named document: String, finding: Finding) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.stateFile), of: document)
-        try fields.constant("format", Self.format)
+        let isWhole = try fields.string("format") == Self.wholeFormat
+        if !isWhole { try fields.constant("format", Self.format) }
+        func selection(_ fields: Fields) throws(FormatError) -> Selection {
+            guard !isWhole else { return try Selection(fields) }
+            return try Selection(fields, content: try finding.selection(try fields.digest("selection")))
+        }
+        func earlier(_ fields: Fields) throws(FormatError) -> Selection? {
+            guard !isWhole else { return try Selection(fields) }
+            return try finding.earlier(try fields.digest("selection")).map { (content) throws(FormatError) in
+                try Selection(fields, content: content)
+            }
+        }
         lastSelection = try fields.integer("lastSelection", in: 0...(1 << 53 - 1))
         if fields.has("lastSync") {
             let last = try fields.fields("lastSync")
@@ -54,10 +80,10 @@ package struct DeviceState: Equatable, Sendable {
             )
         }
         machine = SelectionMachine(
-            state: try SelectionState(try fields.fields("state")),
-            earlier: try Self.earlier(fields),
+            state: try SelectionState(try fields.fields("state"), selection),
+            earlier: try Self.earlier(fields, earlier),
             blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document),
-            embedded: fields.has("embedded") ? try Selection(try fields.fields("embedded")) : nil
+            embedded: fields.has("embedded") ? try selection(try fields.fields("embedded")) : nil
         )
         if fields.has("transfers") {
             transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
@@ -76,36 +102,55 @@ package struct DeviceState: Equatable, Sendable {
     }
 
     /// The last one stands by itself, as it did when it was the only one.
-    private static func earlier(_ fields: Fields) throws(FormatError) -> [Selection] {
+    private static func earlier(
+        _ fields: Fields,
+        _ read: (Fields) throws(FormatError) -> Selection?
+    ) throws(FormatError) -> [Selection] {
         guard fields.has("previous") else { return [] }
-        var earlier = [try Selection(try fields.fields("previous"))]
-        guard fields.has("earlier") else { return earlier }
-        for (index, value) in try fields.array("earlier", limit: 100).enumerated() {
-            let place = "\(fields.at("earlier"))[\(index)]"
-            earlier.append(try Selection(try Fields(value, of: fields.document, at: place)))
+        var earlier = [try read(try fields.fields("previous"))]
+        if fields.has("earlier") {
+            for (index, value) in try fields.array("earlier", limit: 100).enumerated() {
+                let place = "\(fields.at("earlier"))[\(index)]"
+                earlier.append(try read(try Fields(value, of: fields.document, at: place)))
+            }
         }
-        return earlier
+        return earlier.compactMap(\.self)
     }
+
+    /// Leaves so many rows of each kind that it can be written and read again: what is forgotten costs a question or a
+    /// download, or, of blocks, the ones that end first.
+    mutating func bound() {
+        machine.boundBlocks(to: Limits.rowsInState)
+        transfers.bound(to: Limits.rowsInState)
+        unfit.bound(to: Limits.rowsInState)
+        if places.count > Limits.rowsInState { places = Set(places.sorted().prefix(Limits.rowsInState)) }
+    }
+
+    /// Every selection that it names.
+    var selections: [Selection] { machine.kept }
 }
 
 extension SelectionState {
-    var json: JSON {
+    func json(_ written: (Selection) -> JSON) -> JSON {
         switch self {
         case .empty: .fields([("is", .text("empty"))])
-        case .settled(let selection): .fields([("is", .text("settled")), ("selection", selection.json)])
+        case .settled(let selection): .fields([("is", .text("settled")), ("selection", written(selection))])
         case .pending(let good, let next):
-            .fields([("is", .text("pending")), ("good", good?.json), ("next", next.json)])
+            .fields([("is", .text("pending")), ("good", good.map(written)), ("next", written(next))])
         case .trying(let good, let trial, let launch):
             .fields([
-                ("is", .text("trying")), ("good", good?.json), ("trial", trial.json),
+                ("is", .text("trying")), ("good", good.map(written)), ("trial", written(trial)),
                 ("launch", .text(launch.token.text)), ("launches", .integer(launch.launches)),
                 ("counted", launch.isCounted ? nil : .bool(false)),
             ])
         }
     }
 
-    init(_ fields: Fields) throws(FormatError) {
-        func selection(_ key: String) throws(FormatError) -> Selection { try Selection(try fields.fields(key)) }
+    init(
+        _ fields: Fields,
+        _ read: (Fields) throws(FormatError) -> Selection
+    ) throws(FormatError) {
+        func selection(_ key: String) throws(FormatError) -> Selection { try read(try fields.fields(key)) }
         let good = fields.has("good") ? try selection("good") : nil
         switch try fields.string("is") {
         case "empty": self = .empty
@@ -120,7 +165,7 @@ extension SelectionState {
                 trial: try selection("trial"),
                 launch: .init(
                     token: token,
-                    launches: try fields.integer("launches", in: 0...1_000),
+                    launches: try fields.integer("launches", in: 0...TrialLaunch.most),
                     isCounted: try fields.bool("counted", default: true)
                 )
             )

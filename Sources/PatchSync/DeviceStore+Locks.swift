@@ -11,10 +11,10 @@ extension DeviceStore {
         _ change: (inout DeviceState) throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in
-            var state = try state(of: channel)
-            let before = state
+            let found = try foundState(of: channel)
+            var state = found.state
             let result = try change(&state)
-            if state != before { try save(state, of: channel) }
+            if state != found.state || found.fault != nil { try save(state, of: channel) }
             return result
         }
     }

@@ -18,12 +18,12 @@ extension DeviceStore {
     func servedSelections() throws(SyncError) -> [Selection]? {
         guard isShared else { return [] }
         let found = try wrapped { () throws(FileError) in
-            try LiveFile.contents(of: serving, limit: Limits.stateFile)
+            try LiveFile.contents(of: serving, limit: Limits.selection)
         }
         var selections: [Selection] = []
         for bytes in found {
             let document = serving.string
-            guard let json = try? JSON.document(bytes, named: document, limit: Limits.stateFile),
+            guard let json = try? JSON.document(bytes, named: document, limit: Limits.selection),
                 let fields = try? Fields(json, of: document), let selection = try? Selection(fields)
             else { return nil }
             selections.append(selection)

@@ -11,7 +11,9 @@ package import SystemPackage
 ///   device.json                device id
 ///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
-///   channels/CHANNEL/          state.json; patchlist.json, dial.json and parameters.json as last verified
+///   channels/CHANNEL/          state.json and state.previous.json; patchlist.json, dial.json and parameters.json as last
+///                              verified; state.damaged.json, where there was one
+///   channels/CHANNEL/selections/<sha256>.json    what a selection holds, named by the digest of its bytes
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
 ///   indexes/<manifest sha256>  what a start needs of a bundle; made again where it is missing
@@ -31,6 +33,9 @@ package struct DeviceStore: Sendable {
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
     let isShared: Bool
+    let cache = SelectionCache()
+    /// In bytes, of what is written; never more than is read.
+    var selectionLimit = Limits.selection
 
     package init(
         root: FilePath,
@@ -59,31 +64,13 @@ package struct DeviceStore: Sendable {
         bundles.at(manifest.hex)
     }
 
-    package func stateFile(_ channel: ChannelName) -> FilePath {
-        directory(of: channel).at("state.json")
-    }
-
     package var configurationFile: FilePath { root.at("config.json") }
 
-    private func directory(of channel: ChannelName) -> FilePath {
+    func directory(of channel: ChannelName) -> FilePath {
         root.at("channels").at(channel.text)
     }
 
-    // MARK: State
-
-    package func state(of channel: ChannelName) throws(SyncError) -> DeviceState {
-        guard let bytes = try optional(stateFile(channel), limit: Limits.stateFile) else { return DeviceState() }
-        do throws(FormatError) {
-            return try DeviceState(bytes, named: stateFile(channel).string)
-        } catch { throw .format(error) }
-    }
-
-    package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
-        try wrapped { () throws(FileError) in
-            try files.makeDirectory(directory(of: channel))
-            try files.replace("state.json", in: directory(of: channel), with: state.json.fileBytes)
-        }
-    }
+    // MARK: Channels
 
     /// Every channel that this device has a state of.
     func channels() throws(SyncError) -> [ChannelName] {
@@ -142,6 +129,7 @@ package struct DeviceStore: Sendable {
             for name in ["patchlist.json", "dial.json"] {
                 try files.removeIfPresent(directory(of: channel).at(name))
             }
+            try forgetPreviousState(of: channel)
             for name in try files.list(root.at("channels")) where name != channel.text {
                 try files.removeTree(root.at("channels").at(name))
             }
@@ -208,10 +196,24 @@ package struct DeviceStore: Sendable {
         } catch { throw .format(error) }
     }
 
+    /// - Throws: `unreadable` for what nobody would read again; nothing was changed then.
     package func save(_ configuration: DeviceConfiguration) throws(SyncError) {
-        try wrapped { () throws(FileError) in
-            try files.replace("config.json", in: root, with: configuration.json.fileBytes)
+        try replace("config.json", by: configuration.json.fileBytes) { bytes throws(FormatError) in
+            try DeviceConfiguration(bytes, named: configurationFile.string) == configuration
         }
+    }
+
+    private func replace(
+        _ name: String,
+        by bytes: [UInt8],
+        isRead: ([UInt8]) throws(FormatError) -> Bool
+    ) throws(SyncError) {
+        do throws(FormatError) {
+            guard try isRead(bytes) else {
+                throw FormatError(root.at(name).string, rule: "would not be read as it was written")
+            }
+        } catch { throw .unreadable(error) }
+        try wrapped { () throws(FileError) in try files.replace(name, in: root, with: bytes) }
     }
 
     package func deviceID() throws(SyncError) -> [UInt8] {
@@ -227,14 +229,14 @@ package struct DeviceStore: Sendable {
     }
 
     func save(_ identity: DeviceIdentity) throws(SyncError) {
-        try wrapped { () throws(FileError) in
-            try files.replace("device.json", in: root, with: identity.json.fileBytes)
+        try replace("device.json", by: identity.json.fileBytes) { bytes throws(FormatError) in
+            try DeviceIdentity(bytes, named: root.at("device.json").string) == identity
         }
     }
 
     // MARK: Small things
 
-    private func optional(_ path: FilePath, limit: Int) throws(SyncError) -> [UInt8]? {
+    func optional(_ path: FilePath, limit: Int) throws(SyncError) -> [UInt8]? {
         do throws(FileError) {
             return try files.read(path, limit: limit)
         } catch .notFound {

@@ -72,7 +72,13 @@ package struct JointChoice: Sendable {
                 case .breaksInstalled, .lostRequirement: broken(byVersion: picked, of: id)
                 }
             guard let why else { return false }
-            candidates[id].passOverPicked(because: why)
+            var isHeldBack = false
+            if case .unmet(let missing, _) = why, let need = needs.first(where: { $0.id == missing }),
+                let other = need.other
+            {
+                isHeldBack = candidates[other].isHeldBack(need.digests)
+            }
+            candidates[id].passOverPicked(because: why, isHeldBack: isHeldBack)
         }
         reopen(beside: id, before: before)
         return true

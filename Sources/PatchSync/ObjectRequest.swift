@@ -56,7 +56,7 @@ extension SyncError {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible,
-            .embedded, .otherAppBuild, .trialRunning:
+            .embedded, .otherAppBuild, .trialRunning, .unreadable:
             false
         }
     }

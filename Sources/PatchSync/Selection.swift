@@ -105,16 +105,14 @@ package struct PatchContent: Hashable, Comparable, Sendable {
 /// Which version of each patch this device runs: immutable, numbered here, made from one verified list.
 ///
 /// All patches of a selection are activated together.
-package struct Selection: Hashable, Sendable {
+package struct Selection: Equatable, Sendable {
     package let number: Int
     /// The channel role's version that it was made from.
     package let roleVersion: Int
-    /// By id, in ascending order.
-    package let patches: [InstalledPatch]
-    /// The keys that its entries were verified with.
-    package let entryKeys: EntryKeys
     /// From when on it may run, while it waits.
     package let activates: ActivationTime
+    /// What its file holds.
+    let content: SelectionContent
 
     package init(
         number: Int,
@@ -123,12 +121,21 @@ package struct Selection: Hashable, Sendable {
         entryKeys: EntryKeys,
         activates: ActivationTime = .atReload
     ) {
-        self.activates = activates
+        let rows = SelectionContent.Rows(patches: patches, entryKeys: entryKeys)
+        self.init(number: number, roleVersion: roleVersion, content: SelectionContent(rows), activates: activates)
+    }
+
+    init(number: Int, roleVersion: Int, content: SelectionContent, activates: ActivationTime = .atReload) {
         self.number = number
         self.roleVersion = roleVersion
-        self.patches = patches.sorted { $0.patchID < $1.patchID }
-        self.entryKeys = entryKeys
+        self.content = content
+        self.activates = activates
     }
+
+    /// By id, in ascending order.
+    package var patches: [InstalledPatch] { content.rows.patches }
+    /// The keys that its entries were verified with.
+    package var entryKeys: EntryKeys { content.rows.entryKeys }
 
     package var contents: Set<PatchContent> { Set(patches.map(\.content)) }
 
@@ -136,22 +143,37 @@ package struct Selection: Hashable, Sendable {
         patches.first { $0.patchID == id }
     }
 
+    package static func == (left: Selection, right: Selection) -> Bool {
+        (left.number, left.roleVersion, left.activates) == (right.number, right.roleVersion, right.activates)
+            && left.content == right.content
+    }
+
     /// The patches that `other` does not have at all: they were withdrawn.
-    func patchIDs(missingFrom other: Selection) -> [PatchID] { patches.map(\.patchID).filter { other[$0] == nil } }
+    func patchIDs(missingFrom other: Selection) -> [PatchID] {
+        let there = Set(other.patches.map(\.patchID))
+        return patches.map(\.patchID).filter { !there.contains($0) }
+    }
 
     /// The same selection without the patches that `other` does not have at all.
     ///
-    /// Nil when nothing is left.
+    /// Nil when nothing is left, or its file is lost.
     func withoutPatchesMissing(from other: Selection) -> Selection? {
-        let kept = patches.filter { other[$0.patchID] != nil }
-        guard !kept.isEmpty else { return nil }
-        return kept.count == patches.count
-            ? self : Selection(number: number, roleVersion: roleVersion, patches: kept, entryKeys: entryKeys)
+        let missing = Set(patchIDs(missingFrom: other))
+        let (patches, entryKeys) = (patches, entryKeys)
+        guard missing.count < patches.count else { return nil }
+        return missing.isEmpty
+            ? self
+            : Selection(
+                number: number,
+                roleVersion: roleVersion,
+                patches: patches.filter { !missing.contains($0.patchID) },
+                entryKeys: entryKeys
+            )
     }
 
     /// The same, to become active at another moment.
     func activating(_ time: ActivationTime) -> Selection {
-        Selection(number: number, roleVersion: roleVersion, patches: patches, entryKeys: entryKeys, activates: time)
+        Selection(number: number, roleVersion: roleVersion, content: content, activates: time)
     }
 
     /// The same selection in the state of `channel`, where it stood in that of `other` so far.
@@ -168,26 +190,33 @@ package struct Selection: Hashable, Sendable {
     /// Whether a list of this very channel made all of it.
     var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
 
-    var json: JSON {
-        .fields([
+    /// Whether there is a bundle in it, so that somebody may ask for a page of it.
+    package var hasBundle: Bool { patches.contains { $0.kind == .bundle } }
+
+    /// With all that it holds.
+    var json: JSON { .fields(members + content.rows.members) }
+
+    /// As `state.json` names it: what it holds stands in a file of its own.
+    var reference: JSON { .fields(members + [("selection", .text(content.digest.hex))]) }
+
+    private var members: [(String, JSON?)] {
+        [
             ("number", .integer(number)), ("roleVersion", .integer(roleVersion)),
-            ("patches", .array(patches.map(\.json))), (EntryKeys.member, entryKeys.json),
             ("activates", activates == .atReload ? nil : .text(activates.rawValue)),
-        ])
+        ]
     }
 
+    /// Reads ``json``.
     init(_ fields: Fields) throws(FormatError) {
-        var patches: [InstalledPatch] = []
-        for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
-            patches.append(
-                try InstalledPatch(try Fields(value, of: fields.document, at: "\(fields.at("patches"))[\(index)]"))
-            )
-        }
+        try self.init(fields, content: SelectionContent(try SelectionContent.Rows(fields)))
+    }
+
+    /// Reads ``reference``.
+    init(_ fields: Fields, content: SelectionContent) throws(FormatError) {
         self.init(
             number: try fields.integer("number", in: 1...(1 << 53 - 1)),
             roleVersion: try fields.integer("roleVersion", in: 1...(1 << 53 - 1)),
-            patches: patches,
-            entryKeys: try EntryKeys(fields),
+            content: content,
             activates: try fields.optionalString("activates").flatMap(ActivationTime.init(rawValue:)) ?? .atReload
         )
     }

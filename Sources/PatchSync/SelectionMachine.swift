@@ -14,7 +14,7 @@ package struct SelectionMachine: Equatable, Sendable {
     package private(set) var state: SelectionState
     /// The selections confirmed before the present one, the last of them first; where `rollback` goes.
     package private(set) var earlier: [Selection]
-    package private(set) var blocks: TrialBlocks
+    package internal(set) var blocks: TrialBlocks
     /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
     package private(set) var embedded: Selection?
 
@@ -45,19 +45,6 @@ package struct SelectionMachine: Equatable, Sendable {
     /// Every selection whose files must stay.
     package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
 
-    package enum Staging: Equatable, Sendable {
-        /// It waits for a switch or the next launch.
-        case staged
-        /// It is what runs already, or what waits already.
-        case unchanged
-        /// What waited is no longer wanted; what runs stays.
-        case unstaged
-        /// A trial is running; nothing is staged before it ends.
-        case trialRunning
-        /// What runs changed while the sync was under way; the next sync chooses again.
-        case superseded
-    }
-
     /// A complete, verified selection lies ready.
     package mutating func stage(_ next: Selection) -> Staging {
         switch state {
@@ -81,60 +68,67 @@ package struct SelectionMachine: Equatable, Sendable {
             }
             state = .pending(good: good, next: next)
             return .staged
-        case .trying:
-            return .trialRunning
+        case .trying(let good, let trial, let launch):
+            guard isUnproven || !launch.isCounted else { return .trialRunning }
+            if trial.contents == next.contents { return .unchanged }
+            if let good, good.contents == next.contents {
+                state = .settled(good)
+                return .unstaged
+            }
+            // What only takes away is no trial of its own: the next launch settles on it.
+            let isWithdrawn = good == nil && next.patches.isEmpty
+            state = .pending(good: isWithdrawn ? trial : good, next: next)
+            return .staged
         }
-    }
-
-    package enum Activation: Equatable, Sendable {
-        /// Nothing has ever been installed.
-        case nothing
-        /// A confirmed selection runs. `removed`: patches withdrawn by this activation.
-        case run(Selection, removed: [PatchID])
-        /// An unproven selection runs; arm the startup timer.
-        case tryOut(Selection, LaunchToken)
-        /// The trial had its launches and never confirmed; `to` runs, nil when there was nothing before it.
-        case rolledBack(to: Selection?, from: Selection)
-        /// The trial's files were altered on this device: it waits again, and `to` runs; nil when there is nothing before it.
-        case interrupted(to: Selection?, damaged: Selection)
     }
 
     /// The app starts.
     ///
-    /// - Parameter isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: then it waits until a sync has
-    ///   mended it, and what ran before runs.
+    /// - Parameters:
+    ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: then it waits until a sync has
+    ///     mended it, and what ran before runs.
+    ///   - counting: from when on a trial counts this launch.
     package mutating func launch(
         token: LaunchToken,
         at time: UTCTime,
         launchLimit: Int = defaultLaunchLimit,
-        isPendingDamaged: Bool = false
+        isPendingDamaged: Bool = false,
+        counting: TrialStart = .launch
     ) -> Activation {
         switch state {
         case .empty: return .nothing
         case .settled(let selection): return .run(selection, removed: [])
         case .pending(let good?, let next) where isPendingDamaged:
             guard let rest = good.withoutPatchesMissing(from: next) else {
-                return activate(next, over: good, token: token)
+                return activate(next, over: good, token: token, counting: counting)
             }
             return .run(rest, removed: good.patchIDs(missingFrom: next))
-        case .pending(let good, let next): return activate(next, over: good, token: token)
-        case .trying(let good, let trial, var launch):
-            guard launch.launches < launchLimit else {
+        case .pending(let good, let next): return activate(next, over: good, token: token, counting: counting)
+        case .trying(let good, let trial, let launch):
+            guard launch.launches < launchLimit || isUnproven else {
                 return .rolledBack(to: failTrial(because: .launches, at: time), from: trial)
             }
-            launch = .init(token: token, launches: launch.launches + 1)
-            state = .trying(good: good, trial: trial, launch: launch)
+            state = .trying(
+                good: good,
+                trial: trial,
+                launch: launch.next(token, isCounted: counting.isAtOnce(for: trial))
+            )
             return .tryOut(trial, token)
         }
     }
 
     /// A page's reload or a person's `switch`; nil when nothing is pending that may start now.
-    package mutating func switchToPending(token: LaunchToken) -> Activation? {
+    package mutating func switchToPending(token: LaunchToken, counting: TrialStart = .launch) -> Activation? {
         guard case .pending(let good, let next) = state, next.activates != .atNextLaunch else { return nil }
-        return activate(next, over: good, token: token)
+        return activate(next, over: good, token: token, counting: counting)
     }
 
-    private mutating func activate(_ next: Selection, over good: Selection?, token: LaunchToken) -> Activation {
+    private mutating func activate(
+        _ next: Selection,
+        over good: Selection?,
+        token: LaunchToken,
+        counting: TrialStart
+    ) -> Activation {
         let removed = good?.patchIDs(missingFrom: next) ?? []
         // What was withdrawn must not come back, whichever way this activation ends.
         let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
@@ -146,7 +140,8 @@ package struct SelectionMachine: Equatable, Sendable {
             earlier.removeAll { $0.contents == next.contents }
             return .run(next, removed: removed)
         }
-        state = .trying(good: rest, trial: next, launch: .init(token: token, launches: 1))
+        let launch = SelectionState.TrialLaunch(token: token, launches: 0)
+        state = .trying(good: rest, trial: next, launch: launch.next(token, isCounted: counting.isAtOnce(for: next)))
         return .tryOut(next, token)
     }
 
@@ -183,37 +178,26 @@ package struct SelectionMachine: Equatable, Sendable {
     /// Nil when that launch is no trial any more.
     package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
+        if isUnproven { return .unproven(trial) }
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
-    }
-
-    /// The trial that the launch by `token` runs.
-    package func trial(of token: LaunchToken) -> Selection? {
-        guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
-        return trial
-    }
-
-    /// What the next launch would try in place of something that runs.
-    package var awaitedTrial: Selection? {
-        guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
-            return nil
-        }
-        return next
-    }
-
-    /// The trial that the next launch would count as failed.
-    package func trialAtItsLimit(_ launchLimit: Int = defaultLaunchLimit) -> Selection? {
-        guard case .trying(_, let trial, let launch) = state, launch.launches >= launchLimit else { return nil }
-        return trial
     }
 
     /// The trial's files are not those that were verified: what came of it says nothing of its versions.
     ///
-    /// It waits until a sync has mended it, and nothing is blocked. Where nothing was before it, the next launch tries it again.
+    /// It waits until a sync has mended it, and nothing is blocked.
     package mutating func interruptTrial() -> Activation {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let rest = good ?? embedded
         state = .pending(good: rest, next: trial.activating(.atNextLaunch))
         return .interrupted(to: rest, damaged: trial)
+    }
+
+    /// A page of this launch is asked for: what becomes of it counts from now on.
+    ///
+    /// - Returns: false where another launch has taken its place, or its trial is decided.
+    package mutating func pageRequested(_ token: LaunchToken) -> Bool {
+        count(token, isCounted: true)
+        return trial(of: token) != nil
     }
 
     /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
@@ -231,7 +215,7 @@ package struct SelectionMachine: Equatable, Sendable {
             launch.isCounted != isCounted
         else { return }
         launch.isCounted = isCounted
-        launch.launches = max(0, launch.launches + (isCounted ? 1 : -1))
+        launch.launches = min(max(0, launch.launches + (isCounted ? 1 : -1)), SelectionState.TrialLaunch.most)
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
@@ -258,8 +242,11 @@ package struct SelectionMachine: Equatable, Sendable {
     ///
     /// Nil when there is none.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
+        // One that cannot be read is nothing to go back to.
+        earlier = Array(earlier.drop { $0.content.isLost })
         switch state {
         case .empty, .pending(nil, _): return nil
+        case .trying where isUnproven: return nil
         case .trying(_, let trial, _):
             return .rolledBack(to: failTrial(because: .person, at: time), from: trial)
         case .settled(let present), .pending(let present?, _):
@@ -276,6 +263,33 @@ package struct SelectionMachine: Equatable, Sendable {
         if let good = state.good ?? embedded { state = .settled(good) }
     }
 
+    /// As it takes the place of a later state, or of one of which files are lost: what proved itself then and can be read, less
+    /// what waited to be withdrawn; else what was not tried to its end, to be tried anew.
+    ///
+    /// - Returns: false where it named selections, and none of them is left.
+    mutating func standIn() -> Bool {
+        let named = state.kept + earlier + [embedded].compactMap(\.self)
+        guard !named.isEmpty else { return true }
+        var proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
+        proven = proven.filter { !$0.content.isLost }
+        embedded = embedded.flatMap { $0.content.isLost ? nil : $0 }
+        let unproven = state.unproven.flatMap { $0.content.isLost ? nil : $0 }
+        if case .pending = state, let unproven {
+            proven = proven.compactMap { $0.withoutPatchesMissing(from: unproven) }
+            embedded = embedded.flatMap { $0.withoutPatchesMissing(from: unproven) }
+        }
+        earlier = []
+        if let good = proven.first {
+            state = .settled(good)
+        } else if let unproven {
+            state = unproven.patches.isEmpty ? .empty : .pending(good: nil, next: unproven)
+        } else {
+            state = .empty
+            return false
+        }
+        return true
+    }
+
     /// What runs, listed now by this channel itself where it came from another: its entries are this channel's.
     mutating func settleInChannel(_ next: Selection) {
         guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
@@ -289,19 +303,6 @@ package struct SelectionMachine: Equatable, Sendable {
                 entryKeys: next.entryKeys
             )
         )
-    }
-
-    package mutating func shortenBlocks(at time: UTCTime) {
-        blocks.shorten(at: time)
-    }
-
-    /// A person, or a new build of the app, starts over.
-    ///
-    /// - Parameter ids: of these patches alone; nil for all.
-    /// - Returns: what was blocked, or only waited.
-    @discardableResult
-    package mutating func clearBlocks(of ids: Set<PatchID>? = nil) -> [Label] {
-        blocks.clearAll(of: ids)
     }
 
     private mutating func failTrial(because reason: TrialBlocks.Reason, at time: UTCTime) -> Selection? {

@@ -22,11 +22,20 @@ package struct LaunchToken: Hashable, Sendable, CustomStringConvertible {
 ///
 /// ```
 /// empty ──▶ settled(s) ──stage──▶ pending(good, next) ──switch or launch──▶ trying(good, trial) ──confirm──▶ settled(trial)
-///                                                            ├──limit or startup timer──▶ settled(good)
-///                                                            └──its files were altered──▶ pending(good, trial)
+///                                        ▲                                  │  page asked for: the launch counts
+///                                        │                                  ├──limit or startup timer──▶ settled(good)
+///                                        ├──────its files were altered──────┤
+///                                        └──stage, while no launch counts───┘
 /// ```
 ///
-/// `good` is nil on a device that has never confirmed anything.
+/// `good` is nil on a device that has never confirmed anything. Where the app ships nothing either, a trial has nothing to go
+/// back to and is never taken away:
+///
+/// ```
+/// empty ──stage──▶ pending(next) ──switch or launch──▶ trying(trial): unproven ──confirm──▶ settled(trial)
+///                        ▲                               ├──limit or startup timer──▶ stays, nothing is blocked
+///                        └────────stage a newer one──────┘
+/// ```
 package enum SelectionState: Equatable, Sendable {
     case empty
     case settled(Selection)
@@ -35,9 +44,13 @@ package enum SelectionState: Equatable, Sendable {
 
     /// How often a trial was started, and the name of the last start.
     package struct TrialLaunch: Equatable, Sendable {
+        /// No more are counted.
+        static let most = 1_000
+
         package var token: LaunchToken
         package var launches: Int
-        /// Whether the last start is among them: not after it stopped in good order, or while it is in the background.
+        /// Whether the last start is among them: not before a page of it was asked for, where it has pages, nor after it stopped
+        /// in good order, nor while it is in the background.
         package var isCounted = true
     }
 
@@ -57,6 +70,15 @@ package enum SelectionState: Equatable, Sendable {
         case .empty: nil
         case .settled(let selection): selection
         case .pending(let good, _), .trying(let good, _, _): good
+        }
+    }
+
+    /// What waits or is on trial.
+    var unproven: Selection? {
+        switch self {
+        case .empty, .settled: nil
+        case .pending(_, let next): next
+        case .trying(_, let trial, _): trial
         }
     }
 

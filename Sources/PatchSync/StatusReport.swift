@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+package import SystemPackage
 
 /// What a device would say of itself: selections, states, what failed, what waits.
 package struct StatusReport: Equatable, Sendable {
@@ -26,6 +27,10 @@ package struct StatusReport: Equatable, Sendable {
     package let unfit: UnfitVersions
     /// What the list and the dial, as last verified, make of each patch.
     package let decisions: [Decision]
+    /// Why the state is not that of `state.json`.
+    package let fault: StateFault?
+    /// A state that nobody could read, and that was put by.
+    package let damagedState: FilePath?
 }
 
 extension Device {
@@ -69,7 +74,9 @@ extension Device {
             lastSync: state.lastSync,
             transfers: state.transfers,
             unfit: state.unfit,
-            decisions: standing(state)
+            decisions: standing(state),
+            fault: try store.stateFault(of: configuration.channel),
+            damagedState: store.damagedState(of: configuration.channel)
         )
     }
 }

@@ -72,6 +72,8 @@ package struct SyncEngine: Sendable {
     /// - Throws: `fetch(.newerList)` when this offer is no longer the newest.
     private func sync(_ offer: Offer, watching: Bool, _ traffic: Traffic) async throws(SyncError) -> SyncReport {
         let (list, time) = (offer.list, offer.time)
+        // The first change writes it anew.
+        let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.machine.shortenBlocks(at: time)
             state.transfers.shorten(at: time)
@@ -104,7 +106,8 @@ package struct SyncEngine: Sendable {
             mirrors: sources.takeFaults(),
             unanswered: plan.circumstances.answers.trouble,
             ignoredAnswers: plan.ignoredAnswers,
-            parameters: offer.parameters
+            parameters: offer.parameters,
+            stateFault: stateFault
         )
     }
 
@@ -212,7 +215,14 @@ package struct SyncEngine: Sendable {
                 entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys),
                 activates: plan.activates
             )
+            var probe = state.machine
+            if probe.stage(next) == .staged {
+                do throws(SyncError) { try store.write(next, of: configuration.channel) } catch .unreadable(let why) {
+                    return .refused(why)
+                }
+            }
             let staging = state.machine.stage(next)
+            state.machine.keepBlocks(listed: listed, at: time)
             if staging == .staged { state.lastSelection = next.number }
             if staging == .unchanged { state.machine.settleInChannel(next) }
             return staging

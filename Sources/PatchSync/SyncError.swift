@@ -36,6 +36,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case otherAppBuild(given: AppBuild, embedded: AppBuild)
     /// Nothing was ever confirmed, and what runs is on trial: another channel would begin with nothing.
     case trialRunning
+    /// What was to be written down breaks this rule of its reader, so it was not.
+    case unreadable(FormatError)
 }
 
 extension SyncError {
@@ -73,6 +75,7 @@ extension SyncError: CustomStringConvertible {
         case .embedded(let path, let error): "\(path): \(error)"
         case .otherAppBuild(let given, let embedded):
             "this is build \(given), and what it ships is for build \(embedded)"
+        case .unreadable(let error): "it was not written, for it could not be read again: \(error.description)"
         case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }

@@ -48,8 +48,8 @@ package struct SyncPlan: Sendable {
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
-        // During a trial nothing new is taken: it could not be staged before the trial ends.
-        let isTrial = if case .trying = machine.state { true } else { false }
+        // During a trial that counts nothing new is taken: it could not be staged before the trial ends.
+        let isTrial = machine.isTrialRunning
         self.isTrial = isTrial
         let channel = list.list.channel
         func installed(_ entry: PatchEntry) -> InstalledPatch {

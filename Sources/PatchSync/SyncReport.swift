@@ -59,6 +59,8 @@ package struct SyncReport: Equatable, Sendable {
     /// What the server answered and was not followed.
     package let ignoredAnswers: [IgnoredAnswer]
     package var parameters = ParametersUpdate.unchanged
+    /// Why this device's state was not that of `state.json` when the sync began.
+    package var stateFault: StateFault?
 
     /// Labels that are listed with other bytes than the installed ones: refused.
     package var republished: [Label] {
@@ -70,5 +72,8 @@ package struct SyncReport: Equatable, Sendable {
     }
 
     /// Whether every patch is what the list says.
-    package var isComplete: Bool { refused.isEmpty && failures.isEmpty && republished.isEmpty }
+    package var isComplete: Bool {
+        if case .refused = staging { return false }
+        return refused.isEmpty && failures.isEmpty && republished.isEmpty
+    }
 }

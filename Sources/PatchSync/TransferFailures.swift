@@ -9,6 +9,8 @@ package struct TransferFailures: Equatable, Sendable {
     package static let networkLimit = 5
     package static let firstWait = Duration.hours(1)
     package static let longestWait = Duration.days(1)
+    /// No more are counted.
+    private static let mostFailures = 1_000_000
 
     package enum Cause: Sendable {
         /// The way to the server.
@@ -57,12 +59,12 @@ package struct TransferFailures: Equatable, Sendable {
         if cause == .network && movedForward { return }
         var count = counts[content] ?? Count(version: version)
         switch cause {
-        case .content: count.content += 1
-        case .network: count.network += 1
+        case .content: count.content = min(count.content + 1, Self.mostFailures)
+        case .network: count.network = min(count.network + 1, Self.mostFailures)
         }
         if count.content >= Self.limit || count.network >= Self.networkLimit {
             let wait = (0..<min(count.waits, 10)).reduce(Self.firstWait) { wait, _ in min(wait * 2, Self.longestWait) }
-            count.waits += 1
+            count.waits = min(count.waits + 1, Self.mostFailures)
             count.until = time.adding(wait)
         }
         counts[content] = count
@@ -96,6 +98,13 @@ package struct TransferFailures: Equatable, Sendable {
         counts = counts.filter { listed.contains($0.key) }
     }
 
+    /// Forgets those that failed least, where there are more.
+    mutating func bound(to count: Int) {
+        guard counts.count > count else { return }
+        let most = counts.sorted { ($0.value.failures, $0.key) > ($1.value.failures, $1.key) }
+        counts = Dictionary(uniqueKeysWithValues: most.prefix(count).map { ($0.key, $0.value) })
+    }
+
     package mutating func clearAll() {
         counts = [:]
     }
@@ -120,9 +129,9 @@ extension TransferFailures {
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "transfers[\(index)]")
             var count = Count(version: try row.name("version"))
-            count.content = try row.integer("content", in: 0...1_000_000)
-            count.network = try row.integer("network", in: 0...1_000_000)
-            count.waits = try row.integer("waits", in: 0...1_000_000)
+            count.content = try row.integer("content", in: 0...Self.mostFailures)
+            count.network = try row.integer("network", in: 0...Self.mostFailures)
+            count.waits = try row.integer("waits", in: 0...Self.mostFailures)
             count.until = row.has("until") ? try row.time("until") : nil
             counts[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = count
         }

@@ -53,7 +53,7 @@ extension SyncError {
         case .trust, .format, .object: .content
         case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .embedded,
-            .otherAppBuild, .trialRunning:
+            .otherAppBuild, .trialRunning, .unreadable:
             nil
         }
     }

@@ -6,6 +6,8 @@ package import PatchFormat
 package struct TrialBlocks: Equatable, Sendable {
     package static let firstWait = Duration.hours(1)
     package static let blockTime = Duration.days(14)
+    /// No more are counted.
+    private static let mostFailures = 1_000_000
 
     package struct Block: Equatable, Sendable {
         package let version: VersionLabel
@@ -43,7 +45,7 @@ package struct TrialBlocks: Equatable, Sendable {
     /// A trial failed: counts one more failure for each of its new versions.
     package mutating func fail(_ patches: [InstalledPatch], because reason: Reason, at time: UTCTime) {
         for patch in patches {
-            let failures = reason == .person ? 2 : (blocks[patch.content]?.failures ?? 0) + 1
+            let failures = reason == .person ? 2 : min((blocks[patch.content]?.failures ?? 0) + 1, Self.mostFailures)
             let wait = Self.wait(after: failures)
             blocks[patch.content] = Block(
                 version: patch.version,
@@ -68,6 +70,18 @@ package struct TrialBlocks: Equatable, Sendable {
                 reason: block.reason
             )
         }
+    }
+
+    /// What ended and is not listed any more counts for nothing.
+    package mutating func keep(listed: Set<PatchContent>, at time: UTCTime) {
+        blocks = blocks.filter { $0.value.until > time || listed.contains($0.key) }
+    }
+
+    /// Forgets those that end first, where there are more.
+    mutating func bound(to count: Int) {
+        guard blocks.count > count else { return }
+        let last = blocks.sorted { ($0.value.until, $0.key) > ($1.value.until, $1.key) }
+        blocks = Dictionary(uniqueKeysWithValues: last.prefix(count).map { ($0.key, $0.value) })
     }
 
     /// A version proved itself: what it failed before is forgotten.
@@ -106,7 +120,7 @@ package struct TrialBlocks: Equatable, Sendable {
             }
             blocks[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = Block(
                 version: try row.name("version"),
-                failures: try row.integer("failures", in: 1...1_000_000),
+                failures: try row.integer("failures", in: 1...Self.mostFailures),
                 until: try row.time("until"),
                 reason: reason
             )

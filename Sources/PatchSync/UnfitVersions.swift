@@ -12,8 +12,11 @@ package struct UnfitVersions: Equatable, Sendable {
         package init(version: VersionLabel, platform: Platform, needs: String?) {
             self.version = version
             self.platform = platform
-            self.needs = needs
+            self.needs = needs.map { String($0.unicodeScalars.prefix(Self.longestNeed)) }
         }
+
+        /// In Unicode scalars; what a manifest names may be longer, and nobody compares it.
+        private static let longestNeed = 128
     }
 
     package private(set) var rows: [PatchContent: Row] = [:]
@@ -30,6 +33,13 @@ package struct UnfitVersions: Equatable, Sendable {
 
     package mutating func merge(_ others: UnfitVersions) {
         rows.merge(others.rows) { $1 }
+    }
+
+    /// Forgets some, where there are more: their manifests are fetched again.
+    mutating func bound(to count: Int) {
+        guard rows.count > count else { return }
+        let first = rows.sorted { $0.key < $1.key }.prefix(count)
+        rows = Dictionary(uniqueKeysWithValues: first.map { ($0.key, $0.value) })
     }
 
     /// What is not listed any more, or was judged for another native part, is forgotten.

@@ -179,6 +179,8 @@ extension SelectionMachine.Activation {
             case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
             case .rolledBack(let good, let bad):
                 ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+            case .unproven(let selection):
+                ("unproven", "active, not confirmed in its time, and nothing to go back to: \(selection.words)", nil)
             case .interrupted(let good, let damaged):
                 (
                     "interrupted",

@@ -18,7 +18,7 @@ extension SyncError {
         case .fetch(.cancelled): .interrupted
         case .fetch(.tls(.noAuthority)): .malformed
         case .fetch(let error): error.isNetwork ? .network : .refused
-        case .trust(.malformed), .format, .rootNamesNoApp: .malformed
+        case .trust(.malformed), .format, .rootNamesNoApp, .unreadable: .malformed
         case .trust, .object: .refused
         case .file, .noStore, .storeExists: .disk
         case .embedded(_, .format): .malformed
@@ -79,9 +79,11 @@ extension SyncError {
         case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
         case .embedded: "Make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
         case .otherAppBuild: "Leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
-        case .trialRunning: "Confirm it with `patchsync confirm --launch-file FILE`, or let its trial end."
+        case .trialRunning:
+            "Confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
         case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
+        case .unreadable: "Nothing was changed; what is installed keeps running."
         case .file, .lock, .format: nil
         }
     }

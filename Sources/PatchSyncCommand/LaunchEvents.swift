@@ -105,6 +105,15 @@ struct LaunchEvents: Sendable {
                 "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
                 [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))]
             )
+        case .unproven(let selection):
+            say(
+                "unproven",
+                "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
+                    + "and a newer release takes its place",
+                [("patches", .array(selection.patches.map(\.words)))]
+            )
+        case .stateFault(let fault):
+            say("stateFault", "trouble: \(printable(fault.description))", fault.members)
         case .parametersChanged(let parameters):
             say(
                 "parameters",

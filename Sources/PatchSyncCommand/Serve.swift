@@ -18,8 +18,10 @@ struct Serve: AsyncParsableCommand {
             "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
-            timeout to say that it works: the page by window.patchline.confirm() of /__patchline/launch.js, or a program by
-            `patchsync confirm --launch-file FILE`. Time in which this process is stopped does not count.
+            timeout to say that it works, from the first request for a page of it on: the page by window.patchline.confirm() of
+            /__patchline/launch.js, or a program by `patchsync confirm --launch-file FILE`. Time in which this process is
+            stopped does not count, nor does a launch of which no page was asked for. Where there is nothing to go back to, it
+            stays.
 
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
@@ -62,6 +64,15 @@ struct Serve: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("How long a new version has to confirm.", valueName: "ms"))
     var startupTimeout = 20_000
+
+    enum Start: String, ExpressibleByArgument, CaseIterable { case page, launch }
+
+    @Option(
+        name: .long,
+        help:
+            "From when on that time goes and a launch counts: the first request for a page of the new version, or the launch."
+    )
+    var startupTimer = Start.page
 
     @Option(name: .long, help: ArgumentHelp("Which bundle to serve, where there are several.", valueName: "patch"))
     var bundle: String?
@@ -187,6 +198,7 @@ struct Serve: AsyncParsableCommand {
         settings.serving.www = www.map { FilePath(argument: $0) }
         settings.serving.localFiles = localFiles.map { FilePath(argument: $0) }
         settings.app.startupTimeout = .milliseconds(startupTimeout)
+        settings.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
         settings.app.bundle = bundle.flatMap { PatchID($0) }
         settings.updates.interval = syncEvery.map { .seconds($0) }
         settings.updates.isAllowed = !noSync

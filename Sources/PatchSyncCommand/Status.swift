@@ -51,6 +51,8 @@ extension StatusReport {
                 "launch",
                 { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
             ),
+            ("unproven", machine.isUnproven ? .bool(true) : nil),
+            ("stateFault", fault.map { .fields($0.members) }), ("damagedState", damagedState.map { .text($0.string) }),
             (
                 "patches",
                 .array(
@@ -123,6 +125,11 @@ extension StatusReport {
                 }
             ).write(to: out)
         }
+        if let damagedState {
+            out.line(
+                "a state that could not be read was put by: \(printable(damagedState.string)); remove it once looked at"
+            )
+        }
         for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
             let when = block.failures >= 2 ? "blocked until" : "next try after"
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
@@ -150,7 +157,10 @@ extension StatusReport {
         case .settled: return "settled" + embeddedWords + sync
         case .pending: return "a new selection waits" + sync
         case .trying(_, _, let launch):
-            return "a trial is running, launch \(launch.launches) (confirm: \(launch.token.hint))" + sync
+            let how = "(confirm: \(launch.token.hint))"
+            if machine.isUnproven { return "a first version runs that was not confirmed yet; it stays \(how)" + sync }
+            let count = launch.isCounted ? "" : ", the present one not counted"
+            return "a trial is running, launch \(launch.launches)\(count) \(how)" + sync
         }
     }
 }

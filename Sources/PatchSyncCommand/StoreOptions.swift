@@ -18,7 +18,9 @@ struct StoreOptions: ParsableArguments {
     var device: Device {
         get throws(Failure) {
             do throws(SyncError) {
-                return try Device(try deviceStore, now: Surroundings.now)
+                let device = try Device(try deviceStore, now: Surroundings.now)
+                warn(of: device)
+                return device
             } catch { throw Failure(error) }
         }
     }
@@ -41,7 +43,13 @@ struct StoreOptions: ParsableArguments {
             errors.line("warning: \(printable(trouble.description))")
             errors.line("hint: \(Failure(trouble).hint ?? "What is installed keeps running.")")
         }
+        warn(of: opening.device)
         return opening.device
+    }
+
+    /// Whatever the command does: a state that nobody can read is never passed over in silence.
+    private func warn(of device: Device) {
+        (try? device.store.stateFault(of: device.configuration.channel))?.warn()
     }
 
     /// PATCHSYNC_MACHINE, where machines have no id or share one, as containers do; else machine-id(5).

@@ -44,7 +44,9 @@ struct Switch: AsyncParsableCommand {
     private func work() async throws(Failure) {
         let device = try await options.opened()
         guard channel == nil && server == nil else { return try await follow(device) }
-        let activation = try await reporting { () throws(SyncError) in try await device.switchToPending() }
+        let activation = try await reporting { () throws(SyncError) in
+            try await device.switchToPending(counting: .firstPage)
+        }
         activation.print(options)
     }
 

@@ -10,13 +10,18 @@ extension SyncReport {
         let isOverdue = staleMirror?.isOverdue == true
         guard !isComplete || isOverdue else { return .done }
         let isRefused = !refused.isEmpty || !republished.isEmpty || isOverdue
-        let codes = Set(failures.map(\.error.exitCode) + (isRefused ? [.refused] : []))
+        let isUnwritable = if case .refused = staging { true } else { false }
+        let codes = Set(
+            failures.map(\.error.exitCode) + (isRefused ? [.refused] : []) + (isUnwritable ? [.malformed] : [])
+        )
         return codes == [.refused] ? .refused : .partial
     }
 
     func json(_ patches: [SyncTranscript.PatchStates]) -> JSON {
         .fields([
-            ("roleVersion", .integer(roleVersion)), ("staging", .text("\(staging)")),
+            ("roleVersion", .integer(roleVersion)), ("staging", .text(staging.word)),
+            ("stagingError", staging.why.map { .text($0) }),
+            ("stateFault", stateFault.map { .fields($0.members) }),
             ("activates", staging == .staged ? .text(activates.rawValue) : nil),
             ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
             (
@@ -157,9 +162,17 @@ extension SelectionMachine.Staging {
         case .staged: "staged: \(time.sentence)"
         case .unchanged: "nothing new"
         case .unstaged: "what was staged is no longer offered"
-        case .trialRunning: "a trial is running; nothing is staged before it ends"
+        case .trialRunning:
+            "a trial is running; nothing is staged before it is confirmed, or its startup timer or launches end"
         case .superseded: "what runs changed meanwhile; sync again"
+        case .refused(let why): "nothing was staged: this device could not read it again: \(printable(why.description))"
         }
+    }
+
+    fileprivate var word: String { why == nil ? "\(self)" : "refused" }
+
+    fileprivate var why: String? {
+        if case .refused(let why) = self { why.description } else { nil }
     }
 }
 

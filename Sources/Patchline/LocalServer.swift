@@ -80,6 +80,7 @@ package actor LocalServer {
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
             return try await device.reopened().sync(deadlines, report: report)
         }
+        let gate = SyncGate()
         let faults = ParametersFaults()
         let tell: @Sendable (SyncError?) -> Void = { fault in
             if let news = faults.take(fault) { report(.parametersTrouble(news)) }
@@ -87,7 +88,10 @@ package actor LocalServer {
         watch = settings.lookInterval.map { interval in
             ParametersWatch(every: interval, age: device.timeSinceSync) {
                 do throws(SyncError) {
-                    tell(try await device.reopened().lookForParameters(deadlines).fault)
+                    let update = try await gate.through { () throws(SyncError) in
+                        try await device.reopened().lookForParameters(deadlines)
+                    }
+                    tell(update.fault)
                 } catch .lock(.held) {
                     // Another process syncs, which looks as well.
                 } catch {
@@ -103,9 +107,13 @@ package actor LocalServer {
                 if case .success(let done) = result { tell(done.parameters.fault) }
                 report(.synced(result))
             },
-            sync: sync ?? own
+            sync: { (report) async throws(SyncError) in
+                try await gate.through { () async throws(SyncError) in try await (sync ?? own)(report) }
+            }
         )
-        app = RunningApp(device: device, server: assets, updates: updates, settings: settings.app) { report(.app($0)) }
+        app = RunningApp(device: device, server: assets, updates: updates, gate: gate, settings: settings.app) {
+            report(.app($0))
+        }
         assets.connect(app)
         if let delegate { assets.delegate(to: delegate) }
     }

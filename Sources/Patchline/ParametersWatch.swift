@@ -39,7 +39,7 @@ extension Device {
     /// How long ago the channel was synced; nil where it never was.
     package func timeSinceSync() -> Duration? {
         guard let device = try? reopened(), let last = try? device.state().lastSync else { return nil }
-        return .seconds(now().seconds - last.at.seconds)
+        return now().since(last.at)
     }
 
     /// One look for other online parameters, at the servers that the configuration names now.

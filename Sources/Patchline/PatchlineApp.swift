@@ -161,6 +161,8 @@ extension PatchlineApp {
         public var parametersEvery = 1_800
         /// Milliseconds that a new version has to confirm.
         public var startupTimeout = 20_000
+        /// From when on they go, and a launch counts against a new version.
+        public var startupTimer = StartupTimer.firstPage
         /// The build of this app, where it ships a bundle.
         public var appBuild: String?
         /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
@@ -175,6 +177,7 @@ extension PatchlineApp {
             var own = LocalServer.Settings()
             own.port = port
             own.app.startupTimeout = .milliseconds(startupTimeout)
+            own.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
             own.updates.interval = syncInterval.map { .seconds($0) }
             own.updates.isAllowed = syncs
             own.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
@@ -204,6 +207,14 @@ extension PatchlineApp {
         }
     }
 
+    /// From when on a new version has to prove itself.
+    public enum StartupTimer: Sendable {
+        /// From the first request for a page of it on; what ends the process before says nothing of it.
+        case firstPage
+        /// From the launch on: for programs that show no pages.
+        case launch
+    }
+
     /// Which versions there are.
     public struct Status: Equatable, Sendable {
         /// What new pages get; nil before the first install.
@@ -221,6 +232,9 @@ extension PatchlineApp {
         case confirmed(String)
         /// The version that was tried did not confirm; nil: there is none to go back to.
         case rolledBack(to: String?, from: String)
+        /// The first version did not confirm in its time. It stays, for there is no other; it may confirm yet, and a newer one
+        /// takes its place.
+        case unproven(String)
         /// Files that are not served until a sync heals them.
         case damaged([String])
         /// A sync is over; whether something new waits.
@@ -264,6 +278,8 @@ extension PatchlineApp.Event {
         case .app(.confirmed(let selection)): self = .confirmed(words(selection))
         case .app(.rolledBack(let good, let bad)): self = .rolledBack(to: good.map(words), from: words(bad))
         case .app(.damaged(let files)): self = .damaged(files)
+        case .app(.unproven(let selection)): self = .unproven(words(selection))
+        case .app(.stateFault(let fault)): self = .trouble(fault.description)
         case .app(.trouble(let error)): self = .trouble(error.description)
         case .synced(.success(let report)):
             self = report.failures.first.map { .syncFailed($0.error.description) } ?? .synced(isNew: report.isNew)

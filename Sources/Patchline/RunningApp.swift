@@ -23,6 +23,10 @@ package actor RunningApp: Service {
         case damaged([String])
         case confirmed(Selection)
         case rolledBack(to: Selection?, from: Selection)
+        /// Not confirmed in its time; it stays, for there is nothing to go back to.
+        case unproven(Selection)
+        /// `state.json` cannot be read, and what the device goes by in its place.
+        case stateFault(StateFault)
         /// The operator told apps of this channel something else.
         case parametersChanged(OnlineParameters)
         /// State could not be read or written; what is served stays.
@@ -32,6 +36,10 @@ package actor RunningApp: Service {
     package struct Settings: Sendable {
         /// How long a trial has to say that it works.
         package var startupTimeout = Duration.seconds(20)
+        /// From when on that goes, and a launch counts.
+        package var startupTimer = TrialStart.firstPage
+        /// How long the first page of a trial waits for a sync under way to end; then it counts all the same.
+        package var syncPatience = Duration.seconds(5)
         package var launchLimit = SelectionMachine.defaultLaunchLimit
         /// Which bundle is served, where a selection holds several.
         package var bundle: PatchID?
@@ -44,12 +52,14 @@ package actor RunningApp: Service {
     }
 
     private(set) var device: Device
-    private let server: AssetServer
+    let server: AssetServer
     /// Told what its pages are to know.
     private let pages: PageEvents
     let updates: Updates?
-    private let settings: Settings
-    private let report: @Sendable (Event) -> Void
+    /// What syncs of this app go through.
+    let gate: SyncGate
+    let settings: Settings
+    let report: @Sendable (Event) -> Void
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
@@ -57,25 +67,34 @@ package actor RunningApp: Service {
     private(set) var known: OnlineParameters?
     /// Its manifest, when a sync has to heal it before anything is served.
     private(set) var damaged: String?
-    private var trial: (token: LaunchToken, timer: StartupTimer, wasMended: Bool)?
-    private var isInBackground = false
+    var trial: RunningTrial? {
+        didSet { if !isCounting { gate.open() } }
+    }
+    private(set) var isInBackground = false
+    var isCounting: Bool { trial?.isCounting == true && !isInBackground }
+    /// Told already.
+    private var fault: StateFault?
     /// Whether the selection before this one was still served at the last look.
     package private(set) var hadPrevious = false
     private let start = ContinuousClock.now
     /// What the steady clock shows.
-    private var time: Duration { start.duration(to: clock.now) }
+    var time: Duration { start.duration(to: clock.now) }
 
-    /// - Parameter updates: makes the syncs that pages wish; without it there are none.
+    /// - Parameters:
+    ///   - updates: makes the syncs that pages wish; without it there are none.
+    ///   - gate: what they go through.
     package init(
         device: Device,
         server: AssetServer,
         updates: Updates? = nil,
+        gate: SyncGate = SyncGate(),
         settings: Settings,
         report: @escaping @Sendable (Event) -> Void
     ) {
         self.device = device
         self.server = server
         self.updates = updates
+        self.gate = gate
         pages = server.events
         self.settings = settings
         self.report = report
@@ -85,7 +104,9 @@ package actor RunningApp: Service {
     ///
     /// Call once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
-        try show(try await device.launch(limit: settings.launchLimit))
+        try tellFault()
+        try show(try await device.launch(limit: settings.launchLimit, counting: settings.startupTimer))
+        await openIfPageless()
         await attempt { [self] () throws(SyncError) in try followParameters() }
     }
 
@@ -118,8 +139,10 @@ package actor RunningApp: Service {
     /// The app is in front again.
     package func foreground() async throws(SyncError) {
         isInBackground = false
-        guard let token = trial?.token else { return }
         trial?.timer.resume(at: time)
+        guard isCounting, let token = trial?.token else { return }
+        await gate.close(waitingUpTo: settings.syncPatience)
+        guard isCounting, trial?.token == token else { return }
         try await device.cameBack(token)
     }
 
@@ -127,21 +150,26 @@ package actor RunningApp: Service {
     ///
     /// - Throws: `nothingPending`, or `waitsForLaunch` for what must not start inside a running app.
     package func startPending() async throws(SyncError) {
-        try show(try await device.switchToPending())
+        try show(try await device.switchToPending(counting: settings.startupTimer))
+        await openIfPageless()
     }
 
     /// Makes what config.json and state.json say now what is served.
-    private func follow() async throws(SyncError) {
+    func follow() async throws(SyncError) {
         try await followChannel()
+        try tellFault()
         switch try device.state().machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
         case .pending(let good, let next) where startsByItself(next, over: good):
             // Another process may be faster; what it wrote is followed next.
+            let isSeen = serving != nil
             do throws(SyncError) { try await startPending() } catch .nothingPending { return }
-            if good != nil { pages.tell(.reload) }
-        case .pending(nil, _):
-            if serving != nil || trial != nil { try show(.nothing) }
+            if isSeen { pages.tell(.reload) }
+        case .pending(nil, let next):
+            // What never proved itself is to be replaced, and stays until then.
+            if trial != nil { trial = nil }
+            if serving != nil { pages.tell(.ready(version: version(of: next))) }
         case .settled(let selection), .pending(let selection?, _):
             if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || damaged != nil {
@@ -152,15 +180,22 @@ package actor RunningApp: Service {
             }
         case .trying(_, let selection, let launch):
             if trial?.token != launch.token || damaged != nil { try show(.tryOut(selection, launch.token)) }
+            await openIfPageless()
         }
+    }
+
+    private func tellFault() throws(SyncError) {
+        let found = try device.store.stateFault(of: device.configuration.channel)
+        if let found, found != fault { report(.stateFault(found)) }
+        fault = found
     }
 
     private func startsByItself(_ next: Selection, over good: Selection?) -> Bool {
         switch next.activates {
         case .atOnce: true
-        case .anyTime: settings.runsScripts || good == nil
+        case .anyTime: settings.runsScripts || good == nil && serving == nil
         // Nothing runs that could be disturbed.
-        case .atReload: good == nil
+        case .atReload: good == nil && serving == nil
         case .atNextLaunch: false
         }
     }
@@ -193,27 +228,6 @@ package actor RunningApp: Service {
         PageParameters(channel: parameters.channel.text, values: parameters.values)
     }
 
-    private func endTrialIfDue() async throws(SyncError) {
-        guard let token = trial?.token, trial?.timer.hasEnded(at: time) == true else { return }
-        if await mends(token) { return }
-        if let activation = try await device.timerEnded(token) {
-            try show(activation)
-        } else {
-            // It was confirmed a moment ago, by another process.
-            try await follow()
-        }
-    }
-
-    /// Files that were altered on this device are mended before a trial of them is given up: it has its time once more.
-    private func mends(_ token: LaunchToken) async -> Bool {
-        guard let updates, let serving, trial?.wasMended == false else { return false }
-        let files = device.damage(to: serving)
-        guard !files.isEmpty, await updates.check() != .switchedOff, trial?.token == token else { return false }
-        trial = (token, startupTimer, true)
-        report(.damaged(files))
-        return true
-    }
-
     /// Its files stayed for its pages; now they may go.
     private func removePreviousIfDue() async throws(SyncError) {
         let hasPrevious = server.servesPrevious()
@@ -221,7 +235,7 @@ package actor RunningApp: Service {
         if hadPrevious, !hasPrevious { try await device.removeUnused() }
     }
 
-    private func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
+    func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
         switch activation {
         case .nothing:
             if serving != nil || trial != nil { server.serve(.nothing) }
@@ -234,6 +248,9 @@ package actor RunningApp: Service {
         case .tryOut(let selection, let token): try serve(selection, token: token)
         case .rolledBack(let good, let bad):
             try goBack(to: good, after: .rolledBack(to: good, from: bad))
+        case .unproven(let selection):
+            trial?.isUnproven = true
+            report(.unproven(selection))
         case .interrupted(let good, let trial):
             try goBack(to: good, after: .damaged(device.damage(to: trial)))
         }
@@ -261,8 +278,15 @@ package actor RunningApp: Service {
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         // A sync that heals what is on trial gives it no more time.
-        if trial?.token != token { trial = token.map { ($0, startupTimer, false) } }
-        server.serve(ServedSelection(table: opened?.table, launch: token?.text, version: version(of: selection)))
+        if trial?.token != token { trial = token.map { RunningTrial(token: $0, timer: startupTimer) } }
+        server.serve(
+            ServedSelection(
+                table: opened?.table,
+                launch: token?.text,
+                version: version(of: selection),
+                awaitsPage: trial?.isOpened == false
+            )
+        )
         if let event { report(event) }
         let fault = opened?.fault
         if let fault, fault != damaged { report(.damaged([fault])) }
@@ -278,7 +302,7 @@ package actor RunningApp: Service {
 
     var events: [PageEvent] { pages.recent }
 
-    private var startupTimer: StartupTimer {
+    var startupTimer: StartupTimer {
         var timer = StartupTimer(limit: settings.startupTimeout)
         if isInBackground { timer.pause(at: time) }
         return timer
@@ -291,7 +315,7 @@ package actor RunningApp: Service {
         }
     }
 
-    private func attempt(_ body: () async throws(SyncError) -> Void) async {
+    func attempt(_ body: () async throws(SyncError) -> Void) async {
         do throws(SyncError) { try await body() } catch { report(.trouble(error)) }
     }
 }

@@ -121,6 +121,7 @@ struct SampleHost: PageHost {
         }
     }
 
+    func pageRequested(_ launch: String) {}
     func switchToPending() -> Switching { switching }
     func checkForUpdates() -> CheckStart { start }
 

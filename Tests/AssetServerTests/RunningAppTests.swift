@@ -35,14 +35,24 @@ private struct Launched {
         try await device.sync()
     }
 
-    /// - Parameter timeout: the startup timer; zero has ended as soon as anybody looks.
-    func app(timeout: Duration = .seconds(3_600), updates: Updates? = nil) -> RunningApp {
+    /// - Parameters:
+    ///   - timeout: the startup timer; zero has ended as soon as anybody looks.
+    ///   - start: with the launch, unless a test is about pages.
+    func app(
+        timeout: Duration = .seconds(3_600),
+        start: TrialStart = .launch,
+        updates: Updates? = nil,
+        gate: SyncGate = SyncGate()
+    ) -> RunningApp {
         var settings = RunningApp.Settings()
         settings.startupTimeout = timeout
+        settings.startupTimer = start
         settings.watchInterval = .milliseconds(1)
-        return RunningApp(device: device.device, server: server, updates: updates, settings: settings) { [told] in
-            told.yield($0)
+        let app = RunningApp(device: device.device, server: server, updates: updates, gate: gate, settings: settings) {
+            [told] in told.yield($0)
         }
+        server.connect(app)
+        return app
     }
 
     /// Runs the app until it has told of as many events as are expected.
@@ -83,6 +93,8 @@ extension RunningApp.Event {
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
         case .confirmed(let selection): "confirmed \(labels(selection))"
         case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
+        case .unproven(let selection): "unproven \(labels(selection))"
+        case .stateFault(let fault): "state \(fault.standby)"
         case .parametersChanged(let parameters): "parameters \(parameters.values.count)"
         case .trouble(let error): "trouble \(error)"
         }

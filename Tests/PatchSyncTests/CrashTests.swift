@@ -83,7 +83,7 @@ struct CrashTests {
         try await device.sync()
         switch try await device.device.launch() {
         case .tryOut(_, let token): _ = try await device.device.confirm(token)
-        case .run, .rolledBack, .interrupted: break
+        case .run, .rolledBack, .interrupted, .unproven: break
         case .nothing: Issue.record("nothing runs; \(comment)")
         }
         // After a failed trial the update waits for its hour.
@@ -193,6 +193,7 @@ struct CrashTests {
                 case .tryOut(let selection, _): selection.labels == Self.second ? "try" : "tries something else"
                 case .rolledBack(let selection, _): selection?.labels == Self.first ? "back" : "back to something else"
                 case .interrupted: "interrupted"
+                case .unproven: "unproven"
                 }
             #expect(found == expected)
         }

@@ -52,6 +52,37 @@ struct JointChoiceTests {
         }.joined(separator: ", ")
     }
 
+    @Test(arguments: [
+        ["fix 2", "web 2"], ["fix 2", "tip 2", "web 2"],
+    ])
+    func `leaves what a device has where the dial pauses what its successor requires`(_ chain: [String]) {
+        let rows = zip(chain, chain.dropFirst()).map { Self.row($0, $1) } + [Self.row(chain.last ?? "")]
+        let pause = Dial.Row(
+            patchID: name("web"),
+            sha256: installed("web 2").fingerprint.sha256,
+            rollout: 10_000,
+            paused: true,
+            reason: nil
+        )
+        for (dial, expected) in [
+            ([pause], "fix 1"), ([], chain.map { "+\($0)" }.joined(separator: ", ")),
+        ] {
+            let circumstances = Circumstances(
+                device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start),
+                dial: Dial(app: name("app"), channel: name("production"), rows: dial)
+            )
+            let candidates = rows.map { row in
+                Candidates(
+                    row.patchID,
+                    versions: [row],
+                    current: row.patchID.text == "fix" ? installed("fix 1") : nil,
+                    under: circumstances
+                )
+            }
+            #expect(Self.summary(JointChoice(candidates, under: circumstances).decisions) == expected)
+        }
+    }
+
     /// What is listed, what the device has, what it is to have: `+` taken, `-` withdrawn.
     private static let table: [(what: String, listed: [PatchEntry], has: [String], result: String)] = [
         (

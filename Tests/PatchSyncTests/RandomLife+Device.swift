@@ -45,19 +45,61 @@ extension RandomLife {
         )
     }
 
+    /// Whose process may end at any time: the next launch is all that tells of it.
     mutating func launch() async throws {
-        if case .tryOut(_, let token) = try await world.device.device.launch() { tokens.append(token) }
+        let counting = element([TrialStart.launch, .firstPage])
+        let before = try world.machine
+        let activation = try await world.device.device.launch(counting: counting)
+        if case .tryOut(let trial, let token) = activation {
+            tokens.append(token)
+            if counting == .firstPage, trial.hasBundle, case .trying(_, _, let launch) = try world.machine.state {
+                var uncounted = 0
+                if case .trying(_, _, let last) = before.state { uncounted = last.launches }
+                #expect(launch.launches == uncounted && !launch.isCounted, "seed \(seed): nobody asked for a page")
+            }
+        }
     }
 
-    /// By hours, by years, back to 1970; to both sides.
+    /// Somebody asks for a page of the last launch.
+    mutating func openPage() async throws -> Event {
+        guard let token = tokens.last else { return .nothing }
+        if try await world.device.device.pageRequested(token) { count("opened") }
+        return .opened
+    }
+
+    /// By hours, by years, back to 1970, to where no date can be written; to both sides.
     mutating func wrongClock() async throws -> Event {
         let now = world.clock.now()
-        let hours = element([3, -3, 24 * 800, -24 * 800, -now.seconds / 3_600])
-        world.clock.advance(by: .hours(hours))
-        defer { world.clock.advance(by: .hours(-hours)) }
+        let seconds = element([
+            now.seconds + 10_800, now.seconds - 10_800, now.seconds + 86_400 * 800, now.seconds - 86_400 * 800, 0,
+            -(1 << 40), .min, .max, 1 << 40,
+        ])
+        world.clock.set(to: UTCTime(seconds: seconds))
+        defer { world.clock.set(to: now) }
         try await sync()
         try await launch()
-        return .wrongClock(hours: hours)
+        if pick(2) == 0, let token = tokens.last { _ = try await world.device.device.timerEnded(token) }
+        return .wrongClock(seconds: seconds)
+    }
+
+    /// Something happens to `state.json`, or to the copy before it too: what runs then proved itself once, and is whole.
+    mutating func loseState() async throws -> Event {
+        let before = try world.machine
+        let path = world.store.stateFile(channel)
+        guard try world.disk.status(of: path) != nil else { return .nothing }
+        try world.disk.overwrite(path, with: element([[], Array("{}".utf8), [0xFF]]))
+        let device = try world.device.reopened(on: world.disk)
+        let fault = try #require(try device.store.stateFault(of: channel), "seed \(seed): nobody was told")
+        let running = try device.device.state().machine.state.running
+        if before.state.good != nil, fault.standby == .nothing {
+            // Only what was never changed since has no copy.
+            #expect(running == nil)
+        }
+        world = try world.continued(on: world.disk)
+        _ = try await world.device.store.changingState(of: channel) { _ throws(SyncError) in }
+        #expect(try world.device.store.stateFault(of: channel) == nil, "seed \(seed): written anew")
+        count("state lost")
+        return .stateLost
     }
 
     /// A file of what is on trial is altered until its time is over: that is no failure of its version.

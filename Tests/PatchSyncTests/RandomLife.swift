@@ -9,9 +9,11 @@ struct RandomLife {
     /// One thing that happened.
     enum Event: Equatable {
         case published, turned, told, attacked, synced, powerCut, launched, switched, confirmed, timerEnded, rolledBack
-        case followed, unblocked, interrupted, damaged, updated
+        case followed, unblocked, interrupted, damaged, updated, opened
+        /// `state.json` was damaged, and read.
+        case stateLost
         /// The clock was wrong for a sync and a launch.
-        case wrongClock(hours: Int)
+        case wrongClock(seconds: Int)
         case passed(hours: Int)
         case nothing
 
@@ -75,7 +77,9 @@ struct RandomLife {
     var channel: ChannelName { world.device.device.configuration.channel }
 
     mutating func step() async throws -> Event {
-        switch pick(40) {
+        switch pick(44) {
+        case 40: return try await loseState()
+        case 41...43: return try await openPage()
         case 0...2:
             publish(in: element(Self.channels))
             return .published

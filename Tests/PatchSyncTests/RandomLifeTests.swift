@@ -41,10 +41,13 @@ struct RandomLifeTests {
         let channel: ChannelName
         let parameters: [ChannelName: [UInt8]]
         let lists: [ChannelName: Int]
+        /// What would run if the state were lost.
+        let standby: Selection?
 
         init(_ life: RandomLife) throws {
             machine = try life.world.machine
             lists = try life.lists
+            standby = try life.world.store.standby(of: life.channel)?.machine.state.running
             channel = life.channel
             parameters = try life.storedParameters
         }
@@ -94,7 +97,7 @@ extension RandomLife {
         _ comment: Comment
     ) throws {
         // What is known of lists, though not of their roles, begins anew with what an app ships.
-        guard event != .updated else { return }
+        guard event != .updated, event != .stateLost else { return }
         let lists = try lists
         for (channel, version) in before.lists { #expect(lists[channel, default: 0] >= version, comment) }
     }
@@ -110,12 +113,29 @@ extension RandomLife {
             guard case .pending(_, let next) = old else { return false }
             return good.patches.allSatisfy { next[$0.patchID] == nil }
         }
+        if event == .stateLost {
+            let expected = try before.standby ?? world.machine.embedded
+            #expect(new.running?.contents == expected?.contents, comment)
+            return
+        }
         if let good = old.good, new.good == nil { #expect(withdrawn(good), comment) }
         if let good = old.good, new.running == nil { #expect(withdrawn(good), comment) }
+        if before.machine.isUnproven, event.isLocal {
+            #expect(new.running?.contents == old.running?.contents, "a first version was taken away; \(comment)")
+            #expect(try world.machine.blocks == before.machine.blocks, comment)
+        }
         switch event {
         case .followed: return
+        // A trial that does not count makes room for what a sync stages.
+        case .attacked, .synced, .powerCut, .damaged:
+            if case .trying(let good, _, _) = old, !before.machine.isTrialRunning {
+                if case .trying = new { break }
+                #expect(new.good?.contents == good?.contents || new.isWithdrawal(of: old), comment)
+                return
+            }
+            #expect(new.running?.contents == old.running?.contents, comment)
         // A sync and what the release side does change nothing of what runs.
-        case .published, .turned, .told, .attacked, .synced, .powerCut, .unblocked, .nothing, .passed, .damaged:
+        case .published, .turned, .told, .unblocked, .nothing, .passed, .opened:
             #expect(new.running?.contents == old.running?.contents, comment)
         case .updated:
             let machine = try world.machine
@@ -126,7 +146,7 @@ extension RandomLife {
             #expect(new == before.machine.rolledBack, comment)
             return
         case .launched, .switched: try expectWithdrawn(since: before.machine, comment)
-        case .confirmed, .timerEnded, .wrongClock, .interrupted: break
+        case .confirmed, .timerEnded, .wrongClock, .interrupted, .stateLost: break
         }
         try expectProved(since: before.machine, new, by: event, comment)
     }
@@ -221,7 +241,7 @@ extension RandomLife {
         for old in before?.patches ?? [] where next[old.patchID] == nil {
             #expect(isLost(old, []) && old.channel == nil, "\(old.label) was taken away; \(comment)")
             let heldBack = offers.first { offer in
-                old.kind == .bundle && offer.content.patchID == old.patchID && isFree(offer, state)
+                offer.content.patchID == old.patchID && isFree(offer, state)
             }
             #expect(heldBack == nil, "\(old.label) was taken away for a dial's sake; \(comment)")
         }
@@ -262,11 +282,30 @@ extension RandomLife {
     }
 }
 
+extension RandomLife.Event {
+    /// Whether nothing came from a server.
+    fileprivate var isLocal: Bool {
+        switch self {
+        case .launched, .timerEnded, .interrupted, .rolledBack, .opened, .switched: true
+        default: false
+        }
+    }
+}
+
+extension SelectionState {
+    /// Whether the first version, which never proved itself, is to go with the next launch.
+    fileprivate func isWithdrawal(of old: SelectionState) -> Bool {
+        guard case .pending(let good?, let next) = self else { return false }
+        return next.patches.isEmpty && good.contents == old.running?.contents
+    }
+}
+
 extension SelectionMachine {
     /// What a person's roll back leaves.
     fileprivate var rolledBack: SelectionState {
         switch state {
         case .empty, .pending(nil, _): return state
+        case .trying where isUnproven: return state
         case .trying(let good, _, _): return .resting(good ?? embedded)
         case .settled(let present), .pending(let present?, _):
             guard let target = previous ?? embedded, target.contents != present.contents else { return state }

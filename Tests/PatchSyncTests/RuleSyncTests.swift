@@ -73,14 +73,18 @@ struct WithdrawnBundleTests {
         let running = InstalledPatch(Self.web("2"), column: nil)
         #expect(choice(.bundle, listed: [Self.web("1")], row) == .keep(running))
         #expect(choice(.bundle, listed: [Self.web("1")], nil) == .take(Self.web("1"), over: running))
+        let script = InstalledPatch(Self.web("2", .script), column: nil)
+        #expect(choice(.script, listed: [Self.web("1", .script)], row) == .keep(script))
+        #expect(
+            choice(.script, listed: [Self.web("1", .script)], nil) == .take(Self.web("1", .script), over: script)
+        )
     }
 
-    @Test func `goes where the release keys leave nothing in its place, and a script always does`() {
-        let running = InstalledPatch(Self.web("2"), column: nil)
-        #expect(choice(.bundle, listed: [], Self.row(paused: true)) == .withdraw(running))
-        #expect(choice(.bundle, listed: [Self.web("1", rollout: 0)], nil) == .withdraw(running))
-        let script = InstalledPatch(Self.web("2", .script), column: nil)
-        #expect(choice(.script, listed: [Self.web("1", .script)], Self.row(paused: true)) == .withdraw(script))
+    @Test(arguments: [PatchKind.bundle, .script])
+    func `goes where the release keys leave nothing in its place`(_ kind: PatchKind) {
+        let running = InstalledPatch(Self.web("2", kind), column: nil)
+        #expect(choice(kind, listed: [], Self.row(paused: true)) == .withdraw(running))
+        #expect(choice(kind, listed: [Self.web("1", kind, rollout: 0)], nil) == .withdraw(running))
     }
 }
 
@@ -366,7 +370,7 @@ struct ActivationTimeTests {
         for time in ActivationTime.allCases {
             var state = DeviceState()
             _ = state.machine.stage(selection(["fix 1"]).activating(time))
-            #expect(try DeviceState(state.json.fileBytes, named: "state.json") == state)
+            #expect(try state.reread() == state)
             if time == .atReload { #expect(selection(["fix 1"]).json["activates"] == nil) }
         }
     }

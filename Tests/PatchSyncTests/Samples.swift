@@ -101,3 +101,36 @@ enum SampleApp {
         static let secondLabels = "fix-cart-total 2, web 2"
     }
 }
+
+extension DeviceState {
+    /// As version 1 wrote it, with whole selections in it.
+    var whole: JSON { json(Self.wholeFormat) { $0.json } }
+
+    /// Written and read again, as version 2 and as version 1.
+    func reread() throws -> DeviceState {
+        let known = Dictionary(selections.map { ($0.content.digest, $0.content) }) { first, _ in first }
+        let finding = Finding(
+            selection: { digest throws(FormatError) in
+                guard let content = known[digest] else {
+                    throw FormatError("state.json", rule: "names what is not there")
+                }
+                return content
+            },
+            earlier: { known[$0] }
+        )
+        let old = try DeviceState(whole.fileBytes, named: "state.json", finding: .nothing)
+        let new = try DeviceState(json.fileBytes, named: "state.json", finding: finding)
+        #expect(old == new, "the two versions say the same")
+        return new
+    }
+}
+
+extension DeviceState.Finding {
+    /// For a state of version 1, which holds everything itself.
+    static var nothing: DeviceState.Finding {
+        DeviceState.Finding(
+            selection: { _ throws(FormatError) in throw FormatError("state.json", rule: "names what is not there") },
+            earlier: { _ in nil }
+        )
+    }
+}

@@ -81,6 +81,6 @@ struct TransferFailuresTests {
         fail(&state.transfers, .network, at: now)
         let platform = try #require(Platform(name: "ios", compatibility: "new"))
         state.unfit.add(fix.content, .init(version: fix.version, platform: platform, needs: "old"))
-        #expect(try DeviceState(state.json.fileBytes, named: "state.json") == state)
+        #expect(try state.reread() == state)
     }
 }

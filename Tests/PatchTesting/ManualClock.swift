@@ -17,6 +17,10 @@ package final class ManualClock: Sendable {
         time.withLockedValue(\.self)
     }
 
+    package func set(to moment: UTCTime) {
+        time.withLockedValue { $0 = moment }
+    }
+
     package func advance(by duration: Duration) {
         time.withLockedValue { $0 = $0.adding(duration) }
     }

@@ -153,7 +153,7 @@ package struct SimulatedDevice: Sendable {
         case .tryOut(let selection, let token):
             _ = try await device.confirm(token)
             return selection
-        case .run(let selection, _): return selection
+        case .run(let selection, _), .unproven(let selection): return selection
         case .rolledBack(let selection, _), .interrupted(let selection, _): return selection
         case .nothing: return nil
         }

@@ -1,0 +1,205 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// `channels/CHANNEL/state.json`, and what takes its place where it cannot be read.
+///
+/// ```
+/// state.json             names its selections by the digests of their files
+/// state.previous.json    the one before the last change, with its selections
+/// state.damaged.json     the last one that could not be read, for a person to look at
+/// ```
+extension DeviceStore {
+    /// A state, and why it is not that of `state.json`.
+    struct FoundState {
+        var state: DeviceState
+        var fault: StateFault?
+    }
+
+    package func stateFile(_ channel: ChannelName) -> FilePath { directory(of: channel).at("state.json") }
+
+    private func previousFile(_ channel: ChannelName) -> FilePath { directory(of: channel).at("state.previous.json") }
+
+    private func damagedFile(_ channel: ChannelName) -> FilePath { directory(of: channel).at("state.damaged.json") }
+
+    package func state(of channel: ChannelName) throws(SyncError) -> DeviceState {
+        try foundState(of: channel).state
+    }
+
+    /// Why the state is not that of `state.json`; nil where it is.
+    package func stateFault(of channel: ChannelName) throws(SyncError) -> StateFault? {
+        try foundState(of: channel).fault
+    }
+
+    /// The state that was set aside because nobody could read it; nil where there is none.
+    package func damagedState(of channel: ChannelName) -> FilePath? {
+        let path = damagedFile(channel)
+        return ((try? files.identity(of: path)) ?? nil).map { _ in path }
+    }
+
+    func foundState(of channel: ChannelName) throws(SyncError) -> FoundState {
+        let path = stateFile(channel)
+        let error: SyncError
+        do throws(SyncError) {
+            if let state = try readState(path, of: channel) { return FoundState(state: state) }
+            guard try exists(previousFile(channel)) else { return FoundState(state: DeviceState()) }
+            error = .file(.notFound(.read, path))
+        } catch let fault {
+            guard fault.isOfTheFile else { throw fault }
+            error = fault
+        }
+        func found(_ state: DeviceState, _ standby: StateFault.Standby) -> FoundState {
+            FoundState(state: state, fault: StateFault(file: path, error: error, standby: standby))
+        }
+        for path in [stateFile(channel), previousFile(channel)] {
+            if let standby = try standby(path, of: channel) { return found(standby, .previous) }
+        }
+        return try shippedState(in: channel).map { found($0, .embedded) } ?? found(DeviceState(), .nothing)
+    }
+
+    /// What the device would go by if `state.json` could not be read; nil where that is nothing it was told before.
+    func standby(of channel: ChannelName) throws(SyncError) -> DeviceState? {
+        try standby(previousFile(channel), of: channel)
+    }
+
+    /// What is left of a state, though files of its selections may be lost.
+    private func standby(_ path: FilePath, of channel: ChannelName) throws(SyncError) -> DeviceState? {
+        let found: DeviceState?
+        do throws(SyncError) { found = try readState(path, of: channel, findingLost: true) } catch {
+            guard error.isOfTheFile else { throw error }
+            return nil
+        }
+        // What waited or was on trial may have failed by a change that is lost.
+        guard var state = found, state.machine.standIn() else { return nil }
+        return state
+    }
+
+    /// Nil where there is no file.
+    ///
+    /// - Parameter findingLost: whether a selection of which the file is wrong is found, as a lost one.
+    private func readState(
+        _ path: FilePath,
+        of channel: ChannelName,
+        findingLost: Bool = false
+    ) throws(SyncError) -> DeviceState? {
+        guard let bytes = try optional(path, limit: Limits.stateFile) else { return nil }
+        // Why a selection could not be read: that may say nothing of its file.
+        var trouble: SyncError?
+        do throws(FormatError) {
+            return try DeviceState(
+                bytes,
+                named: path.string,
+                finding: .init(
+                    selection: { digest throws(FormatError) in
+                        do throws(SyncError) { return try selection(digest, of: channel) } catch {
+                            if findingLost, error.isOfTheFile { return SelectionContent(unread: digest) { nil } }
+                            trouble = error
+                            throw FormatError(path.string, rule: "names a selection that cannot be read")
+                        }
+                    },
+                    earlier: { earlierSelection($0, of: channel) }
+                )
+            )
+        } catch { throw trouble ?? .format(error) }
+    }
+
+    private func shippedState(in channel: ChannelName) throws(SyncError) -> DeviceState? {
+        let configuration = try configuration()
+        guard let path = configuration.embedded else { return nil }
+        let folder: EmbeddedFolder
+        do throws(ReleaseError) { folder = try EmbeddedFolder(path, files: files) } catch {
+            if case .file(let error) = error, !error.isNotFound { throw .file(error) }
+            return nil
+        }
+        do throws(SyncError) {
+            let shipped = try VerifiedEmbedded(folder, for: configuration.app, files: files)
+            return DeviceState(startingFrom: shipped, in: channel)
+        } catch {
+            if case .embedded(_, .file(let error)) = error, !error.isNotFound { throw .file(error) }
+            return nil
+        }
+    }
+
+    private func exists(_ path: FilePath) throws(SyncError) -> Bool {
+        try wrapped { () throws(FileError) in try files.identity(of: path) } != nil
+    }
+
+    // MARK: Writing
+
+    /// Afterwards: durable, with the selections that it names, and read as it was meant; or the one before stands.
+    ///
+    /// - Throws: `unreadable` for what nobody would read again; nothing was changed then.
+    package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
+        var state = state
+        state.bound()
+        for selection in state.selections { try write(selection, of: channel) }
+        let bytes = state.json.fileBytes
+        try check(bytes, mean: state, at: stateFile(channel))
+        try wrapped { () throws(FileError) in try files.makeDirectory(directory(of: channel)) }
+        if let before = try setAside(channel) {
+            removeSelections(of: channel, but: Set((state.selections + before.selections).map(\.content.digest)))
+        }
+        try wrapped { () throws(FileError) in
+            try files.replace("state.json", in: directory(of: channel), with: bytes)
+        }
+    }
+
+    private func check(_ bytes: [UInt8], mean state: DeviceState, at path: FilePath) throws(SyncError) {
+        let known = Dictionary(state.selections.map { ($0.content.digest, $0.content) }) { first, _ in first }
+        do throws(FormatError) {
+            let read = try DeviceState(
+                bytes,
+                named: path.string,
+                finding: .init(
+                    selection: { digest throws(FormatError) in
+                        guard let content = known[digest] else {
+                            throw FormatError(path.string, rule: "names a selection that it does not have")
+                        }
+                        return content
+                    },
+                    earlier: { known[$0] }
+                )
+            )
+            guard read == state else { throw FormatError(path.string, rule: "would not be read as it was written") }
+        } catch { throw .unreadable(error) }
+    }
+
+    /// Makes the present state the one before, or puts it by where nobody can read it.
+    ///
+    /// - Returns: the state before; nil where there is none.
+    private func setAside(_ channel: ChannelName) throws(SyncError) -> DeviceState? {
+        let (path, previous) = (stateFile(channel), previousFile(channel))
+        let state: DeviceState?
+        do throws(SyncError) { state = try readState(path, of: channel) } catch {
+            guard error.isOfTheFile else { throw error }
+            try wrapped { () throws(FileError) in try files.rename(path, to: damagedFile(channel)) }
+            return nil
+        }
+        guard state != nil else { return nil }
+        let sibling = directory(of: channel).at(".state.previous.json.new")
+        try wrapped { () throws(FileError) in
+            try files.removeIfPresent(sibling)
+            do throws(FileError) { try files.link(path, to: sibling) } catch .cannotLink {
+                try files.write(try files.read(path, limit: Limits.stateFile), to: sibling)
+            }
+            try files.rename(sibling, to: previous)
+            // Where both were one file already, both names stay.
+            try files.removeIfPresent(sibling)
+        }
+        return state
+    }
+
+    /// What another build of the app wrote is nothing to go back to.
+    func forgetPreviousState(of channel: ChannelName) throws(FileError) {
+        try files.removeIfPresent(previousFile(channel))
+        try files.removeIfPresent(damagedFile(channel))
+    }
+}
+
+extension FileError {
+    fileprivate var isNotFound: Bool {
+        if case .notFound = self { true } else { false }
+    }
+}

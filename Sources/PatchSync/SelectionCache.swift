@@ -1,0 +1,29 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import SystemPackage
+
+/// Selections that were read, by their files: none is read twice in a process while its file is the same one.
+final class SelectionCache: Sendable {
+    private struct Known {
+        let identity: FileIdentity
+        let content: SelectionContent
+    }
+
+    private let known = NIOLockedValueBox<[FilePath: Known]>([:])
+
+    func content(of path: FilePath, _ identity: FileIdentity) -> SelectionContent? {
+        known.withLockedValue { $0[path].flatMap { $0.identity == identity ? $0.content : nil } }
+    }
+
+    func keep(_ content: SelectionContent, of path: FilePath, _ identity: FileIdentity) {
+        known.withLockedValue { $0[path] = Known(identity: identity, content: content) }
+    }
+
+    /// Forgets what lies in `folder` and is none of these.
+    func forget(in folder: FilePath, but kept: Set<FilePath>) {
+        known.withLockedValue { known in
+            known = known.filter { $0.key.removingLastComponent() != folder || kept.contains($0.key) }
+        }
+    }
+}

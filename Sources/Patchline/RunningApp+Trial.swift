@@ -1,0 +1,65 @@
+import AssetServer
+import PatchFormat
+import PatchStore
+import PatchSync
+
+/// How a trial begins, with the first request for a page of it, and how its time ends.
+extension RunningApp {
+    /// Returns once the launch counts, durably, or something else is served in its place: no byte of its page leaves before,
+    /// or a page that ends the process at once would be tried for ever.
+    package func pageRequested(_ text: String) async {
+        guard let token = LaunchToken(text), isUnopened(token) else { return }
+        if !isInBackground {
+            trial?.isOpening = true
+            await gate.close(waitingUpTo: settings.syncPatience)
+        }
+        do throws(SyncError) {
+            guard isUnopened(token) else { return }
+            // In the background it may end whenever it likes.
+            if !isInBackground, try await !device.pageRequested(token) { return try await follow() }
+            guard isUnopened(token) else { return }
+            trial?.isOpened = true
+            server.opened(text)
+        } catch {
+            report(.trouble(error))
+            // As a launch whose beginning cannot be written down.
+            await attempt { [self] () throws(SyncError) in try show(try device.state().machine.unsavedLaunch) }
+        }
+    }
+
+    private func isUnopened(_ token: LaunchToken) -> Bool {
+        trial.map { $0.token == token && !$0.isOpened } ?? false
+    }
+
+    /// Nobody can ask for a page of it, or nobody is to be waited for.
+    func openIfPageless() async {
+        guard let trial, let serving else { return }
+        guard settings.startupTimer == .launch || serving.bundle(settings.bundle) == nil else { return }
+        await pageRequested(trial.token.text)
+    }
+
+    func endTrialIfDue() async throws(SyncError) {
+        guard let token = trial?.token, trial?.hasEnded(at: time) == true else { return }
+        if await mends(token) { return }
+        if let activation = try await device.timerEnded(token) {
+            try show(activation)
+        } else {
+            // It was confirmed a moment ago, by another process.
+            try await follow()
+        }
+    }
+
+    /// Files that were altered on this device are mended before a trial of them is given up: it has its time once more.
+    private func mends(_ token: LaunchToken) async -> Bool {
+        guard let updates, let serving, trial?.wasMended == false else { return false }
+        let files = device.damage(to: serving)
+        guard !files.isEmpty, await updates.check() != .switchedOff, trial?.token == token else { return false }
+        // The sync may run: a process that ends in it says nothing of a version whose files are damaged.
+        await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(token) }
+        guard trial?.token == token else { return true }
+        trial?.timer = startupTimer
+        trial?.wasMended = true
+        report(.damaged(files))
+        return true
+    }
+}
