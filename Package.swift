@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "HTTPFiles",
             dependencies: [
-                lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
+                "CLinux", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
             ]
         ),
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),

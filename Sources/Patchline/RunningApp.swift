@@ -49,6 +49,9 @@ package actor RunningApp: Service {
     private let pages: PageEvents
     let updates: Updates?
     private let settings: Settings
+    /// How many found no room; the startup timer stands still meanwhile.
+    private let turnedAway: @Sendable () -> Int
+    private var seenTurnedAway = 0
     private let report: @Sendable (Event) -> Void
     private let clock = ContinuousClock()
 
@@ -65,14 +68,18 @@ package actor RunningApp: Service {
     /// What the steady clock shows.
     private var time: Duration { start.duration(to: clock.now) }
 
-    /// - Parameter updates: makes the syncs that pages wish; without it there are none.
+    /// - Parameters:
+    ///   - updates: makes the syncs that pages wish; without it there are none.
+    ///   - turnedAway: how many clients ever found no room at the server.
     package init(
         device: Device,
         server: AssetServer,
         updates: Updates? = nil,
         settings: Settings,
+        turnedAway: @escaping @Sendable () -> Int = { 0 },
         report: @escaping @Sendable (Event) -> Void
     ) {
+        self.turnedAway = turnedAway
         self.device = device
         self.server = server
         self.updates = updates
@@ -194,6 +201,12 @@ package actor RunningApp: Service {
     }
 
     private func endTrialIfDue() async throws(SyncError) {
+        let turnedAway = turnedAway()
+        if turnedAway != seenTurnedAway {
+            seenTurnedAway = turnedAway
+            trial?.timer.leaveOut(until: time)
+            return
+        }
         guard let token = trial?.token, trial?.timer.hasEnded(at: time) == true else { return }
         if await mends(token) { return }
         if let activation = try await device.timerEnded(token) {
