@@ -128,11 +128,12 @@ struct Room {
     mutating func set(_ place: Place, _ activity: Activity, isKnown: Bool) -> Bool {
         guard holds(place) else { return false }
         let slot = place.slot
-        if activity == .tunnel {
+        switch (slots[slot].activity == .tunnel, activity == .tunnel) {
+        case (false, true):
             guard tunnels < rule.tunnels else { return false }
             tunnels += 1
-        } else if slots[slot].activity == .tunnel {
-            tunnels -= 1
+        case (true, false): tunnels -= 1
+        case (true, true), (false, false): break
         }
         if isKnown != slots[slot].isKnown { recognise(slot, isKnown) }
         slots[slot].activity = activity
