@@ -71,7 +71,8 @@ let package = Package(
         .target(
             name: "HTTPFiles",
             dependencies: [
-                "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency, systemPackage,
+                "CLinux", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency,
+                systemPackage,
             ]
         ),
         .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),

@@ -186,6 +186,7 @@ package final class AssetServer: FileSource {
         switch Admission(request, to: settings.access, in: session) {
         case .answered(let answer): return .answer(answer)
         case .admitted(let query, let fields):
+            if settings.access.token != nil { request.standing?.show() }
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
             case .examine(let asset, _): return .examine(asset, fields)

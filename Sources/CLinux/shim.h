@@ -3,9 +3,13 @@
 #define CLINUX_SHIM_H
 
 #include <errno.h>
+#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,6 +35,54 @@ static inline int patchline_open_network_changes(void) {
         return -1;
     }
     return descriptor;
+}
+
+// Who owns the end at `from` of the TCP connection from there to `to`, both on this machine (sock_diag(7)).
+//
+// 0 with the user's id; else -1, where there is no such connection, or nobody has it open any more, or the system does
+// not tell.
+static inline int patchline_owner_of_connection(const struct sockaddr *from, const struct sockaddr *to, unsigned *user) {
+    struct { struct nlmsghdr head; struct inet_diag_req_v2 ask; } question;
+    memset(&question, 0, sizeof question);
+    question.head.nlmsg_len = sizeof question;
+    question.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    question.head.nlmsg_flags = NLM_F_REQUEST;
+    question.ask.sdiag_family = from->sa_family;
+    question.ask.sdiag_protocol = IPPROTO_TCP;
+    question.ask.idiag_states = ~0u;
+    question.ask.id.idiag_cookie[0] = question.ask.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    if (from->sa_family != to->sa_family) return -1;
+    if (from->sa_family == AF_INET) {
+        const struct sockaddr_in *source = (const struct sockaddr_in *)from, *target = (const struct sockaddr_in *)to;
+        question.ask.id.idiag_sport = source->sin_port;
+        question.ask.id.idiag_dport = target->sin_port;
+        memcpy(question.ask.id.idiag_src, &source->sin_addr, sizeof source->sin_addr);
+        memcpy(question.ask.id.idiag_dst, &target->sin_addr, sizeof target->sin_addr);
+    } else if (from->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *source = (const struct sockaddr_in6 *)from, *target = (const struct sockaddr_in6 *)to;
+        question.ask.id.idiag_sport = source->sin6_port;
+        question.ask.id.idiag_dport = target->sin6_port;
+        memcpy(question.ask.id.idiag_src, &source->sin6_addr, sizeof source->sin6_addr);
+        memcpy(question.ask.id.idiag_dst, &target->sin6_addr, sizeof target->sin6_addr);
+    } else {
+        return -1;
+    }
+    int descriptor = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+    if (descriptor < 0) return -1;
+    struct { struct nlmsghdr head; struct inet_diag_msg said; char more[512]; } answer;
+    int result = -1;
+    // The kernel answers while it is asked.
+    if (send(descriptor, &question, sizeof question, 0) == (ssize_t)sizeof question) {
+        ssize_t size = recv(descriptor, &answer, sizeof answer, 0);
+        // What nobody has open is nobody's, and would be told as root's.
+        if (size >= (ssize_t)(sizeof answer.head + sizeof answer.said) &&
+            answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY && answer.said.idiag_inode != 0) {
+            *user = answer.said.idiag_uid;
+            result = 0;
+        }
+    }
+    close(descriptor);
+    return result;
 }
 
 #endif

@@ -51,7 +51,10 @@ final class AnswerDesk {
     }
 
     private func prepare(_ bytes: ByteBuffer) -> PreparedAnswer? {
-        guard let (head, request) = request(bytes), let reply = exchange.source.prepared(request) else { return nil }
+        let standing = Standing()
+        guard let (head, request) = request(bytes),
+            let reply = exchange.source.prepared(request.with(standing))
+        else { return nil }
         let answer: PreparedAnswer?
         switch reply.answer {
         case .file(let file): answer = prepare(file, for: request, head)
@@ -60,6 +63,7 @@ final class AnswerDesk {
             answer = prepare(Response(refusing: status, message: message, headers: headers), head)
         case .files, .stream, .tunnel: answer = nil
         }
+        answer?.showsRight = standing.isShown
         if let answer, let edition = reply.edition { remembered.remember(answer, to: bytes, edition: edition) }
         return answer
     }
@@ -78,11 +82,16 @@ final class AnswerDesk {
         return (head, request)
     }
 
+    /// What ``Connection`` would say.
+    func refusal(_ fault: RequestFault, to head: RequestHead) -> PreparedAnswer {
+        prepare(Response(fault), head)
+    }
+
     private func prepare(
         _ response: Response,
         _ head: RequestHead,
         of origin: FileOrigin? = nil
-    ) -> PreparedAnswer? {
+    ) -> PreparedAnswer {
         let response = response.completed(by: exchange.source, to: head)
         var body: ByteBuffer?
         if head.method != .HEAD, response.hasContent, case .bytes(let bytes) = response.body {

@@ -51,8 +51,9 @@ extension Connection {
         var response: Response
         let answering: @Sendable () async -> Exchange.Reply = { await exchange.reply(to: request) }
         let reply =
-            intake == .keptStream
+            intake.isKept
             ? await answering() : await responder.client.cancelling(at: .input, answering)
+        if let standing = request.standing { responder.connections.answers(responder.place, standing) }
         switch reply {
         case .tunnel(let tunnel): return .tunnel(tunnel)
         case .response(let reply): response = reply
@@ -76,7 +77,10 @@ extension Connection {
     private mutating func pump(_ body: inout StreamedBody, to handoff: Handoff) async {
         while await handoff.isAsked() {
             do throws(RequestFault) {
-                if let piece = try await next(of: &body, while: { !handoff.isClosed }) {
+                let piece = try await next(of: &body, while: { !handoff.isClosed })
+                // From here on it is the client who waits.
+                if body.decoder.isComplete { connections.answers(place, standing) }
+                if let piece {
                     handoff.give(piece)
                 } else if body.decoder.isComplete {
                     handoff.finish()
@@ -90,8 +94,6 @@ extension Connection {
         of body: inout StreamedBody,
         while isWanted: () -> Bool
     ) async throws(RequestFault) -> ByteBuffer? {
-        let deadline = Deadline(in: configuration.bodyStallTimeout, .wakingReader, channel)
-        defer { deadline.cancel() }
         while isWanted() {
             if let piece = try body.next(from: &buffer) { return piece }
             if body.decoder.isComplete { return nil }
@@ -99,10 +101,21 @@ extension Connection {
                 body.expectsContinue = false
                 await sendContinue()
             }
-            if deadline.hasExpired { throw .tooSlow }
-            guard await fill() else { throw .malformed("the body ends early") }
+            connections.awaitsMore(place, standing)
+            guard try await fill(within: &body.pace) else { throw .malformed("the body ends early") }
         }
         return nil
+    }
+
+    /// Waits for the client no longer than its pace leaves it time.
+    private mutating func fill(within pace: inout Pace) async throws(RequestFault) -> Bool {
+        let deadline = Deadline(in: pace.left, .wakingReader, channel)
+        defer { deadline.cancel() }
+        let (since, before) = (ContinuousClock.now, received)
+        let isOpen = await fill()
+        pace.moved(received - before, in: since.duration(to: .now))
+        if pace.isSpent || deadline.hasExpired && received == before { throw .tooSlow }
+        return isOpen
     }
 
     /// Reads what is left of a body that nobody wanted; false when the connection is better ended.

@@ -11,7 +11,13 @@ extension Connection {
             let response = Response(refusing: .internalServerError, message: "No upgrade was asked for.")
             return await responder.send(response, to: head, keepAlive: false, since: since)
         }
-        guard connections.becomesEndless(channel) else { return false }
+        switch connections.becomesEndless(place, standing, tunnel: true) {
+        case .granted: break
+        case .tooLate: return false
+        case .tooMany:
+            let refusal = Response(.tooManyConnections)
+            return await responder.send(refusal, to: head, keepAlive: false, since: since)
+        }
         var fields = tunnel.headers
         for name in ["Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive"] { fields.remove(name: name) }
         fields.add(name: "Connection", value: "Upgrade")

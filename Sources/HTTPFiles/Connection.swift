@@ -19,17 +19,21 @@ struct Connection {
     var configuration: FileServerConfiguration { responder.configuration }
     var exchange: Exchange { responder.exchange }
     var connections: Connections { responder.connections }
+    var place: Connections.Place { responder.place }
+    /// Of whoever sent the request that is answered.
+    private(set) var standing: Standing
 
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     var buffer = ByteBuffer()
     /// Bytes that ever came.
-    private var received = 0
+    private(set) var received = 0
     private var scanner: RequestHeadScanner
 
     init(_ handover: Handover, _ responder: Responder, inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
         self.handover = handover
         self.responder = responder
         self.inbound = inbound.makeAsyncIterator()
+        standing = handover.standing
         scanner = RequestHeadScanner(
             maxHeadBytes: responder.configuration.maxHeaderBytes,
             maxTargetBytes: responder.configuration.maxTargetBytes
@@ -41,13 +45,13 @@ struct Connection {
         while true {
             let keepsConnection: Bool
             do throws(RequestFault) {
-                guard let head = try await nextHead(), connections.begin(channel) else { return }
+                guard let head = try await nextHead(), connections.begin(place, standing) else { return }
                 keepsConnection = await answer(head)
             } catch {
                 // Without a head there was no begin; an answer to a server that stops is not owed.
                 keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
             }
-            guard connections.end(channel), keepsConnection else { return await linger() }
+            guard connections.end(place, standing), keepsConnection else { return await linger() }
         }
     }
 
@@ -93,7 +97,7 @@ struct Connection {
             if expectsContinue { await sendContinue() }
             expectsContinue = false
             if deadline.hasExpired { throw .tooSlow }
-            connections.awaitsBody(channel)
+            if !connections.awaitsBody(place, standing) { channel.close(promise: nil) }
             guard await fill() else { throw .malformed("the body ends early") }
         }
     }
@@ -121,21 +125,26 @@ struct Connection {
         var keepsConnection = head.wantsKeepAlive
         let response: Response
         do throws(RequestFault) {
+            try findAsker(head)
             switch try exchange.open(head) {
             case .refuse(let refusal, let keeps):
                 response = refusal
                 keepsConnection = keepsConnection && keeps
             case .receive(let request, .whole, let framing, let expectsContinue):
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
-                guard connections.begin(channel) else { return false }
+                guard connections.begin(place, standing) else { return false }
                 since = .now
-                switch await exchange.reply(to: request.from(channel).with(body: body)) {
+                switch await exchange.reply(to: request.from(channel, standing).with(body: body)) {
                 case .response(let whole): response = whole
                 case .tunnel(let tunnel): return await run(tunnel, for: head)
                 }
             case .receive(let request, let intake, let framing, let expectsContinue):
-                let body = StreamedBody(try RequestBody(framing, limit: nil), expectsContinue: expectsContinue)
-                return try await answer(head, request.from(channel), intake, streaming: body)
+                let body = StreamedBody(
+                    try RequestBody(framing, limit: nil),
+                    expectsContinue: expectsContinue,
+                    pace: configuration.sendingPace(of: intake)
+                )
+                return try await answer(head, request.from(channel, standing), intake, streaming: body)
             }
         } catch {
             response = Response(error)
@@ -143,6 +152,17 @@ struct Connection {
         }
         keepsConnection = keepsConnection && !connections.isStopping
         return await responder.send(response, to: head, keepAlive: keepsConnection, since: since)
+    }
+
+    /// A proxy's requests are each of somebody else, who may have a share of their own, and shows a right of their own.
+    private mutating func findAsker(_ head: RequestHead) throws(RequestFault) {
+        let address = channel.remoteAddress?.ipAddress
+        guard let asker = responder.server.asker(by: handover.group, at: address, head.headers) else { return }
+        standing = Standing()
+        guard connections.ask(place, for: asker) else {
+            responder.server.losses.add(.refused, of: asker, on: channel.eventLoop)
+            throw .tooManyConnections
+        }
     }
 
     /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing with unread bytes would reset the

@@ -32,6 +32,12 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     let server: RunningServer
     let desk: AnswerDesk
+    /// Among the server's connections.
+    let place: Connections.Place
+    let group: ClientGroup
+    let standing = Standing()
+    /// Of the client's reading, over all of its answers.
+    var pace: Pace
     /// Set for as long as the handler is in a pipeline.
     private var context: ChannelHandlerContext?
     private(set) var turn = Turn.ours
@@ -47,9 +53,12 @@ final class ConnectionFront: ChannelDuplexHandler {
     private var idleSince = NIODeadline.now()
     private var idleTask: Scheduled<Void>?
 
-    init(server: RunningServer, desk: AnswerDesk) {
+    init(server: RunningServer, desk: AnswerDesk, place: Connections.Place, group: ClientGroup) {
         self.server = server
         self.desk = desk
+        self.place = place
+        self.group = group
+        pace = server.configuration.readingPace
     }
 
     // MARK: - The channel
@@ -114,15 +123,15 @@ final class ConnectionFront: ChannelDuplexHandler {
         isAnswering = true
         defer { isAnswering = false }
         while turn == .ours, buffer.readableBytes > 0 {
-            guard server.connections.begin(context.channel) else { return buffer.clear() }
             let batch = nextBatch()
-            if batch.isEmpty {
-                guard server.connections.end(context.channel) else { return context.close(promise: nil) }
+            guard !batch.isEmpty else {
                 handOver(context)
-            } else {
-                turn = .writing
-                PreparedWriting(batch, of: self, in: context).start()
+                break
             }
+            // The server stops, or somebody else has its place.
+            guard server.connections.begin(place, standing) else { return context.close(promise: nil) }
+            turn = .writing
+            PreparedWriting(admitted(batch), of: self, in: context).start()
         }
         idleSince = .now()
         guard turn == .ours, hasInputEnded else { return }
@@ -136,6 +145,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         var bytes = 0
         while buffer.readableBytes > 0, bytes < FileSending.sliceSize, let answer = desk.answer(&buffer) {
             batch.append(answer)
+            if answer.showsRight { standing.show() }
             bytes += answer.bodyBytes
             if !answer.keepsConnection || answer.part != nil { break }
         }
@@ -143,10 +153,20 @@ final class ConnectionFront: ChannelDuplexHandler {
         return batch
     }
 
+    /// A proxy's requests are each of somebody else, who may have a share of their own.
+    private func admitted(_ batch: [PreparedAnswer]) -> [PreparedAnswer] {
+        guard let last = batch.last, let context,
+            let asker = server.asker(by: group, at: remoteAddress, last.head.headers),
+            !server.connections.ask(place, for: asker)
+        else { return batch }
+        server.losses.add(.refused, of: asker, on: context.eventLoop)
+        return batch.dropLast() + [desk.refusal(.tooManyConnections, to: last.head)]
+    }
+
     /// The answers are with the kernel, or never will be.
     func didWrite(keepsConnection: Bool) {
         guard turn == .writing, let context else { return }
-        guard server.connections.end(context.channel), keepsConnection else { return linger(context) }
+        guard server.connections.end(place, standing), keepsConnection else { return linger(context) }
         turn = .ours
         answer()
         readAgain()
@@ -175,7 +195,14 @@ final class ConnectionFront: ChannelDuplexHandler {
         guard isAttached else {
             turn = .handingOver
             let front = NIOLoopBound(self, eventLoop: context.eventLoop)
-            if !server.handOver(Handover(channel: context.channel, front: front)) { context.close(promise: nil) }
+            let handover = Handover(
+                channel: context.channel,
+                front: front,
+                place: place,
+                group: group,
+                standing: standing
+            )
+            if !server.handOver(handover) { context.close(promise: nil) }
             return
         }
         forward(context)
@@ -263,6 +290,9 @@ final class ConnectionFront: ChannelDuplexHandler {
 struct Handover: Sendable {
     let channel: any Channel
     let front: NIOLoopBound<ConnectionFront>
+    let place: Connections.Place
+    let group: ClientGroup
+    let standing: Standing
 
     /// - Throws: when the client is gone.
     func attach() async throws -> Client {

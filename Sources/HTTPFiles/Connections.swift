@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections of one server: how many there are, which have an answer in flight, and how all of them end.
+/// The connections of one server: how many there are, which have an answer in flight, who makes room, and how all end.
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
@@ -10,53 +10,64 @@ import NIOCore
 ///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless, receiving: closed
 /// ```
 final class Connections: Sendable {
-    private enum Activity {
-        case idle
-        case busy
-        /// Of its request the body is still to come; nothing was done for it.
-        case receiving
-        /// Its answer has no end of its own: events, a tunnel.
-        case endless
-    }
+    typealias Place = Room.Place
 
     private struct State {
-        var open: [ObjectIdentifier: (channel: any Channel, activity: Activity)] = [:]
+        var room: Room
+        var channels: [Place: any Channel] = [:]
+        var lingering = 0
         var isStopping = false
         var waiting: [EventLoopPromise<Void>] = []
 
         /// Who waits for the last connection's end, when it has come.
         mutating func whoseWaitEnds() -> [EventLoopPromise<Void>] {
-            guard isStopping, open.isEmpty else { return [] }
+            guard isStopping, channels.isEmpty else { return [] }
             defer { waiting = [] }
             return waiting
         }
     }
 
-    private let state = NIOLockedValueBox(State())
-    private let limit: Int
+    private let state: NIOLockedValueBox<State>
 
-    init(limit: Int) {
-        self.limit = limit
+    init(_ rule: RoomRule) {
+        state = NIOLockedValueBox(State(room: Room(rule)))
     }
 
-    enum Admission: Equatable, Sendable {
-        case admitted
-        case full
+    enum Admission {
+        /// - leaving: makes room and is to be closed, with whose it was.
+        case admitted(Place, leaving: (channel: any Channel, of: ClientGroup)?)
+        /// - answers: whether there is time to say so.
+        case full(answers: Bool)
         case stopping
     }
 
-    func admit(_ channel: any Channel) -> Admission {
+    func admit(_ channel: any Channel, of group: ClientGroup) -> Admission {
         state.withLockedValue { state in
             if state.isStopping { return .stopping }
-            if state.open.count >= limit { return .full }
-            state.open[ObjectIdentifier(channel)] = (channel, .idle)
-            return .admitted
+            switch state.room.enter(group) {
+            case .entered(let place, let leaving, let whose):
+                state.channels[place] = channel
+                guard let leaving, let left = state.channels.removeValue(forKey: leaving) else {
+                    return .admitted(place, leaving: nil)
+                }
+                return .admitted(place, leaving: (left, whose ?? .boundless))
+            case .refused:
+                guard state.lingering < state.room.rule.refusals else { return .full(answers: false) }
+                state.lingering += 1
+                return .full(answers: true)
+            }
         }
     }
 
-    func remove(_ channel: any Channel) {
+    /// Somebody who was refused, and got the time to read it, is gone.
+    func refusalEnded() {
+        state.withLockedValue { $0.lingering -= 1 }
+    }
+
+    func remove(_ place: Place) {
         let waiting = state.withLockedValue { state in
-            state.open.removeValue(forKey: ObjectIdentifier(channel))
+            state.room.leave(place)
+            state.channels[place] = nil
             return state.whoseWaitEnds()
         }
         for promise in waiting { promise.succeed() }
@@ -75,53 +86,84 @@ final class Connections: Sendable {
 
     var isStopping: Bool { state.withLockedValue { $0.isStopping } }
 
-    /// A request is complete; false if the server stopped before, and it is too late to answer.
-    func begin(_ channel: any Channel) -> Bool {
+    /// A request is complete; false if the server stopped before, or the place went to another: it is too late to answer.
+    func begin(_ place: Place, _ standing: Standing) -> Bool {
         state.withLockedValue { state in
-            if state.isStopping { return false }
-            state.open[ObjectIdentifier(channel)]?.activity = .busy
-            return true
+            !state.isStopping && state.room.set(place, .busy, isKnown: standing.isShown)
         }
     }
 
-    /// The body of a request is still to come: until the next ``begin(_:)`` a stop closes the connection.
-    func awaitsBody(_ channel: any Channel) {
-        let isStopping = state.withLockedValue { state in
-            state.open[ObjectIdentifier(channel)]?.activity = .receiving
-            return state.isStopping
-        }
-        if isStopping { channel.close(promise: nil) }
+    /// A proxy asks for somebody; false when they have their share and room is short.
+    func ask(_ place: Place, for group: ClientGroup) -> Bool {
+        state.withLockedValue { $0.room.ask(place, for: group) }
     }
 
-    /// The answer has no end that a stop could wait for; false if the server stopped before.
-    func becomesEndless(_ channel: any Channel) -> Bool {
+    /// The body of a request is still to come: until the next ``begin(_:_:)`` a stop closes the connection.
+    ///
+    /// - Returns: false if it is too late for it.
+    func awaitsBody(_ place: Place, _ standing: Standing) -> Bool {
         state.withLockedValue { state in
-            if state.isStopping { return false }
-            state.open[ObjectIdentifier(channel)]?.activity = .endless
-            return true
+            !state.isStopping && state.room.set(place, .receiving, isKnown: standing.isShown)
+        }
+    }
+
+    /// The body of a request that is worked on already is waited for.
+    func awaitsMore(_ place: Place, _ standing: Standing) {
+        state.withLockedValue { state in
+            guard let activity = state.room.activity(of: place), activity == .busy || activity == .uploading else {
+                return
+            }
+            _ = state.room.set(place, .uploading, isKnown: standing.isShown)
+        }
+    }
+
+    /// The answer is on its way from here on, whatever else is waited for.
+    func answers(_ place: Place, _ standing: Standing) {
+        state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: standing.isShown) }
+    }
+
+    enum EndlessAnswer: Equatable, Sendable {
+        case granted, tooMany
+        /// The server stopped before.
+        case tooLate
+    }
+
+    /// The answer has no end that a stop could wait for.
+    func becomesEndless(_ place: Place, _ standing: Standing, tunnel: Bool = false) -> EndlessAnswer {
+        state.withLockedValue { state in
+            if state.isStopping || !state.room.holds(place) { return .tooLate }
+            return state.room.set(place, tunnel ? .tunnel : .endless, isKnown: standing.isShown) ? .granted : .tooMany
         }
     }
 
     /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
-    func end(_ channel: any Channel) -> Bool {
+    func end(_ place: Place, _ standing: Standing) -> Bool {
         state.withLockedValue { state in
-            state.open[ObjectIdentifier(channel)]?.activity = .idle
-            return !state.isStopping
+            state.room.set(place, .idle, isKnown: standing.isShown) && !state.isStopping
         }
     }
 
-    /// Closes what is idle, receiving or endless now; what is busy learns it from ``end(_:)`` after its answer.
+    /// Closes what is idle, receiving or endless now; what is busy learns it from ``end(_:_:)`` after its answer.
     func stop() {
         let unfinishable = state.withLockedValue { state in
             state.isStopping = true
-            return state.open.values.filter { $0.activity != .busy }.map(\.channel)
+            return state.room.places.compactMap { place, activity in
+                Self.isFinishable(activity) ? nil : state.channels[place]
+            }
         }
         for channel in unfinishable { channel.close(promise: nil) }
     }
 
+    private static func isFinishable(_ activity: Room.Activity) -> Bool {
+        switch activity {
+        case .busy, .uploading, .answering: true
+        case .idle, .receiving, .endless, .tunnel: false
+        }
+    }
+
     /// The drain deadline has passed.
     func closeAll() {
-        let all = state.withLockedValue { $0.open.values.map(\.channel) }
+        let all = state.withLockedValue { Array($0.channels.values) }
         for channel in all { channel.close(promise: nil) }
     }
 }

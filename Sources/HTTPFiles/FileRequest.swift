@@ -22,6 +22,8 @@ package struct FileRequest: Sendable {
     /// The address at the other end of the connection, without its port; nil where an answer is prepared, which is
     /// everybody's, and where it is unknown.
     package private(set) var remoteAddress: String?
+    /// Where a source says that a right was shown; nil for a request that did not come over a connection.
+    package private(set) var standing: Standing?
 
     package init(
         method: HTTPMethod,
@@ -65,9 +67,15 @@ package struct FileRequest: Sendable {
         return request
     }
 
-    func from(_ channel: any Channel) -> FileRequest {
-        var request = self
+    func from(_ channel: any Channel, _ standing: Standing) -> FileRequest {
+        var request = with(standing)
         request.remoteAddress = channel.remoteAddress?.ipAddress
+        return request
+    }
+
+    package func with(_ standing: Standing) -> FileRequest {
+        var request = self
+        request.standing = standing
         return request
     }
 

@@ -13,18 +13,22 @@ package struct FileServer: Service {
     private let exchange: Exchange
     private let accessLog: (@Sendable (AccessLogEntry) -> Void)?
     private let meter: (any TrafficMeter)?
+    private let losses: LossReport
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
     ///   - accessLog: called once for each response, from many threads.
     ///   - meter: told of each connection and response.
-    ///   - errorLog: called with one escaped line when a file is not what the source said.
+    ///   - turnedAway: counts those who found no room.
+    ///   - errorLog: called with one escaped line when a file is not what the source said, and when connections were
+    ///     refused or dropped, at most once a minute.
     ///   - onListening: called once, with the address and the port that clients can connect to from now on.
     package init(
         configuration: FileServerConfiguration,
         source: any FileSource,
         accessLog: (@Sendable (AccessLogEntry) -> Void)? = nil,
         meter: (any TrafficMeter)? = nil,
+        turnedAway: TurnedAway? = nil,
         errorLog: (@Sendable (String) -> Void)? = nil,
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in }
     ) {
@@ -32,6 +36,7 @@ package struct FileServer: Service {
         self.exchange = Exchange(source: source, dialect: configuration.dialect, errorLog: errorLog)
         self.accessLog = accessLog
         self.meter = meter
+        losses = LossReport(meter: meter, turnedAway: turnedAway, log: errorLog)
         self.onListening = onListening
     }
 
@@ -43,9 +48,10 @@ package struct FileServer: Service {
         let server = RunningServer(
             configuration: configuration,
             exchange: exchange,
-            connections: Connections(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors)),
+            connections: Connections(roomRule(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors))),
             accessLog: accessLog,
             meter: meter,
+            losses: losses,
             handovers: continuation
         )
         let listener = try await bind(server)
@@ -70,6 +76,12 @@ package struct FileServer: Service {
         }
         drained.withLockedValue { $0?.cancel() }
         if let failure { throw failure }
+    }
+
+    private func roomRule(limit: Int) -> RoomRule {
+        var rule = RoomRule(limit: limit)
+        if case .byUser(let strangers) = configuration.sharing { rule.strangers = strangers }
+        return rule
     }
 
     /// Waits until the listener and every connection has ended; an error when the listener did so by itself.
@@ -124,7 +136,7 @@ package struct FileServer: Service {
                     // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
                     guard let client = try? await handover.attach() else { return }
                     try? await client.bytes.executeThenClose { inbound in
-                        let responder = Responder(channel: handover.channel, client: client.end, of: server)
+                        let responder = Responder(handover, client: client.end, of: server)
                         var connection = Connection(handover, responder, inbound: inbound)
                         await connection.serve()
                     }

@@ -9,10 +9,15 @@ package struct FileServerConfiguration: Sendable {
     /// Other rules than HTTP's, for clients that were made for another server.
     package var dialect = Dialect.rfc9110
 
-    /// Connections served at a time; one more is answered 503 and closed, or with TLS closed before its handshake.
+    /// Connections served at a time; for one more, the one that has waited longest goes.
+    ///
+    /// Where none waits, or who asks has a share of what is left already, the newcomer is answered 503 and closed, or with
+    /// TLS closed before its handshake.
     ///
     /// Never more than half of the files that the process may have open (`ulimit -n`), which is raised if it can be.
     package var maxConnections = 1024
+    /// Among whom they are shared out: see ``RoomRule`` for how many each may have.
+    package var sharing = RoomSharing.byAddress(trustedProxies: [])
     /// Bytes of the request line and all fields together; more is answered 431.
     package var maxHeaderBytes = 16 * 1024
     /// Bytes of the target, less than ``maxHeaderBytes``; more is answered 414.
@@ -33,15 +38,29 @@ package struct FileServerConfiguration: Sendable {
     package var headerTimeout: Duration = .seconds(10)
     /// How long a body may take from the head to its last byte; then 408.
     package var bodyTimeout: Duration = .seconds(60)
-    /// How long a client may take to send the next bytes of a body that a source reads as a stream; there is no limit to
-    /// the whole of it, in bytes or time.
+    /// How far a client may fall behind ``leastRate`` with a body that a source reads as a stream; then 408.
     package var bodyStallTimeout: Duration = .seconds(60)
+    /// Bytes a second that a client must send of a streamed body, and take of answers, on the average of the time in
+    /// which nothing but it is waited for: half of what the slowest modems move.
+    package var leastRate = 2_000
     /// How long a tunnel may stay open while nothing moves in it.
     package var tunnelIdleTimeout: Duration = .seconds(3600)
-    /// How long the client may take to accept one piece of a response (128 KiB); then the connection is dropped.
+    /// How far a client may fall behind ``leastRate`` with what is sent to it, and how long it may take to accept one piece
+    /// of a response (128 KiB); then the connection is dropped.
     package var writeTimeout: Duration = .seconds(60)
     /// How long responses in flight may go on once the server stops.
     package var drainTimeout: Duration = .seconds(10)
+
+    /// Of a client's reading.
+    var readingPace: Pace { Pace(grace: writeTimeout, rate: leastRate) }
+
+    /// Of a client's sending of a streamed body.
+    func sendingPace(of intake: BodyIntake) -> Pace {
+        switch intake {
+        case .whole, .keptDocument: Pace(grace: bodyTimeout, rate: nil)
+        case .stream, .keptStream: Pace(grace: bodyStallTimeout, rate: leastRate)
+        }
+    }
 
     package init(host: String = "127.0.0.1", port: Int = 0) {
         self.host = host

@@ -79,6 +79,11 @@ package enum BodyIntake: Equatable, Sendable {
     /// As ``stream``, for a source that keeps what comes: all that came before the client went away is read, then the
     /// body ends with an error if it is not whole, and nobody is cancelled.
     case keptStream
+    /// As ``keptStream``, for a body that is small: all of it must come within ``FileServerConfiguration/bodyTimeout``.
+    case keptDocument
+
+    /// Whether what came is read although its client is gone.
+    var isKept: Bool { self == .keptStream || self == .keptDocument }
 }
 
 /// What a source answers.

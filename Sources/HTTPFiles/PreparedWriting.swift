@@ -14,7 +14,8 @@ final class PreparedWriting {
     private var sending: FileSending?
     private var shrank = false
     private var isDone = false
-    private var progress: WriteProgress?
+    /// What was left at the last look, and when that was.
+    private var seen: (left: Int, at: NIODeadline)?
     private var watchTask: Scheduled<Void>?
 
     /// - Parameter batch: not empty; only the last may have a file or end the connection.
@@ -85,21 +86,28 @@ final class PreparedWriting {
     // MARK: - Watching
 
     private func watch() {
-        let timeout = TimeAmount(front.server.configuration.writeTimeout)
-        progress = progress ?? WriteProgress(left: left, timeout: timeout, now: .now())
-        let interval = min(timeout, Self.watchInterval)
+        seen = (left, .now())
+        let interval = min(TimeAmount(front.pace.left), Self.watchInterval)
         watchTask = context.eventLoop.assumeIsolated().scheduleTask(in: interval) { self.look() }
     }
 
     private func look() {
         guard !isDone else { return }
         shrank = sending?.isFileLongEnough == false
-        if shrank || progress?.isStalled(left: left, now: .now()) == true {
+        let isTooSlow = isTooSlow(left: left, now: .now())
+        if isTooSlow { front.server.losses.add(.slow, of: front.group, on: context.eventLoop) }
+        if shrank || isTooSlow {
             // The write that waits fails by it, and so does all the rest.
             context.close(promise: nil)
         } else {
             watch()
         }
+    }
+
+    private func isTooSlow(left: Int, now: NIODeadline) -> Bool {
+        guard let seen else { return false }
+        front.pace.moved(seen.left - left, in: .nanoseconds((now - seen.at).nanoseconds))
+        return front.pace.isSpent
     }
 
     /// Bytes that the kernel has not taken.

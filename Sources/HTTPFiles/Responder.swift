@@ -6,20 +6,26 @@ import NIOHTTP1
 struct Responder: Sendable {
     let channel: any Channel
     let client: ClientEnd
-    let configuration: FileServerConfiguration
-    let exchange: Exchange
-    let connections: Connections
-    let accessLog: (@Sendable (AccessLogEntry) -> Void)?
-    let meter: (any TrafficMeter)?
+    let place: Connections.Place
+    let group: ClientGroup
+    let standing: Standing
+    let server: RunningServer
+    /// Of the client's reading, over all answers.
+    private let pace: NIOLockedValueBox<Pace>
 
-    init(channel: any Channel, client: ClientEnd, of server: RunningServer) {
-        self.channel = channel
+    var configuration: FileServerConfiguration { server.configuration }
+    var exchange: Exchange { server.exchange }
+    var connections: Connections { server.connections }
+    private var losses: LossReport { server.losses }
+
+    init(_ handover: Handover, client: ClientEnd, of server: RunningServer) {
+        channel = handover.channel
+        place = handover.place
+        group = handover.group
+        standing = handover.standing
+        self.server = server
+        pace = NIOLockedValueBox(server.configuration.readingPace)
         self.client = client
-        configuration = server.configuration
-        exchange = server.exchange
-        connections = server.connections
-        accessLog = server.accessLog
-        meter = server.meter
     }
 
     /// What became of a response's body.
@@ -62,8 +68,8 @@ struct Responder: Sendable {
 
     func log(_ status: HTTPResponseStatus, _ bytes: Int, to head: RequestHead?, since: ContinuousClock.Instant) {
         let duration = since.duration(to: .now)
-        meter?.answered(head?.target ?? "-", status: Int(status.code), bodyBytes: bytes, in: duration)
-        guard let accessLog else { return }
+        server.meter?.answered(head?.target ?? "-", status: Int(status.code), bodyBytes: bytes, in: duration)
+        guard let accessLog = server.accessLog else { return }
         accessLog(
             AccessLogEntry(
                 method: head?.method.rawValue ?? "-",
@@ -92,7 +98,9 @@ struct Responder: Sendable {
 
     private func send(_ stream: ServedStream, after head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
         // A server that stops meanwhile need not wait for what never ends.
-        guard !stream.isEndless || connections.becomesEndless(channel) else { return Sent() }
+        if stream.isEndless {
+            guard connections.becomesEndless(place, standing) == .granted else { return Sent() }
+        }
         return await client.cancelling(at: .input) { [self] in
             var sent = Sent()
             guard await write(head) else { return sent }
@@ -144,12 +152,15 @@ struct Responder: Sendable {
 
     /// Returns when the kernel has taken all of `bytes`; false when it never will.
     func write(_ bytes: ByteBuffer) async -> Bool {
-        let deadline = Deadline(in: configuration.writeTimeout, .closing, channel)
+        let deadline = Deadline(in: pace.withLockedValue(\.left), .closing, channel)
         defer { deadline.cancel() }
+        let since = ContinuousClock.now
         do {
             try await channel.writeAndFlush(bytes)
+            pace.withLockedValue { $0.moved(bytes.readableBytes, in: since.duration(to: .now)) }
             return true
         } catch {
+            if deadline.hasExpired { losses.add(.slow, of: group, on: channel.eventLoop) }
             return false
         }
     }

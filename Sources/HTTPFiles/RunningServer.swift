@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
+import NIOHTTP1
 
 /// What all connections of one running server share.
 struct RunningServer: Sendable {
@@ -8,6 +9,7 @@ struct RunningServer: Sendable {
     let connections: Connections
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
     let meter: (any TrafficMeter)?
+    let losses: LossReport
     /// Where the tasks are that serve what no event loop can answer.
     let handovers: AsyncStream<Handover>.Continuation
 
@@ -20,45 +22,45 @@ struct RunningServer: Sendable {
 extension RunningServer {
     /// Sets a connection up that was accepted, or refuses it.
     func admit(_ channel: any Channel, _ desks: AnswerDesks) throws {
-        let admission = connections.admit(channel)
-        if admission == .full { meter?.connectionRefused() }
-        switch admission {
-        case .admitted:
+        let group = ClientGroup(channel, configuration.sharing)
+        switch connections.admit(channel, of: group) {
+        case .admitted(let place, let leaving):
             meter?.connectionOpened()
             channel.closeFuture.whenComplete { _ in
                 meter?.connectionClosed()
-                connections.remove(channel)
+                connections.remove(place)
             }
-            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout)
-            let front = ConnectionFront(server: self, desk: desks.desk(of: channel.eventLoop))
+            if let leaving { drop(leaving.channel, of: leaving.of) }
+            let loop = channel.eventLoop
+            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout) {
+                losses.add(.slow, of: group, on: loop)
+            }
+            let front = ConnectionFront(server: self, desk: desks.desk(of: loop), place: place, group: group)
             try channel.pipeline.syncOperations.addHandler(front)
-        case .full where configuration.tls == nil:
-            try channel.pipeline.syncOperations.addHandler(Refusal(.tooManyConnections, exchange.source))
-        case .full, .stopping:
+        case .full(let answers):
+            losses.add(.refused, of: group, on: channel.eventLoop)
+            if answers { channel.closeFuture.whenComplete { _ in connections.refusalEnded() } }
+            guard configuration.tls == nil else { throw ChannelError.ioOnClosedChannel }
+            try channel.pipeline.syncOperations.addHandler(
+                Refusal(.tooManyConnections, exchange.source, waits: answers)
+            )
+        case .stopping:
             throw ChannelError.ioOnClosedChannel
         }
     }
-}
 
-/// Answers a connection that is not served, and closes it.
-private final class Refusal: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = IOData
-
-    private let response: Response
-
-    init(_ fault: RequestFault, _ source: any FileSource) {
-        response = Response(fault).completed(by: source, to: nil)
+    /// Whom a proxy asks for; nil for a connection that is its client's own.
+    func asker(by group: ClientGroup, at address: String?, _ headers: HTTPHeaders) -> ClientGroup? {
+        guard group == .boundless, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
+        else { return nil }
+        return .address(ClientName(address, forwarded: headers["X-Forwarded-For"], trusting: proxies))
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        var bytes = response.head(keepAlive: false, date: HTTPDate.now)
-        if case .bytes(let body) = response.body { bytes.writeBytes(body) }
-        let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes))).whenComplete { _ in channel.close(promise: nil) }
+    /// Ends a connection that made room.
+    private func drop(_ channel: any Channel, of group: ClientGroup) {
+        losses.add(.room, of: group, on: channel.eventLoop)
+        if configuration.tls == nil { channel.close(promise: nil) } else { AbruptEnd.close(channel) }
     }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }
 
 /// The desk of each event loop, made when its first connection comes.

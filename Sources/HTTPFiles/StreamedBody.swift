@@ -10,9 +10,12 @@ struct StreamedBody: Sendable {
     /// Whether the client still waits for its `100 Continue`.
     var expectsContinue: Bool { didSet { update() } }
     let rest = Rest(nil)
+    /// Of the client's sending.
+    var pace: Pace
 
-    init(_ decoder: RequestBody, expectsContinue: Bool) {
+    init(_ decoder: RequestBody, expectsContinue: Bool, pace: Pace) {
         self.decoder = decoder
+        self.pace = pace
         self.expectsContinue = expectsContinue && !decoder.isComplete
         update()
     }

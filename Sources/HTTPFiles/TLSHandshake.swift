@@ -7,10 +7,28 @@ extension TLSIdentity {
     /// Adds the handlers of a server's end of TLS.
     ///
     /// - Parameter timeout: how long the handshake may take from the connection's first moment, however lively it drips.
-    func add(to channel: any Channel, handshakeWithin timeout: Duration) throws {
+    /// - Parameter onTimeout: told when it took longer, on the channel's event loop.
+    func add(to channel: any Channel, handshakeWithin timeout: Duration, onTimeout: @escaping () -> Void) throws {
         try channel.pipeline.syncOperations.addHandlers([
-            PlainTextRefusal(), NIOSSLServerHandler(context: context), HandshakeDeadline(timeout),
+            AbruptEnd(), PlainTextRefusal(), NIOSSLServerHandler(context: context),
+            HandshakeDeadline(timeout, onTimeout),
         ])
+    }
+}
+
+/// Closes a connection that makes room without TLS' farewell, for which its client would have five seconds.
+final class AbruptEnd: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private struct Event: Sendable {}
+
+    static func close(_ channel: any Channel) {
+        channel.triggerUserOutboundEvent(Event(), promise: nil)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is Event else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        context.close(promise: promise)
     }
 }
 
@@ -47,15 +65,19 @@ private final class HandshakeDeadline: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let timeout: Duration
+    private let onTimeout: () -> Void
     private var closing: Scheduled<Void>?
 
-    init(_ timeout: Duration) {
-        self.timeout = timeout
+    init(_ timeout: Duration, _ onTimeout: @escaping () -> Void) {
+        (self.timeout, self.onTimeout) = (timeout, onTimeout)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        closing = context.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
+        let (channel, onTimeout) = (context.channel, onTimeout)
+        closing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
+            onTimeout()
+            channel.close(promise: nil)
+        }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -2,8 +2,8 @@
 package protocol TrafficMeter: Sendable {
     func connectionOpened()
     func connectionClosed()
-    /// There were too many.
-    func connectionRefused()
+    /// One ended, or never began, for want of room or time.
+    func connectionLost(_ loss: LossOfConnection)
 
     /// - Parameters:
     ///   - target: as received, with its query; `-` when no head could be read.

@@ -84,12 +84,29 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var stopWithin: DurationArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Connections at a time, at most half of the files that it may open; for one more, the one that has waited "
+                + "longest goes (default: 1024).",
+            valueName: "number"
+        )
+    )
+    var connections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes a second that clients must send of uploads and take of answers, on the average (default: 2kB).",
+            valueName: "bytes"
+        )
+    )
+    var leastRate: ByteCountArgument?
+
     @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
     var api = APISwitch.on
 
     @Option(
         help: ArgumentHelp(
-            "Addresses of proxies in front, with commas: from them X-Forwarded-For says who shows a wrong token.",
+            "Addresses of proxies in front, with commas: from them X-Forwarded-For says who asks, where limits count it.",
             valueName: "addresses"
         )
     )
@@ -108,6 +125,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        if let connections, !ServeSettings.connections.contains(connections) {
+            throw ValidationError("--connections \(ServeSettings.connectionsRule)")
+        }
+        if let leastRate, !ServeSettings.leastRate.contains(leastRate.bytes) {
+            throw ValidationError("--least-rate \(ServeSettings.leastRateRule)")
+        }
     }
 
     func run() async throws {
@@ -159,6 +182,9 @@ struct ServeCommand: AsyncParsableCommand {
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
         configuration.tls = renewal?.identity
+        configuration.sharing = .byAddress(trustedProxies: trustedProxy?.addresses ?? [])
+        if let connections { configuration.maxConnections = connections }
+        if let leastRate { configuration.leastRate = leastRate.bytes }
         if let stopWithin { configuration.drainTimeout = stopWithin.duration }
         let scheme = renewal == nil ? "http" : "https"
         let server = FileServer(

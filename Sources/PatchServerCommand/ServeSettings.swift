@@ -14,6 +14,10 @@ enum ServeSettings {
         port("port", standard: "8080"),
         Setting("api", standard: "on", rule: "must be on or off") { APISwitch(rawValue: $0) != nil },
         Setting("trusted-proxy", rule: ProxyAddresses.rule) { ProxyAddresses(argument: $0) != nil },
+        Setting("connections", standard: "1024", rule: connectionsRule) { Int($0).map(connections.contains) ?? false },
+        Setting("least-rate", standard: "2kB", rule: leastRateRule) {
+            ByteCountArgument(argument: $0).map { leastRate.contains($0.bytes) } ?? false
+        },
         Setting("access-log"),
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
         Setting("ready-within", standard: "7d", rule: timeRule) { DurationArgument(argument: $0) != nil },
@@ -28,6 +32,11 @@ enum ServeSettings {
         Setting("passphrase-file", alternative: "passphrase"),
         Setting("passphrase-env", alternative: "passphrase"),
     ]
+
+    static let connections = 16...100_000
+    static let connectionsRule = "must be from 16 to 100000"
+    static let leastRate = 1...1_000_000_000
+    static let leastRateRule = "must be a number of bytes such as 2kB or 500B, from 1B to 1GB"
 
     private static let timeRule = "must be a length of time such as 30d, 6h, 15m or 10s"
 

@@ -58,13 +58,14 @@ struct ServerLog: Sendable {
         } catch { say(.error, "cannot open \(printable(file.string)) again: \(error)") }
     }
 
+    /// It holds the addresses of devices: its owner's alone, unless it is there already with other rights.
     private static func open(_ file: FilePath) throws(FileError) -> FileDescriptor {
         do {
             return try FileDescriptor.open(
                 file,
                 .writeOnly,
                 options: [.create, .append, .closeOnExec],
-                permissions: FilePermissions(rawValue: 0o644)
+                permissions: FilePermissions(rawValue: 0o600)
             )
         } catch { throw FileError(error as? Errno ?? .ioError, .append, file) }
     }

@@ -37,6 +37,12 @@ package struct StartupTimer: Equatable, Sendable {
         last = now
     }
 
+    /// What passed since the last question was no chance to confirm: the server had no room for who asked.
+    package mutating func leaveOut(until now: Duration) {
+        guard !isPaused else { return }
+        last = now
+    }
+
     private mutating func count(to now: Duration) {
         guard !isPaused else { return }
         if let last { elapsed += max(.zero, min(now - last, Self.longestStep)) }

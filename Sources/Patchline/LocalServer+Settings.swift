@@ -10,6 +10,9 @@ extension LocalServer {
         package var takesNextFreePort = false
         /// Whether every program on this machine is let in; else only what has the token.
         package var isOpen = false
+        /// Connections of each other user of this machine that have not shown the token, at a time; where everybody is let in
+        /// they have a share of the places instead.
+        package var strangersOfOtherUsers = 64
         /// Other rules than HTTP's, for an app whose client was made for another server.
         package var dialect = Dialect.rfc9110
         package var serving = AssetServer.Settings(access: Access(token: nil))
@@ -30,7 +33,7 @@ extension LocalServer {
         /// Why the last good online parameters still hold, once.
         case parametersTrouble(SyncError)
         case portTaken(Int, next: Int)
-        /// A file is not what it should be, in one escaped line.
+        /// A file is not what it should be, or connections were refused or dropped, in one escaped line.
         case fileTrouble(String)
     }
 }

@@ -40,6 +40,7 @@ package actor LocalServer {
     private let watch: ParametersWatch?
     private let token: AccessToken?
     private let host: String
+    private let turnedAway = TurnedAway()
     private let report: @Sendable (Event) -> Void
     private var state = State.stopped
     /// What ran and came to its end, by ``stop()`` or by itself.
@@ -111,9 +112,14 @@ package actor LocalServer {
                 try await gate.through { () async throws(SyncError) in try await (sync ?? own)(report) }
             }
         )
-        app = RunningApp(device: device, server: assets, updates: updates, gate: gate, settings: settings.app) {
-            report(.app($0))
-        }
+        app = RunningApp(
+            device: device,
+            server: assets,
+            updates: updates,
+            gate: gate,
+            settings: settings.app,
+            turnedAway: { [turnedAway] in turnedAway.count }
+        ) { report(.app($0)) }
         assets.connect(app)
         if let delegate { assets.delegate(to: delegate) }
     }
@@ -236,6 +242,7 @@ package actor LocalServer {
         let server = FileServer(
             configuration: listening(at: port),
             source: assets,
+            turnedAway: turnedAway,
             errorLog: { [report] in report(.fileTrouble($0)) },
             onListening: { [assets] address in
                 assets.listening(on: address.port ?? port)
@@ -269,6 +276,7 @@ package actor LocalServer {
         // No call has a body, and what a delegate takes is a stream: so nobody fills our memory who was not let in.
         configuration.maxBodyBytes = 4 * 1024
         configuration.dialect = settings.dialect
+        configuration.sharing = .byUser(strangers: settings.isOpen ? nil : settings.strangersOfOtherUsers)
         return configuration
     }
 

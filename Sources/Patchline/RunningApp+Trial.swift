@@ -39,6 +39,12 @@ extension RunningApp {
     }
 
     func endTrialIfDue() async throws(SyncError) {
+        let turnedAway = turnedAway()
+        if turnedAway != seenTurnedAway {
+            seenTurnedAway = turnedAway
+            trial?.timer.leaveOut(until: time)
+            return
+        }
         guard let token = trial?.token, trial?.hasEnded(at: time) == true else { return }
         if await mends(token) { return }
         if let activation = try await device.timerEnded(token) {

@@ -59,6 +59,9 @@ package actor RunningApp: Service {
     /// What syncs of this app go through.
     let gate: SyncGate
     let settings: Settings
+    /// How many found no room; the startup timer stands still meanwhile.
+    let turnedAway: @Sendable () -> Int
+    var seenTurnedAway = 0
     let report: @Sendable (Event) -> Void
     private let clock = ContinuousClock()
 
@@ -83,14 +86,17 @@ package actor RunningApp: Service {
     /// - Parameters:
     ///   - updates: makes the syncs that pages wish; without it there are none.
     ///   - gate: what they go through.
+    ///   - turnedAway: how many clients ever found no room at the server.
     package init(
         device: Device,
         server: AssetServer,
         updates: Updates? = nil,
         gate: SyncGate = SyncGate(),
         settings: Settings,
+        turnedAway: @escaping @Sendable () -> Int = { 0 },
         report: @escaping @Sendable (Event) -> Void
     ) {
+        self.turnedAway = turnedAway
         self.device = device
         self.server = server
         self.updates = updates

@@ -29,6 +29,18 @@ struct APIEndpoint: Sendable {
         case json(APISchema, limit: Int)
         /// Of any size, taken as it comes.
         case bytes
+
+        /// Larger than what every line sends within a minute.
+        static let smallLimit = 1024 * 1024
+
+        /// Whether a least rate bounds its time, and not a minute for the whole.
+        var takesLong: Bool {
+            switch self {
+            case .none: false
+            case .json(_, let limit): limit > Self.smallLimit
+            case .bytes: true
+            }
+        }
     }
 
     struct Answer: Sendable {

@@ -70,7 +70,10 @@ package struct ReleaseAPI: RequestDelegate {
 
     package func takes(_ request: FileRequest) -> Bool { request.path.segments.first == Self.prefix }
 
-    package func intake(of request: FileRequest) -> BodyIntake { .keptStream }
+    package func intake(of request: FileRequest) -> BodyIntake {
+        let bodies = endpoints(at: request.path).filter { $0.method.rawValue == request.method.rawValue }.map(\.body)
+        return bodies.contains(where: \.takesLong) ? .keptStream : .keptDocument
+    }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         do {
@@ -99,13 +102,16 @@ package struct ReleaseAPI: RequestDelegate {
 
     private func response(to request: FileRequest) async -> Response {
         do {
-            // One spelling for each resource: whoever looks at paths in front of this server sees what is meant.
-            guard request.isPlain else {
-                throw APIProblem.badRequest("the path holds a segment that is empty, . or ..")
-            }
+            if let fault = request.spellingFault { throw APIProblem.badRequest(fault) }
             let response = try await responder.respond(
                 to: Request(fileRequest: request),
-                context: APIContext(source: APIContext.Source(logger: logger, remoteAddress: request.remoteAddress))
+                context: APIContext(
+                    source: APIContext.Source(
+                        logger: logger,
+                        remoteAddress: request.remoteAddress,
+                        standing: request.standing
+                    )
+                )
             )
             // The router's own: every endpoint says what it could not find.
             let isUnrouted = response.status == .notFound && response.headers[.contentType] == nil
@@ -122,18 +128,22 @@ package struct ReleaseAPI: RequestDelegate {
 
     /// No endpoint has this path and this method: perhaps one has the path.
     private func unrouted(_ request: FileRequest) -> APIProblem {
-        let segments = request.path.segments.dropFirst(2)
-        let methods = endpoints.filter { endpoint in
-            let parts = endpoint.path.split(separator: "/")
-            return parts.count == segments.count
-                && zip(parts, segments).allSatisfy { $0.hasPrefix("{") || String($0) == $1 }
-        }
-        .map(\.method.rawValue)
+        let methods = endpoints(at: request.path).map(\.method.rawValue)
         guard !methods.isEmpty, request.path.segments.dropFirst().first == "v1" else {
             return .notFound("There is nothing here; GET /api/v1/openapi.json says what there is.")
         }
         let allowed = Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted().joined(separator: ", ")
         return APIProblem(405, "methodNotAllowed", "this takes \(allowed)", rule: allowed)
+    }
+
+    /// Those below `/api/v1` that have this path, whatever their method.
+    private func endpoints(at path: RequestPath) -> [APIEndpoint] {
+        let segments = path.segments.dropFirst(2)
+        return endpoints.filter { endpoint in
+            let parts = endpoint.path.split(separator: "/")
+            return parts.count == segments.count
+                && zip(parts, segments).allSatisfy { $0.hasPrefix("{") || String($0) == $1 }
+        }
     }
 
     private static func response(
@@ -149,6 +159,7 @@ package struct ReleaseAPI: RequestDelegate {
                 context.parameters,
                 to: endpoint
             )
+            if token != nil { context.standing?.show() }
             let call = APICall(request: request, parameters: context.parameters, token: token, body: endpoint.body)
             return Response(try await endpoint.handle(call))
         } catch let error as DeskError {
@@ -166,13 +177,17 @@ struct APIContext: RequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
         let remoteAddress: String?
+        let standing: Standing?
     }
 
     var coreContext: CoreRequestContextStorage
     let remoteAddress: String?
+    /// Of the connection.
+    let standing: Standing?
 
     init(source: Source) {
         remoteAddress = source.remoteAddress
+        standing = source.standing
         coreContext = CoreRequestContextStorage(source: source)
     }
 }

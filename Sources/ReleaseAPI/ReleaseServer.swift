@@ -21,12 +21,15 @@ package struct ReleaseServer: FileSource {
     }
 
     package func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard delegate(of: request) == nil, request.isRead else { return nil }
+        guard delegate(of: request) == nil, request.isRead, request.spellingFault == nil else { return nil }
         return tree.prepared(request)
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         if let api = delegate(of: request) { return await api.answer(request) }
+        if let fault = request.spellingFault {
+            return .refused(.badRequest, message: "Bad request: \(fault).", headers: [:])
+        }
         guard request.isRead else {
             return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
         }

@@ -56,6 +56,24 @@ struct AdmissionTests {
         #expect(outcome(try admission(target, fields)) == expected)
     }
 
+    @Test(
+        arguments: [("/a.js", [right], true), ("/a.js", [], false), ("/a.js", [("Cookie", "cdvToken_12552=x")], false)]
+            as [(String, [(String, String)], Bool)]
+    )
+    func `has shown a right by its token, so that its connection is the last to make room`(
+        target: String,
+        fields: [(String, String)],
+        isShown: Bool
+    ) throws {
+        for token in [Self.token, nil] {
+            let server = AssetServer(AssetServer.Settings(access: Access(token: token)))
+            server.listening(on: AssetServer.port)
+            let standing = Standing()
+            _ = server.decide(try request(target, fields).with(standing))
+            #expect(standing.isShown == (isShown && token != nil))
+        }
+    }
+
     @Test func `is told in a sentence what is missing, and nobody keeps that answer`() throws {
         guard case .answered(.refused(.forbidden, let message, let headers)) = try admission("/") else {
             Issue.record("let in")

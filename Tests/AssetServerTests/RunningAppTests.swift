@@ -42,15 +42,21 @@ private struct Launched {
         timeout: Duration = .seconds(3_600),
         start: TrialStart = .launch,
         updates: Updates? = nil,
-        gate: SyncGate = SyncGate()
+        gate: SyncGate = SyncGate(),
+        turnedAway: @escaping @Sendable () -> Int = { 0 }
     ) -> RunningApp {
         var settings = RunningApp.Settings()
         settings.startupTimeout = timeout
         settings.startupTimer = start
         settings.watchInterval = .milliseconds(1)
-        let app = RunningApp(device: device.device, server: server, updates: updates, gate: gate, settings: settings) {
-            [told] in told.yield($0)
-        }
+        let app = RunningApp(
+            device: device.device,
+            server: server,
+            updates: updates,
+            gate: gate,
+            settings: settings,
+            turnedAway: turnedAway
+        ) { [told] in told.yield($0) }
         server.connect(app)
         return app
     }
@@ -310,6 +316,36 @@ struct RunningAppTests {
         try await next.launch()
         #expect(try await world.status(of: "/") == "503")
         #expect(await world.nextEvents(2).first == "serving web 1")
+    }
+
+    @Test func `is not rolled back while its server turns clients away`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        // At each look some more; after the flood never again.
+        let (looks, look) = AsyncStream.makeStream(of: Void.self)
+        let flood = NIOLockedValueBox((isOver: false, count: 0))
+        let app = world.app(timeout: .zero) {
+            look.yield()
+            return flood.withLockedValue { flood in
+                if !flood.isOver { flood.count += 1 }
+                return flood.count
+            }
+        }
+        try await app.launch()
+        try await world.expect(["serving web 2 on trial", "back to web 1 from web 2", "serving web 1"], from: app) {
+            var seen = 0
+            for await _ in looks {
+                seen += 1
+                if seen == 20 { break }
+            }
+            guard case .trying = try world.device.device.state().machine.state else {
+                Issue.record("rolled back meanwhile")
+                return
+            }
+            flood.withLockedValue { $0.isOver = true }
+        }
     }
 
     @Test func `rolls back by itself when the startup timer ends`() async throws {

@@ -209,20 +209,24 @@ struct ConnectionFrontTests {
         }
     }
 
-    @Test func `counts its connections, until one of them ends`() async throws {
-        let source = PreparedSource.echoing()
+    @Test func `counts its connections, and makes room as soon as one of them waits`() async throws {
+        let source = HoldingSource(PreparedSource.echoing())
         try await TestServer.running(source, configure: { $0.maxConnections = 1 }) { server in
             try await server.connected { first in
+                let held = try await source.holding(&first) {
+                    try await server.connected { second in
+                        let refusal = try await second.response()
+                        #expect(refusal.status == 503)
+                        #expect(await second.rest() == [])
+                    }
+                }
+                #expect(held.status == 200)
+                // Answered on the front, it waits there; what has waited goes.
                 try await first.send(request("GET", "/fast"))
                 #expect(try await first.response().status == 200)
-                try await server.connected { second in
-                    let refusal = try await second.response()
-                    #expect(refusal.status == 503)
-                    #expect(await second.rest() == [])
-                }
+                #expect(try await server.get("/fast").status == 200)
+                #expect(await first.rest() == [])
             }
-            // The end of the first is seen a moment after the client's.
-            while (try? await server.get("/fast").status) != 200 {}
         }
     }
 

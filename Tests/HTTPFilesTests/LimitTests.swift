@@ -111,18 +111,30 @@ struct LimitTests {
         }
     }
 
-    @Test func `bounds the connections, until one of them ends`() async throws {
-        try await TestServer.running(.digits, configure: { $0.maxConnections = 1 }) { server in
+    @Test func `bounds the connections, while each of them is being answered`() async throws {
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let (asked, didAsk) = AsyncStream.makeStream(of: Void.self)
+        let source = ClosureSource.answering { request in
+            guard request.path.text == "/slow" else { return .bytes(.digits) }
+            didAsk.yield()
+            _ = await gate.first { true }
+            return .bytes(.digits)
+        }
+        try await TestServer.running(source, configure: { $0.maxConnections = 1 }) { server in
             try await server.connected { first in
-                try await first.send(request("GET", "/"))
-                #expect(try await first.response().status == 200)
+                try await first.send(request("GET", "/slow"))
+                _ = await asked.first { true }
                 try await server.connected { second in
+                    // The request travels while the refusal does: what is unread must not take the refusal with it.
+                    try? await second.send(request("GET", "/") + String(repeating: "x", count: 100_000))
                     let refusal = try await second.response()
-                    #expect(refusal.status == 503)
+                    #expect(refusal.status == 503 && refusal.text == "Too many connections.\n")
                     #expect(await second.rest() == [])
                 }
-                try await first.send(request("GET", "/", ["Connection: close"]))
+                open.yield()
                 #expect(try await first.response().status == 200)
+                // Now it waits, and goes for a newcomer.
+                #expect(try await server.get("/").status == 200)
                 #expect(await first.rest() == [])
             }
         }

@@ -29,14 +29,20 @@ struct RawClient {
 
     /// Connects to 127.0.0.1, and disconnects when `body` returns.
     ///
-    /// - Parameter tls: what the client trusts; nil for no TLS.
+    /// - Parameters:
+    ///   - tls: what the client trusts; nil for no TLS.
+    ///   - address: the client's own; nil for the usual one.
     static func connected<Result: Sendable>(
         to port: Int,
         tls: NIOSSLContext? = nil,
+        from address: String? = nil,
         _ body: (inout RawClient) async throws -> Result
     ) async throws -> Result {
-        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
+        if let address { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: address, port: 0)) }
+        let connection =
+            try await bootstrap
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls {

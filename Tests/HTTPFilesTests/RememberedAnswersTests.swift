@@ -115,21 +115,3 @@ struct RememberedAnswersTests {
         #expect(latest.text.utf8.count == HTTPDate.length)
     }
 }
-
-@Suite("A client that is written to")
-struct WriteProgressTests {
-    @Test func `has its time-out for each 128 KiB`() {
-        let start = NIODeadline.uptimeNanoseconds(1_000_000)
-        var progress = WriteProgress(left: 1_000_000, timeout: .seconds(10), now: start)
-        let left = [(1_000_000, Int64(9)), (868_928, 9), (740_000, 18), (740_000, 19)]
-        let stalled = left.map { progress.isStalled(left: $0.0, now: start + .seconds($0.1)) }
-        #expect(stalled == [false, false, false, true])
-    }
-
-    @Test func `is stalled when it drips`() {
-        let start = NIODeadline.uptimeNanoseconds(1_000_000)
-        var progress = WriteProgress(left: 1_000_000, timeout: .seconds(10), now: start)
-        let stalled = (1...10).map { progress.isStalled(left: 1_000_000 - $0, now: start + .seconds(Int64($0))) }
-        #expect(stalled == Array(repeating: false, count: 9) + [true])
-    }
-}

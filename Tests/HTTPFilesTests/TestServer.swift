@@ -60,6 +60,7 @@ struct TestServer: Sendable {
     static func running<Result: Sendable>(
         _ source: any FileSource,
         meter: (any TrafficMeter)? = nil,
+        turnedAway: TurnedAway? = nil,
         configure: (inout FileServerConfiguration) -> Void = { _ in },
         _ body: (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -73,6 +74,7 @@ struct TestServer: Sendable {
             source: source,
             accessLog: { access.yield($0) },
             meter: meter,
+            turnedAway: turnedAway,
             errorLog: { errors.yield($0) },
             onListening: { listening.yield($0) }
         )
@@ -100,8 +102,11 @@ struct TestServer: Sendable {
         return result
     }
 
-    func connected<Result: Sendable>(_ body: (inout RawClient) async throws -> Result) async throws -> Result {
-        try await RawClient.connected(to: port, body)
+    func connected<Result: Sendable>(
+        from address: String? = nil,
+        _ body: (inout RawClient) async throws -> Result
+    ) async throws -> Result {
+        try await RawClient.connected(to: port, from: address, body)
     }
 
     /// One request on a connection of its own, with the fields given as lines.

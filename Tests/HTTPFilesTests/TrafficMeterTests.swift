@@ -16,7 +16,7 @@ private final class Tally: TrafficMeter {
     var open: Int { count.withLockedValue(\.self) }
 
     func connectionOpened() { count.withLockedValue { $0 += 1 } }
-    func connectionRefused() { tell.yield("refused") }
+    func connectionLost(_ loss: LossOfConnection) { tell.yield("\(loss)") }
 
     func connectionClosed() {
         count.withLockedValue { $0 -= 1 }
@@ -60,16 +60,28 @@ struct TrafficMeterTests {
         }
     }
 
-    @Test func `tells of those whom it refuses`() async throws {
+    @Test func `tells of those whom it refuses, and of those who made room`() async throws {
         let tally = Tally()
-        try await TestServer.running(ReadySource(), meter: tally, configure: { $0.maxConnections = 1 }) { server in
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let (asked, didAsk) = AsyncStream.makeStream(of: Void.self)
+        let source = ClosureSource.answering { _ in
+            didAsk.yield()
+            _ = await gate.first { true }
+            return .bytes(.digits)
+        }
+        try await TestServer.running(source, meter: tally, configure: { $0.maxConnections = 1 }) { server in
             try await server.connected { first in
-                try await first.send(request("GET", "/ready"))
-                _ = try await first.response()
-                #expect(await tally.next() == "/ready 200 10")
+                try await first.send(request("GET", "/slow"))
+                _ = await asked.first { true }
                 #expect(try await server.connected { try await $0.response().status } == 503)
                 #expect(await tally.next() == "refused")
                 #expect(tally.open == 1)
+                open.yield()
+                #expect(try await first.response().status == 200)
+                #expect(await tally.next() == "/slow 200 10")
+                open.yield()
+                #expect(try await server.get("/").status == 200)
+                #expect(await tally.next() == "room")
             }
         }
     }

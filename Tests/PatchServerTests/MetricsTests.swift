@@ -110,13 +110,14 @@ struct MetricsTests {
         metrics.refreshes.add(nil, .failed("x"))
         for _ in 0..<3 { metrics.traffic.connectionOpened() }
         metrics.traffic.connectionClosed()
-        metrics.traffic.connectionRefused()
+        for loss in [LossOfConnection.refused, .room, .room, .slow] { metrics.traffic.connectionLost(loss) }
         let text = await metrics.text()
         for line in [
             "patchsrv_refreshes_total{app=\"com.example.storefront\",result=\"signed\"} 1",
             "patchsrv_refreshes_total{app=\"com.example.storefront\",result=\"failed\"} 2",
             "patchsrv_refreshes_total{app=\"\",result=\"failed\"} 1", "patchsrv_connections_open 2",
-            "patchsrv_connections_refused_total 1",
+            "patchsrv_connections_refused_total 1", "patchsrv_connections_dropped_total{reason=\"room\"} 2",
+            "patchsrv_connections_dropped_total{reason=\"slow\"} 1",
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)")
         }

@@ -57,6 +57,25 @@ struct StartupTimerTests {
         #expect(end(of: &timer, from: back, upTo: back + .seconds(60)) == back + .seconds(9))
     }
 
+    @Test func `stands still while the server has no room, and goes on from there`() {
+        var timer = StartupTimer(limit: .seconds(20))
+        #expect(end(of: &timer, from: .zero, upTo: .seconds(15)) == nil)
+        var now = Duration.seconds(15)
+        while now < .seconds(600) {
+            now += .milliseconds(50)
+            timer.leaveOut(until: now)
+        }
+        #expect(end(of: &timer, from: now, upTo: .seconds(700)) == .seconds(605))
+    }
+
+    @Test func `stands still in the background, whoever finds no room there`() {
+        var timer = StartupTimer(limit: .seconds(20))
+        timer.pause(at: .zero)
+        timer.leaveOut(until: .seconds(5))
+        timer.resume(at: .seconds(10))
+        #expect(end(of: &timer, from: .seconds(10), upTo: .seconds(100)) == .seconds(30))
+    }
+
     @Test func `counts nothing backwards`() {
         var timer = StartupTimer(limit: .seconds(20))
         _ = timer.hasEnded(at: .seconds(10))

@@ -143,6 +143,10 @@ struct OperatingTests {
                 try await curl("\(url)/healthz?two").done()
                 #expect(try await lines(of: log, with: "healthz?two").count == 1)
                 #expect(try read(old).contains("?one") && !read(old).contains("?two"))
+                for file in [old, log] {
+                    let mode = try FileManager.default.attributesOfItem(atPath: file.string)[.posixPermissions]
+                    #expect(mode as? Int == 0o600, "a device's address is nobody else's business")
+                }
             }
             #expect(text.code == 0, "\(text)")
 

@@ -191,6 +191,28 @@ struct ReleaseServiceTests {
         }
     }
 
+    @Test func `has one spelling for each path, its own and the tree's, for whoever filters by prefix in front`()
+        async throws
+    {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            try await serving(site) { url in
+                let (api, tree) = ("api/v1/openapi.json", "\(Workshop.app)/metadata/timestamp.json")
+                for (path, status) in [
+                    (api, "200"), (tree, "200"), ("%61pi/v1/openapi.json", "400"), ("api/%761/openapi.json", "400"),
+                    ("./\(api)", "400"), ("/\(api)", "400"), ("x/../\(api)", "400"), ("x/%2e%2e/\(api)", "400"),
+                    ("api/v1/../../\(tree)", "400"), ("api/%2E%2E/\(tree)", "400"), ("%63\(tree.dropFirst())", "400"),
+                ] {
+                    let said = try await run(
+                        .system("curl"),
+                        ["-sS", "\(url)/\(path)", "--path-as-is", "-o", "/dev/null", "-w", "%{http_code}"]
+                    )
+                    #expect(said.output.hasSuffix(status), "\(path): \(said)")
+                }
+            }
+        }
+    }
+
     @Test func `has its notes edited over HTTP and by command, which changes nothing else`() async throws {
         try await ServiceYard.with { yard in
             let token = try await yard.token("\(Workshop.app)=publisher")

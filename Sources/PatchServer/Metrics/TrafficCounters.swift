@@ -1,4 +1,4 @@
-import HTTPFiles
+package import HTTPFiles
 
 /// What clients asked for and got: counted with a few atomic additions a request.
 package final class TrafficCounters: TrafficMeter {
@@ -12,13 +12,15 @@ package final class TrafficCounters: TrafficMeter {
 
     private let kinds = PathClass.allCases.map { _ in Kind() }
     private let open = Counter()
-    private let refused = Counter()
+    private let lost = LossOfConnection.allCases.map { _ in Counter() }
 
     package init() {}
 
     package func connectionOpened() { open.add() }
     package func connectionClosed() { open.add(-1) }
-    package func connectionRefused() { refused.add() }
+    package func connectionLost(_ loss: LossOfConnection) {
+        if let index = LossOfConnection.allCases.firstIndex(of: loss) { lost[index].add() }
+    }
 
     package func answered(_ target: String, status: Int, bodyBytes: Int, in duration: Duration) {
         let kind = kinds[PathClass(target: target).index]
@@ -47,14 +49,22 @@ package final class TrafficCounters: TrafficMeter {
             bytes.add(.integer(kind.bytes.value), [label])
             kind.durations.write(to: &durations, [label])
         }
+        var dropped = MetricFamily(
+            "patchsrv_connections_dropped_total",
+            .counter,
+            "Connections closed while they waited, to make room, or because they were too slow."
+        )
+        for (loss, count) in zip(LossOfConnection.allCases, lost) where loss != .refused {
+            dropped.add(.integer(count.value), [(name: "reason", value: loss.rawValue)])
+        }
         return [
-            requests, bytes, durations,
+            requests, bytes, durations, dropped,
             MetricFamily("patchsrv_connections_open", .gauge, "Connections that are served now.", .integer(open.value)),
             MetricFamily(
                 "patchsrv_connections_refused_total",
                 .counter,
                 "Connections refused because there were too many.",
-                .integer(refused.value)
+                .integer(lost[0].value)
             ),
         ]
     }

@@ -1,0 +1,44 @@
+import NIOCore
+
+/// Answers a connection that is not served, and closes it.
+///
+/// Half of it first: closing over what the client has sent resets the connection, and the answer is lost with it.
+final class Refusal: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = IOData
+
+    private let response: Response
+    private let waits: Bool
+    private var closing: Scheduled<Void>?
+
+    /// - Parameter waits: whether the client has time to read it.
+    init(_ fault: RequestFault, _ source: any FileSource, waits: Bool) {
+        response = Response(fault).completed(by: source, to: nil)
+        self.waits = waits
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        var bytes = response.head(keepAlive: false, date: HTTPDate.now)
+        if case .bytes(let body) = response.body { bytes.writeBytes(body) }
+        let channel = context.channel
+        let waits = waits
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes))).whenComplete { _ in
+            channel.close(mode: waits ? .output : .all, promise: nil)
+        }
+        guard waits else { return }
+        closing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Connection.lingerTimeout)) {
+            channel.close(promise: nil)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent { context.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closing?.cancel()
+        context.fireChannelInactive()
+    }
+}

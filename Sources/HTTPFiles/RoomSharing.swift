@@ -1,0 +1,30 @@
+/// Among whom a server's connections are shared out.
+package enum RoomSharing: Equatable, Sendable {
+    /// Among addresses: none has more than its share when room is short.
+    ///
+    /// - trustedProxies: addresses whose word counts for who asks (`X-Forwarded-For`); they have no share themselves.
+    case byAddress(trustedProxies: Set<String>)
+    /// Among the users of this machine, as the system tells them (sock_diag(7)): whoever runs this process, and root,
+    /// have no share, and nobody has whom the system does not tell.
+    ///
+    /// - strangers: connections of each other user that have shown no right to be here, whether room is short or not; nil
+    ///   where there is no right to show: then they have a share as addresses have.
+    case byUser(strangers: Int?)
+}
+
+/// Whose a connection is, as ``Room`` counts them.
+enum ClientGroup: Hashable, Sendable {
+    case address(ClientName)
+    case user(UInt32)
+    /// Without a share: ourselves, a trusted proxy, whoever the system does not tell.
+    case boundless
+
+    /// For a line of a log.
+    var text: String {
+        switch self {
+        case .address(let name): AccessLogEntry.escaped(name.text)
+        case .user(let id): "user \(id)"
+        case .boundless: "others"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import Synchronization
+
+/// Why a connection ended, or never began, without an answer to what it may have asked.
+package enum LossOfConnection: String, CaseIterable, Sendable {
+    /// Refused: there was no room.
+    case refused
+    /// Closed while it waited: somebody else needed its place.
+    case room
+    /// Closed because it fell behind the least rate, or its handshake took too long.
+    case slow
+}
+
+/// How often a client found no room, for whoever must know that silence was the server's fault.
+///
+/// Other users of this machine, who have their own bound, are not counted.
+package final class TurnedAway: Sendable {
+    private let number = Atomic(0)
+
+    package init() {}
+
+    package var count: Int { number.load(ordering: .relaxed) }
+
+    func add() {
+        number.wrappingAdd(1, ordering: .relaxed)
+    }
+}
+
+/// What was lost since the last line about it, so that a flood makes one line a minute and not one a connection.
+struct LossTally: Equatable, Sendable {
+    /// Nanoseconds between two lines.
+    static let interval = TimeAmount.seconds(60)
+    /// Who is counted by name; more have no name in a line.
+    static let namedLimit = 1_000
+
+    private(set) var counts: [LossOfConnection: Int] = [:]
+    private var groups: [String: Int] = [:]
+    private var isLineDue = false
+
+    enum Next: Equatable, Sendable {
+        /// The first in a while is told at once.
+        case tell(String, thenLookIn: TimeAmount)
+        case nothing
+    }
+
+    mutating func add(_ loss: LossOfConnection, of group: ClientGroup) -> Next {
+        counts[loss, default: 0] += 1
+        if groups.count < Self.namedLimit || groups[group.text] != nil { groups[group.text, default: 0] += 1 }
+        guard !isLineDue else { return .nothing }
+        isLineDue = true
+        return .tell(takeLine(), thenLookIn: Self.interval)
+    }
+
+    /// A minute is over.
+    mutating func look() -> Next {
+        guard !counts.isEmpty else {
+            isLineDue = false
+            return .nothing
+        }
+        return .tell(takeLine(), thenLookIn: Self.interval)
+    }
+
+    private mutating func takeLine() -> String {
+        defer { (counts, groups) = ([:], [:]) }
+        let words: [(LossOfConnection, String)] = [
+            (.refused, "refused"), (.room, "closed to make room"), (.slow, "closed because they were too slow"),
+        ]
+        let said = words.compactMap { loss, words in counts[loss].map { "\($0) \(words)" } }.joined(separator: ", ")
+        let most = groups.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { "; most of \($0.key): \($0.value)" }
+        return "connections: \(said)\(most ?? "")"
+    }
+}
+
+/// Tells of connections that were lost: the meter of each, the log now and then.
+struct LossReport: Sendable {
+    private let tally = NIOLockedValueBox(LossTally())
+    let meter: (any TrafficMeter)?
+    let turnedAway: TurnedAway?
+    /// One escaped line.
+    let log: (@Sendable (String) -> Void)?
+
+    func add(_ loss: LossOfConnection, of group: ClientGroup, on loop: any EventLoop) {
+        meter?.connectionLost(loss)
+        if loss != .slow, !group.isOtherUser { turnedAway?.add() }
+        guard log != nil else { return }
+        follow(tally.withLockedValue { $0.add(loss, of: group) }, on: loop)
+    }
+
+    private func follow(_ next: LossTally.Next, on loop: any EventLoop) {
+        guard case .tell(let line, let time) = next else { return }
+        log?(line)
+        loop.scheduleTask(in: time) { follow(tally.withLockedValue { $0.look() }, on: loop) }
+    }
+}
+
+extension ClientGroup {
+    fileprivate var isOtherUser: Bool {
+        if case .user = self { true } else { false }
+    }
+}
