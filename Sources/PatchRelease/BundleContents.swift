@@ -7,13 +7,28 @@ package import SystemPackage
 /// A folder's files with their sizes and digests: what a manifest is made of.
 package struct BundleContents: Sendable {
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
+    /// See ``FolderScan/leftOut``.
+    package let leftOut: [String]
 
-    package init(_ folder: FilePath, files disk: any FileOperations, progress: ProgressStart) async throws(SigningError)
-    {
-        let scan = try FolderScan(folder, files: disk)
+    package init(
+        _ folder: FilePath,
+        leavingOut exclusions: FileExclusions = .standard,
+        files disk: any FileOperations,
+        progress: ProgressStart
+    ) async throws(SigningError) {
+        let scan = try FolderScan(folder, leavingOut: try exclusions.adding(fileIn: folder, of: disk), files: disk)
         let fingerprints = try await mapOnAllCores(scan.files, progress: progress) {
-            (found) throws(SigningError) in try disk.unchangedFingerprint(of: found.file)
+            (found) throws(SigningError) in
+            let fingerprint = try disk.unchangedFingerprint(of: found.file)
+            if fingerprint.size <= PrivateKeyText.limit {
+                let bytes = try onDisk { () throws(FileError) in
+                    try disk.read(found.file, limit: PrivateKeyText.limit)
+                }
+                guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(found.file)) }
+            }
+            return fingerprint
         }
+        leftOut = scan.leftOut
         files = zip(scan.files, fingerprints).map { ($0.path, $0.file, $1) }
     }
 
@@ -68,5 +83,19 @@ extension FileOperations {
             if let before, before == (try identity(of: file)) { return fingerprint }
         } catch { throw .file(error) }
         throw .bundle(.changed(file))
+    }
+}
+
+extension FileExclusions {
+    /// These rules, and those of a folder's ``fileName``, where it has one.
+    func adding(fileIn folder: FilePath, of disk: any FileOperations) throws(SigningError) -> FileExclusions {
+        let file = folder.at(Self.fileName)
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try disk.read(file, limit: Limits.releaseDescription) } catch .notFound {
+            return self
+        } catch { throw .file(error) }
+        do throws(PatternFault) { return try adding(text: String(decoding: bytes, as: UTF8.self)) } catch {
+            throw .bundle(.exclusions(file, line: error.line, rule: error.rule))
+        }
     }
 }

@@ -20,6 +20,11 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case manifest(Label, field: String, rule: String)
     /// A device would not run it.
     case scriptNotUTF8(FilePath)
+    /// A release that was made before lies in the folder.
+    case releaseInside(FilePath)
+    /// Everybody could read it on every device.
+    case privateKey(FilePath)
+    case exclusions(FilePath, line: Int, rule: String)
     /// The file was written while it was read.
     case changed(FilePath)
 }
@@ -39,6 +44,9 @@ extension BundleProblem: CustomStringConvertible {
         case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
+        case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"
+        case .privateKey(let path): "\(path) holds a private key; everybody could read it once it is published"
+        case .exclusions(let path, let line, let rule): "\(path):\(line): the pattern \(rule)"
         case .changed(let path): "\(path) changed while it was read"
         }
     }

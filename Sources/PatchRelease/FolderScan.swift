@@ -2,7 +2,9 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// The files below a folder, by their paths in a bundle; nothing is skipped, and what cannot be an asset is refused.
+/// The files below a folder, by their paths in a bundle.
+///
+/// What the exclusions leave out is named; all else that cannot be an asset is refused, and so is a release in the folder.
 package struct FolderScan: Equatable, Sendable {
     package struct Found: Equatable, Sendable {
         package let path: AssetPath
@@ -11,9 +13,16 @@ package struct FolderScan: Equatable, Sendable {
 
     /// Sorted by path.
     package let files: [Found]
+    /// Paths from the folder on, sorted; a folder's ends with a slash.
+    package let leftOut: [String]
 
-    package init(_ folder: FilePath, files disk: any FileOperations) throws(SigningError) {
+    package init(
+        _ folder: FilePath,
+        leavingOut exclusions: FileExclusions = .standard,
+        files disk: any FileOperations
+    ) throws(SigningError) {
         var found: [Found] = []
+        var leftOut: [String] = []
         var open: [(folder: FilePath, prefix: String)] = [(folder, "")]
         while let next = open.popLast() {
             let names = try onDisk { () throws(FileError) in try disk.list(next.folder) }
@@ -22,6 +31,14 @@ package struct FolderScan: Equatable, Sendable {
                 let status = try onDisk { () throws(FileError) in try disk.status(of: file) }
                 // A name that is not UTF-8 was read with replacement characters, so nothing has it.
                 guard let status else { throw .bundle(.notUTF8(in: next.folder)) }
+                let isFolder = status.kind == .directory
+                if exclusions.leaveOut(next.prefix + name, isFolder: isFolder) {
+                    leftOut.append(next.prefix + name + (isFolder ? "/" : ""))
+                    continue
+                }
+                if name == OwnFolder.releaseFile, OwnFolder.isRelease(next.folder, files: disk) {
+                    throw .bundle(.releaseInside(next.folder))
+                }
                 let path: AssetPath
                 do throws(AssetPath.Problem) {
                     path = try AssetPath(next.prefix + name)
@@ -40,6 +57,7 @@ package struct FolderScan: Equatable, Sendable {
         }
         guard !found.isEmpty else { throw .bundle(.empty(folder)) }
         files = found.sorted { $0.path < $1.path }
+        self.leftOut = leftOut.sorted()
     }
 }
 

@@ -11,6 +11,8 @@ struct DescribedContents: Sendable {
     var manifests: [Label: AssetManifest] = [:]
     /// Where each script and asset lies.
     var objects: [SHA256Digest: FilePath] = [:]
+    /// What the exclusions left out, by patch: paths in the bundle's folder.
+    var leftOut: [PatchID: [String]] = [:]
 }
 
 extension ReleaseDescription {
@@ -36,13 +38,18 @@ extension ReleaseBuilder {
                 let path = try files.find(file, below: folder, .file)
                 let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.object) }
                 guard String(validating: bytes, as: UTF8.self) != nil else { throw .bundle(.scriptNotUTF8(path)) }
+                guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(path)) }
                 let fingerprint = Fingerprint(of: bytes)
                 contents.objects[fingerprint.sha256] = path
                 contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
             case .bundle(let bundle):
                 let path = try files.find(bundle.folder, below: folder, .directory)
                 let progress = progress
-                let found = try await BundleContents(path, files: files) { progress(.reading(patch.patchID), $0) }
+                let exclusions = try bundle.exclusions.adding(fileIn: folder, of: files)
+                let found = try await BundleContents(path, leavingOut: exclusions, files: files) {
+                    progress(.reading(patch.patchID), $0)
+                }
+                if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
                 let manifest = try manifest(of: found, patch, bundle)
                 for (_, file, fingerprint) in found.files { contents.objects[fingerprint.sha256] = file }
                 contents.manifests[patch.label] = manifest

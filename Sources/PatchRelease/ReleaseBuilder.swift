@@ -176,7 +176,8 @@ package struct ReleaseBuilder: Sendable {
         return MadeRelease(
             release: release,
             signatures: SignatureCounts(made: made, kept: signatures.count - made),
-            jspatch: jspatch.counts
+            jspatch: jspatch.counts,
+            leftOut: described.leftOut
         )
     }
 }
@@ -188,6 +189,8 @@ package struct MadeRelease: Sendable {
     package let signatures: SignatureCounts
     /// In JSPatch's form.
     package let jspatch: SignatureCounts
+    /// Files and folders that the exclusions left out, by bundle.
+    package let leftOut: [PatchID: [String]]
 
     /// Adds one key holder's signature to the role.
     package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {

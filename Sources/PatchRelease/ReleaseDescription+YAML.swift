@@ -36,7 +36,9 @@ extension ReleaseDescription {
 extension DescribedPatch {
     private static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "keep"]
     private static let ofScript = common.union(["file"])
-    private static let ofBundle = common.union(["folder", "index", "routes", "cacheable", "commit", "compatibility"])
+    private static let ofBundle = common.union([
+        "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude",
+    ])
 
     fileprivate init(_ fields: Fields) throws(FormatError) {
         let content: Content
@@ -100,13 +102,22 @@ extension DescribedBundle {
                 compatibility[member.key.text] = try platforms.words(member.key.text)
             }
         }
+        var exclusions = FileExclusions.standard
+        if fields.has("exclude") {
+            for (index, text) in try fields.texts("exclude", limit: 1_000).enumerated() {
+                do throws(FileExclusions.PatternFault) { exclusions = try exclusions.adding(text) } catch {
+                    throw fields.broken("exclude[\(index)]", error.rule)
+                }
+            }
+        }
         self.init(
             folder: try fields.path("folder"),
             index: try fields.path("index", default: "index.html"),
             routes: routes,
             cacheable: fields.has("cacheable") ? try fields.texts("cacheable", limit: 1_000) : [],
             commit: fields.has("commit") ? try fields.words("commit") : nil,
-            compatibility: compatibility
+            compatibility: compatibility,
+            exclusions: exclusions
         )
     }
 }

@@ -75,4 +75,6 @@ package struct DescribedBundle: Equatable, Sendable {
     package let cacheable: [String]
     package let commit: String?
     package let compatibility: [String: String]
+    /// The standard ones and the description's own.
+    package let exclusions: FileExclusions
 }

@@ -1,9 +1,30 @@
 import PatchFormat
 
 extension ReleaseDifference {
-    /// One line a change, for a person who is about to sign it.
+    /// How many names of files stand below a change unless all are asked for.
+    package static let namesShown = 20
+
+    /// One line a change and the files that it touches, for a person who is about to sign it.
+    ///
+    /// - Parameter showsAll: every file by name; else the first ``namesShown`` of each bundle and how many more there are.
+    package func words(showsAll: Bool) -> [String] {
+        lines { [$0.words] + Self.shown($0.files, all: showsAll) }
+    }
+
+    /// One line a change.
     package var words: [String] {
-        var lines = changes.map(\.words)
+        lines { [$0.words] }
+    }
+
+    /// Indented, so that a name cannot be taken for a change.
+    package static func shown(_ names: [String], all: Bool) -> [String] {
+        let shown = all ? names : Array(names.prefix(namesShown))
+        let rest = names.count - shown.count
+        return shown.map { "    \($0)" } + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: --all names them"] : [])
+    }
+
+    private func lines(_ each: (Change) -> [String]) -> [String] {
+        var lines = changes.flatMap(each)
         if changes.isEmpty { lines.append("the list is empty") }
         lines += entryKeysAdded.map { "+ entry key \($0.hex.prefix(12))…" }
         lines += entryKeysRemoved.map { "- entry key \($0.hex.prefix(12))… is no longer accepted" }
@@ -13,10 +34,20 @@ extension ReleaseDifference {
 }
 
 extension ReleaseDifference.Change {
+    /// The files of a bundle that it adds, changes or removes, each with its sign.
+    fileprivate var files: [String] {
+        switch self {
+        case .added(_, let files?): files.map { "+ \($0)" }
+        case .version(_, _, let files?):
+            files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
+        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .behind, .withdrawn, .unchanged: []
+        }
+    }
+
     package var words: String {
         switch self {
         case .added(let entry, let files):
-            let size = files.map { ", \(Words.count($0, "file"))" } ?? ", \(Words.bytes(entry.fingerprint.size))"
+            let size = files.map { ", \(Words.count($0.count, "file"))" } ?? ", \(Words.bytes(entry.fingerprint.size))"
             return "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))"
         case .version(let old, let new, let files):
             let detail = files.map { "; \($0.words)" } ?? ""

@@ -3,7 +3,7 @@ package import PatchFormat
 /// What a release changes for the devices of its channel, against its base.
 package struct ReleaseDifference: Equatable, Sendable {
     package enum Change: Equatable, Sendable {
-        case added(PatchEntry, files: Int?)
+        case added(PatchEntry, files: [AssetPath]?)
         /// Another version stands first.
         case version(from: PatchEntry, to: PatchEntry, files: BundleDifference?)
         /// The same version with other rules.
@@ -51,7 +51,7 @@ package struct ReleaseDifference: Equatable, Sendable {
         let (old, new) = (base?.versions(of: id) ?? [], release.versions(of: id))
         guard let first = new.first else { return [] }
         guard let before = old.first, let base else {
-            return new.map { .added($0, files: release.manifests[$0.label]?.assets.count) }
+            return new.map { .added($0, files: release.manifests[$0.label]?.assets.map(\.path)) }
         }
         var changes: [Change] = []
         if before.label != first.label {

@@ -56,7 +56,8 @@ enum OwnFolder {
     /// Releases side by side, as `patchsign pull` writes them.
     case pulled
 
-    private static let releaseParts: Set<String> = ["release.json", "role.json", "objects", "targets"]
+    static let releaseFile = "release.json"
+    private static let releaseParts: Set<String> = [releaseFile, "role.json", "objects", "targets"]
     private static let pulledParts: Set<String> = [PulledFolder.base, PulledFolder.release, PulledFolder.source]
 
     /// Nil for a folder of this sort and nothing else in it.
@@ -77,9 +78,9 @@ enum OwnFolder {
         }
     }
 
-    private static func isRelease(_ path: FilePath, files: any FileOperations) -> Bool {
-        guard let bytes = try? files.read(path.at("release.json"), limit: Limits.releaseHeader) else { return false }
-        return (try? ReleaseHeader(bytes, named: "release.json")) != nil
+    static func isRelease(_ path: FilePath, files: any FileOperations) -> Bool {
+        guard let bytes = try? files.read(path.at(releaseFile), limit: Limits.releaseHeader) else { return false }
+        return (try? ReleaseHeader(bytes, named: releaseFile)) != nil
     }
 }
 

@@ -82,6 +82,8 @@ extension Failure {
         case .release(_, .missing(let what)) where what.contains("objects/"):
             "name where it lies with --from (embed) or --previous (release): an earlier release, or the published tree"
         case .bundle(.symbolicLink): "copy the file to its place"
+        case .bundle(.releaseInside), .bundle(.privateKey):
+            "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
         case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName,
             .token,
             .signer, .jspatch:

@@ -26,6 +26,8 @@ struct Inspect: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A release to compare it with.", valueName: "dir"))
     var previous: String?
 
+    @OptionGroup var names: NamesOption
+
     @Flag(help: "Print as JSON.")
     var json = false
 
@@ -45,9 +47,9 @@ struct Inspect: AsyncParsableCommand {
             }
             Summary(contents: contents, signatures: signatures).write(to: console)
             ContentsTable(contents).write(to: console)
-            guard let base, let difference else { return }
+            guard let base, let difference else { return names.write(filesOf: contents, to: console) }
             console.line("against version \(base.roleVersion):")
-            for line in difference.words { console.line("  " + styled(line, on: console)) }
+            names.write(difference, to: console)
         }
     }
 

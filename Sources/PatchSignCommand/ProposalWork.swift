@@ -73,7 +73,7 @@ struct ProposalWork {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.carryOut(proposal.change, in: pull.channel, source: source)
         }
-        try work.finish(try work.signed(made, yes: pull.yes), json: pull.json)
+        try work.finish(try work.signed(made, yes: pull.yes, names: pull.names), json: pull.json)
     }
 }
 

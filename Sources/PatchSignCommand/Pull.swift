@@ -60,6 +60,8 @@ struct Pull: AsyncParsableCommand {
     @Flag(help: "Sign what was proposed without asking.")
     var yes = false
 
+    @OptionGroup var names: NamesOption
+
     @Flag(help: "Print what was fetched or made as JSON.")
     var json = false
 
@@ -112,7 +114,8 @@ struct Pull: AsyncParsableCommand {
         PullReport(
             folder: folder.output,
             base: base == nil ? nil : verified.first,
-            release: draft == nil ? nil : verified.last
+            release: draft == nil ? nil : verified.last,
+            names: names
         ).write(json: json)
     }
 
@@ -129,6 +132,7 @@ struct PullReport {
     let folder: FilePath
     let base: VerifiedRelease?
     let release: VerifiedRelease?
+    let names: NamesOption
 
     func write(json: Bool) {
         let console = Console.standardOutput
@@ -137,7 +141,7 @@ struct PullReport {
         guard let release, let difference else { return console.line("no draft waits") }
         let place = printable(folder.at(PulledFolder.release).string)
         console.line("draft \(Self.line(release)): \(place)")
-        for line in difference.words { console.line("  " + styled(line, on: console)) }
+        names.write(difference, to: console)
         if let words = release.counts.unseenWords { console.line("  " + words) }
         if !isCurrent {
             console.line("  ! it was made from another release than the current one: nobody can publish it")

@@ -10,6 +10,8 @@ struct ReleaseReport {
     let contents: ReleaseContents
     let difference: ReleaseDifference
     let signatures: SignatureCounts
+    /// By bundle.
+    let leftOut: [PatchID: [String]]
     let jspatch: SignatureCounts
     let quorum: VerifiedRelease.Quorum
     let folder: FilePath
@@ -22,6 +24,10 @@ struct ReleaseReport {
                 + printable(folder.string)
         )
         for line in difference.words { console.line("  " + styled(line, on: console)) }
+        for (id, paths) in leftOut.sorted(by: { $0.key < $1.key }) {
+            let more = paths.count > 5 ? " and \(Words.grouped(paths.count - 5)) more" : ""
+            console.line("left out of \(id): \(printable(paths.prefix(5).joined(separator: ", ")))\(more)")
+        }
         console.line(
             "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept"
         )
@@ -36,6 +42,10 @@ struct ReleaseReport {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
+            (
+                "leftOut",
+                .fields(leftOut.sorted { $0.key < $1.key }.map { ($0.key.text, .array($0.value.map { .text($0) })) })
+            ),
             ("jspatchSignaturesMade", .integer(jspatch.made)), ("jspatchSignaturesKept", .integer(jspatch.kept)),
             ("roleSignatures", quorum.json),
         ])

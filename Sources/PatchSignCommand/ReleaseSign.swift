@@ -37,6 +37,8 @@ struct ReleaseSign: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The release that this one was made from.", valueName: "dir"))
     var previous: String?
 
+    @OptionGroup var names: NamesOption
+
     @Flag(help: "Sign without asking.")
     var yes = false
 
@@ -89,7 +91,10 @@ struct ReleaseSign: AsyncParsableCommand {
         console.line(
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
         )
-        guard let previous else { return ContentsTable(contents).write(to: console) }
+        guard let previous else {
+            ContentsTable(contents).write(to: console)
+            return names.write(filesOf: contents, to: console)
+        }
         let base = try ReleaseWork.base(FilePath(argument: previous), trust)
         guard contents.base?.sha256 == base.header.sha256 else {
             throw Failure(
@@ -99,8 +104,6 @@ struct ReleaseSign: AsyncParsableCommand {
                 exitCode: .conflict
             )
         }
-        for line in ReleaseDifference(from: base.contents, to: contents).words {
-            console.line("  " + styled(line, on: console))
-        }
+        names.write(ReleaseDifference(from: base.contents, to: contents), to: console)
     }
 }

@@ -92,7 +92,9 @@ struct ReleaseWork {
     }
 
     /// Shows what a proposal comes to, asks, and signs.
-    func signed(_ made: MadeRelease, yes: Bool) throws(Failure) -> MadeRelease {
+    ///
+    /// - Parameter names: how many files it names.
+    func signed(_ made: MadeRelease, yes: Bool, names: NamesOption) throws(Failure) -> MadeRelease {
         guard !heldBack.isEmpty else { return made }
         let contents: ReleaseContents
         do throws(ReleaseError) { contents = try ReleaseContents(made.release) } catch {
@@ -100,9 +102,8 @@ struct ReleaseWork {
         }
         if !yes {
             let console = Console.standardError
-            for line in ReleaseDifference(from: builder.base?.contents, to: contents).words {
-                console.line("  " + styled(line, on: console))
-            }
+            let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
+            names.write(difference, to: console)
         }
         try Question.confirm("Sign this release?", yes: yes)
         var made = made
@@ -130,6 +131,7 @@ struct ReleaseWork {
             contents: contents,
             difference: difference,
             signatures: made.signatures,
+            leftOut: made.leftOut,
             jspatch: made.jspatch,
             quorum: verified.quorum,
             folder: writer.output

@@ -21,6 +21,26 @@ struct DescriptionTests {
         #expect(patch.requires.isEmpty)
     }
 
+    private static func rollout(_ text: String) -> String {
+        top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {rollout: \(text)}}\n"
+    }
+
+    @Test(arguments: [
+        ("10%", 1_000), ("100%", 10_000), ("0%", 0), ("0.25%", 25), ("2.5%", 250), ("\"33.33%\"", 3_333),
+        ("2500", 2_500),
+    ])
+    func `takes a rollout as a percentage or as ten-thousandths`(text: String, rollout: Int) throws {
+        #expect(try read(Self.rollout(text)).patches.first?.rules.rollout == rollout)
+    }
+
+    @Test(arguments: ["101%", "10.001%", "-1%", "\"%\"", "ten", "1e1%", "10 %", ".5%"])
+    func `says what a rollout may be`(text: String) {
+        let rule = "must be an integer from 0 to 10000, or a percentage of at most two decimals: 10% is 1000"
+        #expect(throws: DescriptionError("release.yaml", line: 4, field: "patches[0].rules.rollout", rule: rule)) {
+            try read(Self.rollout(text))
+        }
+    }
+
     @Test func `is read with everything in it`() throws {
         let digest = String(repeating: "ab", count: 32)
         let text =

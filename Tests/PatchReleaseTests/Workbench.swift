@@ -170,8 +170,16 @@ final class Workbench: Sendable {
     /// Every file below a folder with its bytes, by relative path.
     func contents(_ name: String) throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
-        for found in try FolderScan(folder.appending(name), files: files).files {
-            contents[found.path.text] = try files.read(found.file, limit: Limits.object)
+        var open = [""]
+        while let prefix = open.popLast() {
+            let place = folder.appending(name).pushing(FilePath(prefix))
+            for entry in try files.list(place) {
+                if try files.status(of: place.appending(entry))?.kind == .directory {
+                    open.append("\(prefix)\(entry)/")
+                } else {
+                    contents[prefix + entry] = try files.read(place.appending(entry), limit: Limits.object)
+                }
+            }
         }
         return contents
     }
