@@ -100,7 +100,10 @@ private final class ScriptedAnswer: ChannelInboundHandler {
             case .resets:
                 let options = context.channel as? any SocketOptionProvider
                 options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in
-                    bound.value.1.close(promise: nil)
+                    // Below TLS, which would say that it ends.
+                    let pipeline = bound.value.1.pipeline.syncOperations
+                    let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self)
+                    (tls ?? bound.value.1).close(promise: nil)
                 }
             }
             return
