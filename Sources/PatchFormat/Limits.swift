@@ -54,8 +54,9 @@ package enum Limits {
     package static let stateFile = 16_000_000
     /// Which versions a device runs, with their signatures: a list of its largest size, and each bundle's column besides.
     package static let selection = 24_000_000
-    /// Versions that failed, could not be fetched or do not fit, and places: of each so many in a device's state. A row has
-    /// at most some 700 bytes, so that all four fit into ``stateFile``.
+    /// Versions that failed, could not be fetched or do not fit, and places: of each so many in a device's state.
+    ///
+    /// The largest rows of all four together have some 2,700 bytes, so that they fit into ``stateFile``.
     package static let rowsInState = patchesInList / 2
     /// The text of one rule's condition.
     package static let condition = 4_096

@@ -66,7 +66,6 @@ struct CleanUp {
             // Nothing is known of what was kept, so nothing goes.
             guard found.fault == nil, !found.state.selections.contains(where: \.content.isLost) else { return }
             kept += found.state.selections
-            kept += try store.standby(of: channel)?.selections ?? []
         }
         // The next one knows.
         guard let served = try store.servedSelections() else { return }

@@ -219,7 +219,12 @@ package struct Device: Sendable {
     /// Not while a sync runs: its objects belong to no selection yet.
     package func removeUnused() async throws(SyncError) {
         do throws(SyncError) {
-            try await store.syncing { () throws(SyncError) in try CleanUp(store: store).run() }
+            try await store.syncing { () throws(SyncError) in
+                try await store.changing { () throws(SyncError) in
+                    for channel in try store.channels() { try store.letPreviousCatchUp(of: channel) }
+                }
+                try CleanUp(store: store).run()
+            }
         } catch .lock(.held) {
             return
         }

@@ -166,6 +166,19 @@ extension DeviceStore {
         } catch { throw .unreadable(error) }
     }
 
+    /// Makes the state before the same as the present one, where it names files that are to be removed: it is to be of use.
+    ///
+    /// The caller holds the writer lock.
+    func letPreviousCatchUp(of channel: ChannelName) throws(SyncError) {
+        let present = try foundState(of: channel)
+        guard present.fault == nil, let standby = try standby(of: channel) else { return }
+        let kept = Set(present.state.selections.flatMap { $0.patches.map(\.content) })
+        guard !standby.selections.allSatisfy({ $0.contents.isSubset(of: kept) }) else { return }
+        guard let bytes = try optional(stateFile(channel), limit: Limits.stateFile) else { return }
+        // No link: what damages the one must not damage the other.
+        try save(bytes, as: "state.previous.json", of: channel)
+    }
+
     /// Makes the present state the one before, or puts it by where nobody can read it.
     ///
     /// - Returns: the state before; nil where there is none.

@@ -116,7 +116,7 @@ package struct DeviceStore: Sendable {
         try save(bytes, as: "patchlist.json", of: channel)
     }
 
-    private func save(_ bytes: [UInt8], as name: String, of channel: ChannelName) throws(SyncError) {
+    func save(_ bytes: [UInt8], as name: String, of channel: ChannelName) throws(SyncError) {
         try wrapped { () throws(FileError) in
             try files.makeDirectory(directory(of: channel))
             try files.replace(name, in: directory(of: channel), with: bytes)

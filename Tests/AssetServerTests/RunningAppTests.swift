@@ -11,7 +11,7 @@ import SystemPackage
 import Testing
 
 /// An app on a simulated device, and what it tells about itself.
-private struct Launched {
+struct Launched {
     let clock: ManualClock
     let repository: SimulatedRepository
     let disk = FaultyFiles()

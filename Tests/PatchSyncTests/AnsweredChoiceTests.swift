@@ -87,7 +87,7 @@ struct AnsweredChoiceTests {
                 "not a choice among unknown heights", [row("fix 3"), row("fix 1")], ["fix 2"],
                 ["fix": chosen("fix 1")], "+fix 3", .notAbove
             ),
-            ("a hold that would take away", [row("fix 3")], ["fix 2"], ["fix": .hold], "+fix 3", .takesAway),
+            ("held, though that is not listed any more", [row("fix 3")], ["fix 2"], ["fix": .hold], "fix 2", nil),
             ("a hold of what is withdrawn", [row("web 1")], ["fix 2"], ["fix": .hold], "-fix 2, +web 1", .takesAway),
             (
                 "a hold moves what belongs together",

@@ -13,7 +13,7 @@ import Testing
 /// confirmations, roll backs, damaged files, builds of the app, power cuts and clocks. The app of every other life ships a version.
 @Suite("A device under random events")
 struct RandomLifeTests {
-    @Test(arguments: [14, 15, 29] as [UInt64])
+    @Test(arguments: [14, 16, 17, 18, 19, 20, 21, 29] as [UInt64])
     func `keeps its promises`(seed: UInt64) async throws {
         var life = try await RandomLife(seed: seed)
         for number in 1...120 {
@@ -29,7 +29,7 @@ struct RandomLifeTests {
         #expect(life.questions.withLockedValue(\.self) > 1)
         for (what, least) in [
             ("synced", 20), ("staged", 8), ("bundle staged", 4), ("confirmed", 3), ("stopped", 1), ("followed", 1),
-            ("damaged", 2),
+            ("damaged", 2), ("opened", 1), ("state lost", 1),
         ] {
             #expect(life.shown[what, default: 0] >= least, "seed \(seed) shows little: \(life.shown)")
         }

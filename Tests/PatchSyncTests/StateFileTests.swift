@@ -163,7 +163,7 @@ struct StateFileTests {
                 Issue.record("\(report.staging)")
                 return
             }
-            #expect(why.rule == "is larger than 1000 bytes" && !report.isComplete)
+            #expect(why.rule == "is over 1000 bytes" && !report.isComplete)
             #expect(try world.machine == before)
         }
         #expect(try world.disk.list(store.selections(of: Self.production)).count == 1)

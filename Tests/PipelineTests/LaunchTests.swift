@@ -51,6 +51,7 @@ struct LaunchTests {
             }
             let late = try #require(await old.value)
             try await device.serving { page in
+                try await page.expect(release: 2)
                 let answer = try await page.confirm(late)
                 #expect(
                     answer.status == 409 && answer.body.contains("this page belongs to another launch"),
