@@ -35,12 +35,14 @@ end_all() {
 }
 trap end_all EXIT
 
+: >"$work/patchsrv.log"
 patchsrv serve --data "$work/server" --port 0 --refresh-every off --metrics-port 0 >"$work/patchsrv.log" 2>&1 &
 server_pid=$!
 wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
 server=$(sed -n 's/.*: listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
 quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
 quietly patchsync sync --store "$work/device"
+: >"$work/patchsync.log"
 patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
 serve_pid=$!
 wait_for "$serve_pid" "$work/patchsync.log" '"url"'
