@@ -7,7 +7,7 @@ SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood format lint docs release clean
+.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs release clean
 
 demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -27,6 +27,7 @@ bench-serve: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/serve.sh "$$($(RELEA
 bench-service: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/service.sh "$$($(RELEASE) --show-bin-path)"
 bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/page.sh "$$($(RELEASE) --show-bin-path)"
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
+bench-documents: ; @Benchmarks/documents.sh
 format: ; swift format --in-place --recursive Sources Tests Package.swift
 lint: ; swift format lint --strict --recursive Sources Tests Package.swift
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat

@@ -294,6 +294,20 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     }
 }
 
+// With PATCHLINE_BENCH set, what reads the worst documents, alone: it is built in a minute.
+if Context.environment["PATCHLINE_BENCH"] != nil {
+    package.products = []
+    package.dependencies = []
+    package.targets = package.targets.filter { ["COpenSSL", "PatchFormat", "PatchTrust"].contains($0.name) }
+    package.targets.append(
+        .executableTarget(
+            name: "documents",
+            dependencies: ["PatchFormat", "PatchTrust"],
+            path: "Benchmarks/Documents"
+        )
+    )
+}
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

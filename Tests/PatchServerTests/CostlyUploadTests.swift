@@ -68,7 +68,6 @@ struct CostlyUploadTests {
         let bad = SignedRelease(header: good.header, role: good.role, targets: targets, objects: good.objects)
         // Somebody else has the folder: what is wrong with it is said all the same.
         let lock = try StoreLock(yard.server.folder.lock)
-        defer { lock.release() }
         let error = await #expect(throws: DeskError.self) {
             try await yard.again(patience: .zero).desk.publish(bad, notes: ReleaseNotes(), by: yard.actor)
         }
@@ -76,6 +75,7 @@ struct CostlyUploadTests {
             Issue.record("\(String(describing: error))")
             return
         }
+        lock.release()
         #expect(try await yard.intents() == 0)
         #expect(try await yard.history().isEmpty)
     }

@@ -1,0 +1,222 @@
+import PatchFormat
+import PatchTrust
+
+/// A document that costs its reader as much as its limit lets one, and how it is read.
+struct Worst {
+    let name: String
+    let limit: Int
+    /// Made anew, always the same.
+    let make: () -> [UInt8]
+    /// - Returns: what became of it, in a few words.
+    let read: ([UInt8]) -> String
+
+    static let all: [Worst] = [
+        manifest("manifest: 100,000 assets", assets(100_000) { "assets/\($0)/file-\($0).js" }),
+        manifest("manifest: 64 MB of paths and urls", longPaths),
+        manifest("manifest: 32 folders around each asset", assets(3_125) { row in folders(row, depth: 32) }),
+        manifest("manifest: 510 folders around each asset", assets(50_000) { row in folders(row, depth: 510) }),
+        manifest("manifest: 3,000,000 platforms", #""compatibility":{"# + many(3_000_000) { #""p\#($0)":"1""# } + "}"),
+        manifest("manifest: 1,000 routes of 1,024 bytes", routes),
+        manifest("manifest: 64 MB of empty arrays", #""x":["# + String(repeating: "[],", count: 21_000_000) + "0]"),
+        manifest("manifest: a commit of 60 MB", #""commit":""# + String(repeating: "x", count: 60_000_000) + "\""),
+        list("list: 10,000 entries", many(10_000) { entry($0) }),
+        list("list: one entry requires 180,000", entry(0, #""requires":{"# + many(180_000) { required($0) } + "},")),
+        list(
+            "list: 100 required by each of 1,800",
+            many(1_800) { row in
+                entry(row, #""requires":{"# + many(100) { required(row * 100 + $0) } + "},")
+            }
+        ),
+        list(
+            "list: 100,000 users of two entries",
+            many(2) { row in
+                entry(row, rules: #""users":["# + many(100_000) { "\"\(hex($0))\"" } + "]")
+            }
+        ),
+        list("list: 900,000 unknown rules", entry(0, rules: many(900_000) { "\"r\($0)\":1" })),
+        list(
+            "list: conditions of nothing but marks",
+            many(3_000) { row in
+                entry(row, rules: "\"condition\":\"" + String(repeating: "||", count: 2_040) + "\"")
+            }
+        ),
+        Worst(name: "list: its conditions, taken apart", limit: Limits.patchList) {
+            Array(String(repeating: "||", count: 2_040).utf8)
+        } read: { bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            return "\((0..<3_000).count { _ in (try? Condition(text)) == nil }) refused"
+        },
+        Worst(name: "dial: 10,000 rows, each asked for", limit: Limits.dial) {
+            Array(
+                (#"{"format":"\#(Dial.format)","app":"a","channel":"production","rows":["#
+                    + many(7_500) { #"{"patchId":"p\#($0)","sha256":"\#(hex($0))","rollout":1}"# } + "]}").utf8
+            )
+        } read: { bytes in
+            outcome {
+                let dial = try Dial(bytes)
+                for row in dial.rows { precondition(dial.row(row.patchID, row.sha256) != nil) }
+            }
+        },
+        role(
+            "targets: 1,000 keys of its delegations",
+            #""targets":{},"delegations":{"keys":{"# + many(1_000, row: keyRow) + #"},"roles":[]}"#
+        ),
+        role(
+            "targets: 45,000 targets",
+            #""targets":{"# + many(45_000) { #""production/\#($0)":{"length":1,"hashes":{"sha256":"\#(hex($0))"}}"# }
+                + "}"
+        ),
+        role(
+            "targets: 25,000 roles",
+            #""targets":{},"delegations":{"keys":{},"roles":["#
+                + many(25_000) {
+                    #"{"name":"r\#($0)","keyids":["\#(hex(0))"],"threshold":1,"terminating":true,"paths":["r\#($0)/*"]}"#
+                } + "]}"
+        ),
+        role(
+            "targets: 1,000 keys that sign entries",
+            #""targets":{},"x-patchline-entry-keys":{"# + many(1_000, row: keyRow) + "}"
+        ),
+        Worst(name: "snapshot: 40,000 roles", limit: Limits.snapshot) {
+            envelope(#""_type":"snapshot","meta":{"# + many(40_000) { #""r\#($0).json":{"version":1}"# } + "}")
+        } read: { bytes in
+            outcome { _ = try SnapshotRole(try Envelope(bytes, role: "snapshot", limit: Limits.snapshot)) }
+        },
+        Worst(name: "parameters: 20,000 names", limit: Limits.parameters) {
+            Array(
+                (#"{"format":"\#(OnlineParameters.format)","app":"a","channel":"production","parameters":{"#
+                    + many(7_000) { "\"\($0)\":1" } + "}}").utf8
+            )
+        } read: { bytes in
+            outcome { _ = try OnlineParameters(bytes) }
+        },
+        Worst(name: "any: 1,000,000 members, each looked up", limit: Limits.patchList) {
+            Array(("{" + many(999_999) { "\"\($0)\":0" } + "}").utf8)
+        } read: { bytes in
+            outcome {
+                let object = try JSON.document(bytes, named: "x", limit: Limits.patchList)
+                for number in 0..<999_999 { precondition(object["\(number)"] == .integer(0)) }
+            }
+        },
+        Worst(name: "any: 16 MB of one escape", limit: Limits.patchList) {
+            Array(("\"" + String(repeating: "\\n", count: 7_999_000) + "\"").utf8)
+        } read: { bytes in
+            outcome { _ = try JSON.document(bytes, named: "x", limit: Limits.patchList) }
+        },
+    ]
+}
+
+private func outcome(_ read: () throws -> Void) -> String {
+    do {
+        try read()
+        return "read"
+    } catch { return "refused" }
+}
+
+private func manifest(_ name: String, _ members: @autoclosure @escaping () -> String) -> Worst {
+    Worst(name: name, limit: Limits.manifest) {
+        let head = #"{"format":"\#(AssetManifest.format)","app":"a","patchId":"web","version":"1","#
+        let time = #""created":"2026-01-01T00:00:00Z","index":"index.html","#
+        return Array((head + time + members() + "}").utf8)
+    } read: { bytes in
+        outcome { _ = try AssetManifest(bytes) }
+    }
+}
+
+private func assets(_ count: Int, _ path: @escaping (Int) -> String) -> String {
+    let paths = (0..<count).map(path).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return #""assets":["# + many(count + 1) { asset($0 < count ? paths[$0] : "index.html") } + "]"
+}
+
+private var longPaths: String {
+    assets(26_500) {
+        "a/\(1_000_000 + $0)/" + String(repeating: "X", count: 240) + "/" + String(repeating: "Y", count: 240) + "/"
+            + String(repeating: "z", count: 240)
+    }
+}
+
+private func folders(_ row: Int, depth: Int) -> String {
+    let first = "\(100_000 + row)"
+    return (0..<depth).map { $0 == 0 ? "\(first)/" : "a/" }.joined() + "x"
+}
+
+private func asset(_ path: String) -> String {
+    let zeros = String(repeating: "0", count: 64)
+    return
+        #"{"path":"\#(path)","url":"/\#(path)","type":"asset","cacheable":true,"size":1,"md5":"\#(zeros.prefix(32))","#
+        + #""sha1":"\#(zeros.prefix(40))","sha256":"\#(zeros)"}"#
+}
+
+private var routes: String {
+    #""routes":["# + many(1_000) { _ in "\"" + String(repeating: "/a", count: 512) + "\"" } + "],"
+        + assets(0) { _ in "" }
+}
+
+private func list(_ name: String, _ entries: @autoclosure @escaping () -> String) -> Worst {
+    Worst(name: name, limit: Limits.patchList) {
+        let head = #"{"format":"\#(PatchList.format)","app":"a","channel":"production","serial":1,"#
+        return Array((head + #""published":"2026-01-01T00:00:00Z","patches":["# + entries() + "]}").utf8)
+    } read: { bytes in
+        guard let parsed = try? ParsedPatchList(bytes) else { return "refused" }
+        return parsed.problems.isEmpty ? "read" : "\(parsed.problems.count) entries refused"
+    }
+}
+
+private func entry(_ row: Int, _ members: String = "", rules: String = "") -> String {
+    let sha256 = hex(row)
+    let zeros = String(repeating: "0", count: 64)
+    return #"{"patchId":"p\#(row)","kind":"script","version":"1","url":"objects/\#(sha256.prefix(2))/\#(sha256)","#
+        + #""size":1,"md5":"\#(zeros.prefix(32))","sha1":"\#(zeros.prefix(40))","sha256":"\#(sha256)",\#(members)"#
+        + #""signature":{"keyid":"\#(zeros)","scheme":"\#(Statement.scheme)","sig":"\#(Base64.text(Array(repeating: 0, count: 384)))"},"#
+        + #""salt":"\#(zeros.prefix(32))","rules":{\#(rules)}}"#
+}
+
+private func required(_ row: Int) -> String { #""p\#(row)":["\#(hex(row))"]"# }
+
+private func role(_ name: String, _ members: @autoclosure @escaping () -> String) -> Worst {
+    Worst(name: name, limit: Limits.targetsRole) {
+        envelope(#""_type":"targets","# + members())
+    } read: { bytes in
+        outcome {
+            _ = try TargetsRole(try Envelope(bytes, role: "targets", limit: Limits.targetsRole), name: "targets")
+        }
+    }
+}
+
+private func envelope(_ members: String) -> [UInt8] {
+    let head = #"{"signatures":[],"signed":{"spec_version":"1.0.34","version":1,"expires":"2030-01-01T00:00:00Z","#
+    return Array((head + members + "}}").utf8)
+}
+
+/// One key in so many objects with ids of their own: each is opened. On P-256, which costs most for its bytes.
+private func keyRow(_ row: Int) -> String {
+    let json = JSON.fields([
+        ("keytype", .text("ecdsa")), ("scheme", .text("ecdsa-sha2-nistp256")),
+        ("keyval", .fields([("public", .text(publicKey))])), ("x", .integer(row)),
+    ])
+    return "\"\(TUFKey(json).id.hex)\":\(String(decoding: json.fileBytes, as: UTF8.self))"
+}
+
+private let publicKey = """
+    -----BEGIN PUBLIC KEY-----
+    MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE3Dsh2jU47APSoinaSyjzNrcAVHwM
+    SzPl/Z22jdRbQf3hlT8beSXXcH9J5PS3uHfmM8/RsakbQIUk9U5GPE2mhw==
+    -----END PUBLIC KEY-----
+
+    """
+
+private func many(_ count: Int, row: (Int) -> String) -> String {
+    var text = ""
+    for number in 0..<count {
+        if number > 0 { text += "," }
+        text += row(number)
+    }
+    return text
+}
+
+private func many(_ count: Int, _ row: (Int) -> String) -> String { many(count, row: row) }
+
+private func hex(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 64 - digits.utf8.count) + digits
+}

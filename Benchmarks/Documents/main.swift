@@ -1,0 +1,47 @@
+import Glibc
+import PatchFormat
+
+// documents                        every case: makes the document, reads it in a process of its own, prints a row
+// documents make NUMBER > FILE     the document of one case
+// documents read NUMBER < FILE     reads it, and says how long that took and how much memory the process had at most
+
+let arguments = CommandLine.arguments
+switch arguments.dropFirst().first {
+case "make": write(Worst.all[Int(arguments[2]) ?? 0].make())
+case "read": read(Worst.all[Int(arguments[2]) ?? 0])
+default:
+    for (number, worst) in Worst.all.enumerated() { print("\(number)\t\(worst.name)") }
+}
+
+func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        guard count > 0 else { exit(1) }
+        rest = rest.dropFirst(count)
+    }
+}
+
+func read(_ worst: Worst) {
+    var status = stat()
+    guard unsafe fstat(STDIN_FILENO, &status) == 0 else { exit(1) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var place = 0
+    while place < bytes.count {
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe Glibc.read(STDIN_FILENO, $0.baseAddress! + place, $0.count - place)
+        }
+        guard count > 0 else { exit(1) }
+        place += count
+    }
+    precondition(bytes.count <= worst.limit, "\(worst.name) has \(bytes.count) bytes, over its limit")
+    let clock = ContinuousClock()
+    var outcome = ""
+    let time = clock.measure { outcome = worst.read(bytes) }
+    var usage = rusage()
+    guard unsafe getrusage(RUSAGE_SELF, &usage) == 0 else { exit(1) }
+    let (seconds, attoseconds) = time.components
+    let hundredths = Int(seconds) * 100 + Int(attoseconds / 10_000_000_000_000_000)
+    let text = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    print("| \(worst.name) | \(bytes.count) | \(outcome) | \(text) | \(usage.ru_maxrss / 1_024) |")
+}
