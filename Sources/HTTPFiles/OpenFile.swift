@@ -14,8 +14,8 @@ enum OpenFileError: Error, Equatable, Sendable {
 
 /// A regular file, opened once: what was measured is what is read, whatever happens to its name meanwhile.
 ///
-/// This file is the module's disk adapter, beside ``HeldPort`` the only one with `unsafe`. A class, because the thread that reads shares
-/// the descriptor with the connection that waits; the last of them closes it.
+/// This file is the module's disk adapter, beside ``HeldPort`` the only one with `unsafe`. A class, because the thread that
+/// reads shares the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
     /// When it was opened.
     let stamp: FileStamp
