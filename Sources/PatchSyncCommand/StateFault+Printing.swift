@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchSync
+import SystemPackage
 import Terminal
 
 extension StateFault {
