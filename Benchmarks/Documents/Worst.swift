@@ -188,7 +188,9 @@ private func envelope(_ members: String) -> [UInt8] {
     return Array((head + members + "}}").utf8)
 }
 
-/// One key in so many objects with ids of their own: each is opened. On P-256, which costs most for its bytes.
+/// One key in so many objects with ids of their own: each is opened.
+///
+/// On P-256, which costs most for its bytes.
 private func keyRow(_ row: Int) -> String {
     let json = JSON.fields([
         ("keytype", .text("ecdsa")), ("scheme", .text("ecdsa-sha2-nistp256")),

@@ -25,14 +25,13 @@ func write(_ bytes: [UInt8]) {
 func read(_ worst: Worst) {
     var status = stat()
     guard unsafe fstat(STDIN_FILENO, &status) == 0 else { exit(1) }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var place = 0
-    while place < bytes.count {
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe Glibc.read(STDIN_FILENO, $0.baseAddress! + place, $0.count - place)
-        }
-        guard count > 0 else { exit(1) }
-        place += count
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(status.st_size))
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = unsafe Glibc.read(STDIN_FILENO, &piece, piece.count)
+        guard count > 0 else { break }
+        bytes += piece.prefix(count)
     }
     precondition(bytes.count <= worst.limit, "\(worst.name) has \(bytes.count) bytes, over its limit")
     let clock = ContinuousClock()

@@ -13,8 +13,9 @@ struct Hangups: Service {
     }
 }
 
-/// Runs a server; its first SIGINT or SIGTERM lets answers in flight finish, the second ends it at once, with 128 and the
-/// signal's number, as shells say. So does the first one when all is not over in time.
+/// Runs a server; its first SIGINT or SIGTERM lets answers in flight finish.
+///
+/// The second ends it at once, with 128 and the signal's number, as shells say. So does the first one when all is not over in time.
 ///
 /// - Parameter time: for answers in flight; then a moment more, for what follows on them.
 func endingAtSecondSignal(

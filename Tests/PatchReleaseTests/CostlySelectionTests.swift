@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchTesting
+import PatchTrust
 import Testing
 
 @Suite("A list made to cost what is shipped of it")

@@ -4,7 +4,9 @@ import COpenSSL
 ///
 /// The file says how much, so whoever sends one could keep a thread busy for hours; it is read before the work is done.
 enum KeyWork {
-    /// Rounds of PBKDF2 or of an older derivation: some seconds. OpenSSL's own files have 2,048, careful people's a million.
+    /// Rounds of PBKDF2 or of an older derivation: some seconds.
+    ///
+    /// OpenSSL's own files have 2,048, careful people's a million.
     static let iterations: UInt64 = 10_000_000
     /// Of scrypt, in bytes: 128 · N · r.
     static let memory: UInt64 = 67_108_864
