@@ -114,7 +114,7 @@ extension DeviceStore {
             return nil
         }
         do throws(SyncError) {
-            let shipped = try VerifiedEmbedded(folder, for: configuration.app, files: files)
+            let shipped = try VerifiedEmbedded(folder, for: configuration.app, in: self)
             return DeviceState(startingFrom: shipped, in: channel)
         } catch {
             if case .embedded(_, .file(let error)) = error, !error.isNotFound { throw .file(error) }
