@@ -50,7 +50,7 @@ struct PatchlineAppTests {
             #expect(try await app.parameters.values.isEmpty)
             repository.setParameters(["banner": .text("Sale"), "limit": .integer(-2), "on": .bool(true)])
             let clock = ManualClock()
-            let opened = DeviceStore(root: FilePath(store), files: DiskFiles())
+            let opened = DeviceStore(root: FilePath(store), files: DiskFiles(), admitting: .all)
             try await SimulatedDevice(opening: opened, of: repository, clock: clock).sync()
             let parameters = try await app.parameters
             #expect(parameters.values == ["banner": .text("Sale"), "limit": .integer(-2), "on": .bool(true)])

@@ -44,11 +44,14 @@ struct StoreDigest: Equatable, CustomStringConvertible {
     }
 
     /// Everything but the metadata that a sync rests on, the dial among it, and when it was.
+    ///
+    /// State names its selections by the digests of their files, so it stands for them.
     var kept: StoreDigest {
         var digest = self
         digest.files = files.filter { path, _ in
             !path.hasPrefix("./trust/") && path != "./channels/production/dial.json"
-                && path != "./channels/production/state.json"
+                && !path.hasPrefix("./channels/production/state.")
+                && !path.hasPrefix("./channels/production/selections/")
         }
         return digest
     }
