@@ -107,7 +107,10 @@ package struct FileServer: Service {
         let desks = AnswerDesks(exchange, configuration, loops: Array(loops.makeIterator()).count)
         do {
             return try await ServerBootstrap(group: loops)
-                .serverChannelOption(.backlog, value: 256)
+                // A flood that fills the queue costs everybody else a second, after which a client asks again; what is
+                // accepted at once finds its place, or makes it, so both are generous. The system caps the first.
+                .serverChannelOption(.backlog, value: 4096)
+                .serverChannelOption(.maxMessagesPerRead, value: 64)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
