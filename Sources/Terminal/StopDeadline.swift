@@ -30,7 +30,11 @@ package final class StopDeadline {
                     _exit(code(signal))
                 }
             }
+            // From here on nothing else becomes of the signal, such as the end of the process.
+            let registered = DispatchSemaphore(value: 0)
+            source.setRegistrationHandler { registered.signal() }
             source.resume()
+            registered.wait()
             return source
         }
     }
