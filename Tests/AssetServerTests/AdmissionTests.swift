@@ -67,7 +67,7 @@ struct AdmissionTests {
     ) throws {
         for token in [Self.token, nil] {
             let server = AssetServer(AssetServer.Settings(access: Access(token: token)))
-            server.listening(on: AssetServer.port)
+            server.listening(on: AssetServer.port, pass: Self.pass)
             let standing = Standing()
             _ = server.decide(try request(target, fields).with(standing))
             #expect(standing.isShown == (isShown && token != nil))
