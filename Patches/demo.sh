@@ -177,7 +177,12 @@ for attempt in 1 2; do
         run patchsync sync --store "$store" --retry-failed
     fi
     run patchsync switch --store "$store"
-    : >"$work/seen.log"
+    # Its time begins with the first request for a page of it.
+    tries=0
+    until [ "$(page_version "$page/")" = 3.0.0 ]; do
+        tries=$((tries + 1)); [ $tries -lt 600 ] || fail "no page of version 3 within a minute"; sleep 0.1
+    done
+    ok "$page/ shows version 3.0.0, which throws before it confirms"
     tries=0
     until [ "$(grep -c 'rolled back to' "$work/serve.log")" = $attempt ]; do
         tries=$((tries + 1)); [ $tries -lt 600 ] || fail "no rollback within a minute"; sleep 0.1
