@@ -7,8 +7,8 @@ set -eu
 cd "$(dirname "$0")/.."
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
-PATCHLINE_BENCH=1 swift build -c release --scratch-path "${PATCHLINE_BENCH_BUILD:-.build/documents}" --product documents >&2
-documents=${PATCHLINE_BENCH_BUILD:-.build/documents}/release/documents
+PATCHLINE_BENCH=1 swift build -c release --scratch-path "${PATCHLINE_BUILD_DOCUMENTS:-.build/documents}" --product documents >&2
+documents=${PATCHLINE_BUILD_DOCUMENTS:-.build/documents}/release/documents
 echo '| document | bytes | it is | seconds | MB |'
 echo '|---|---:|---|---:|---:|'
 for row in ${*:-$($documents | cut -f1)}; do

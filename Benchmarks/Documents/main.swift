@@ -38,7 +38,7 @@ func read(_ worst: Worst) {
     var outcome = ""
     let time = clock.measure { outcome = worst.read(bytes) }
     var usage = rusage()
-    guard unsafe getrusage(RUSAGE_SELF, &usage) == 0 else { exit(1) }
+    guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { exit(1) }
     let (seconds, attoseconds) = time.components
     let hundredths = Int(seconds) * 100 + Int(attoseconds / 10_000_000_000_000_000)
     let text = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"

@@ -41,9 +41,9 @@ package struct Condition: Hashable, Sendable {
         guard text.utf8.count <= Limits.condition else { throw .tooLong }
         var groups: [[Comparison]] = []
         var count = 0
-        for group in text.decodingEntities.pieces(between: "||") {
+        for group in text.decodingEntities.pieces(between: UInt8(ascii: "|")) {
             var comparisons: [Comparison] = []
-            for term in group.pieces(between: "&&") {
+            for term in group.pieces(between: UInt8(ascii: "&")) {
                 count += 1
                 guard count <= Limits.comparisonsInCondition else { throw .tooManyComparisons }
                 comparisons.append(try Comparison(term))
@@ -126,7 +126,9 @@ extension String {
         var decoded: [UInt8] = []
         var rest = utf8[...]
         while let byte = rest.first {
-            if let (name, character) = names.first(where: { rest.starts(with: $0.0.utf8) }) {
+            if byte == UInt8(ascii: "&"),
+                let (name, character) = names.first(where: { rest.starts(with: $0.0.utf8) })
+            {
                 decoded.append(character)
                 rest = rest.dropFirst(name.utf8.count)
             } else {
@@ -137,18 +139,20 @@ extension String {
         return String(decoding: decoded, as: UTF8.self)
     }
 
+    /// What stands between pairs of this byte, of which each counts once.
+    ///
     /// Each byte is looked at once or twice, however many marks there are.
-    fileprivate func pieces(between mark: String) -> [String] {
-        let (bytes, mark) = (Array(utf8), Array(mark.utf8))
+    fileprivate func pieces(between mark: UInt8) -> [String] {
+        let bytes = Array(utf8)
         var pieces: [String] = []
         var (start, place) = (0, 0)
         while place < bytes.count {
-            guard bytes[place...].starts(with: mark) else {
+            guard bytes[place] == mark, place + 1 < bytes.count, bytes[place + 1] == mark else {
                 place += 1
                 continue
             }
             pieces.append(String(decoding: bytes[start..<place], as: UTF8.self))
-            place += mark.count
+            place += 2
             start = place
         }
         return pieces + [String(decoding: bytes[start...], as: UTF8.self)]

@@ -62,6 +62,8 @@ package enum Limits {
     package static let condition = 4_096
     package static let comparisonsInCondition = 64
     package static let usersOfEntry = 100_000
+    /// Members of one entry's rules, known and unknown.
+    package static let rulesOfEntry = 64
     package static let releaseDescription = 1_000_000
     package static let keyFile = 65_536
     /// What an external signer prints.
@@ -71,7 +73,7 @@ package enum Limits {
     package static let releaseHeader = 65_536
     package static let signaturesOnRole = 64
     /// Keys in one table of a root or a targets role: each is opened to be read.
-    package static let keysInRole = 1_000
+    package static let keysInRole = 256
     /// Keys of one channel that sign entries.
     package static let entryKeys = 100
     /// Algorithms listed for one file.

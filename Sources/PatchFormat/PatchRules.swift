@@ -56,6 +56,13 @@ package struct PatchRules: Hashable, Sendable {
     ]
 
     package init(_ fields: Fields) throws(FormatError) {
+        guard fields.object.members.count <= Limits.rulesOfEntry else {
+            throw FormatError(
+                fields.document,
+                field: fields.path,
+                rule: "must hold at most \(Limits.rulesOfEntry) members"
+            )
+        }
         rollout = fields.has("rollout") ? try fields.integer("rollout", in: 0...10_000) : 10_000
         appVersion = nil
         if let text = try fields.optionalString("appVersion") {

@@ -8,11 +8,13 @@ import PatchFormat
 /// and other calls are answered meanwhile. An app has one of them at a time, and a bounded queue: who brings documents
 /// for one app keeps nobody of another from it.
 package final class DocumentThreads: Sendable {
-    /// For a process; it never ends.
-    package static let ofProcess: DocumentThreads = {
+    /// Lines of its own before the threads of the process, which never end.
+    package static var ofProcess: DocumentThreads { DocumentThreads(pool) }
+
+    private static let pool: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
-        return DocumentThreads(threads)
+        return threads
     }()
 
     private struct Line {

@@ -71,6 +71,16 @@ struct CostlyDocumentTests {
         }
     }
 
+    @Test func `whose entry has more than 64 rules loses that entry`() throws {
+        func problem(_ count: Int) throws -> String? {
+            let rules = JSON.fields((0..<count).map { ("new\($0)", .integer(1)) })
+            return try PatchListTests.parse(try PatchListTests.sample().setting("patches.0.rules", to: rules))
+                .problems.first?.error
+        }
+        #expect(try problem(64) == nil)
+        #expect(try problem(65) == "patch list: patches[0].rules must hold at most 64 members")
+    }
+
     @Test(.timeLimit(.minutes(1))) func `holds no more than a million values, however short they are`() {
         let value = "0,"
         let bytes = Array("[".utf8) + Array(repeating: Array(value.utf8), count: 1_000_001).joined() + Array("1]".utf8)

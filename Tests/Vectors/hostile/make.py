@@ -213,7 +213,7 @@ without = root(version=2)
 del without["roles"]["timestamp"]
 refresh("header", "role-missing", "root-form", envelope(without, root_key), "A root that names no timestamp role.")
 head_case("keys-not-an-object", "root-form", "The keys are a list.", keys=[])
-head_case("keys-1001", "root-size", "More keys than a reader opens.", keys={f"{n:064x}": {} for n in range(1_001)})
+head_case("keys-257", "root-size", "More keys than a reader opens.", keys={f"{n:064x}": {} for n in range(257)})
 
 # --- JSON, in a file that a lenient reader finds well signed; ../../json-refused has all of them by themselves
 
@@ -393,6 +393,7 @@ entries("salt-missing", "entry-form", "No salt.", entry(drop=["salt"]))
 entries("requires-of-no-name", "name-grammar", "A patch id that is none.", entry(requires={"a/b": ["00" * 32]}))
 entries("requires-101", "entry-size", "More other patches than an entry may require.", entry(requires={f"p{n}": ["00" * 32] for n in range(101)}))
 entries("requires-101-contents", "entry-size", "More contents of another patch than an entry may name.", entry(requires={"web": [f"{n:064x}" for n in range(101)]}))
+entries("rules-65", "entry-size", "More rules than an entry may have.", entry(rules={f"new{n}": 1 for n in range(65)}))
 entries("requires-of-no-digest", "digest-form", "What is required is no digest.", entry(requires={"web": ["1.0"]}))
 entries("rollout-over-10000", "integer-range", "More devices than there are.", entry(rules={"rollout": 10_001}))
 entries("rollout-negative", "integer-range", "Fewer than none.", entry(rules={"rollout": -1}))
