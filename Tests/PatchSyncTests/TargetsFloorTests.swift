@@ -17,10 +17,10 @@ struct TargetsFloorTests {
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let state = try world.disk.read("/store/channels/production/state.json", limit: 1_000_000)
-        let objects = try world.files().keys.filter { $0.hasPrefix("/store/objects/") }
+        let objects = try world.files().keys.filter { $0.hasPrefix("/store/objects/") }.sorted()
         await #expect(throws: error, sourceLocation: location) { try await world.device.sync() }
         let after = try world.files()
-        #expect(after.keys.filter { $0.hasPrefix("/store/objects/") } == objects, sourceLocation: location)
+        #expect(after.keys.filter { $0.hasPrefix("/store/objects/") }.sorted() == objects, sourceLocation: location)
         #expect(
             try world.disk.read("/store/channels/production/state.json", limit: 1_000_000) == state,
             sourceLocation: location
