@@ -6,6 +6,7 @@ import PatchStore
 import PatchSync
 import PatchTesting
 @testable import Patchline
+import PatchTrust
 import SystemPackage
 import Testing
 
