@@ -282,15 +282,16 @@ struct OtherUserTests {
             }
             #expect(turnedAway.count == 0)
             guard getuid() == 0 else { return }
-            // Three connections of nobody's; the first must go for the third.
+            // Three connections of nobody's, each answered before the next comes; the first must go for the third.
             let script = """
-                exec 3<>/dev/tcp/127.0.0.1/\(server.port) 4<>/dev/tcp/127.0.0.1/\(server.port)
-                exec 5<>/dev/tcp/127.0.0.1/\(server.port)
-                read -r -u 3 line; echo "first: $?"
-                printf 'GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n' >&5; read -r -u 5 line; echo "third: $line"
+                ask() { printf 'GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n' >&$1; read -r -u $1 line; }
+                exec 3<>/dev/tcp/127.0.0.1/\(server.port); ask 3
+                exec 4<>/dev/tcp/127.0.0.1/\(server.port); ask 4
+                exec 5<>/dev/tcp/127.0.0.1/\(server.port); ask 5
+                cat <&3 >/dev/null; echo "the first has ended"; echo "third: $line"
                 """
             let said = try await run("setpriv", ["--reuid", "65534", "--clear-groups", "bash", "-c", script])
-            #expect(said.text.hasPrefix("first: 1\nthird: HTTP/1.1 200 OK"), "\(said.text)")
+            #expect(said.text.hasPrefix("the first has ended\nthird: HTTP/1.1 200 OK"), "\(said.text)")
             #expect(turnedAway.count == 0, "nobody of ours")
         }
         try await TestServer.running(.digits, turnedAway: turnedAway, configure: { $0.maxConnections = 1 }) { server in
