@@ -14,7 +14,7 @@ struct Worst: Sendable {
 
     private static let manifests = [
         manifest("manifest: 100,000 assets") { assets(99_999) { "assets/\($0)/file-\($0).js" } },
-        manifest("manifest: 64 MB of paths and urls") { assets(33_000, longPath) },
+        manifest("manifest: 40 MB of paths and urls") { assets(33_000, longPath) },
         manifest("manifest: 32 folders around each asset") { assets(3_125) { folders($0, depth: 32) } },
         manifest("manifest: 510 folders around each asset") { assets(25_000) { folders($0, depth: 510) } },
         manifest("manifest: 3,000,000 platforms") { object("compatibility", 3_000_000) { #""p\#($0)":"1""# } },

@@ -62,6 +62,10 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// Lowercase first: `ẞ` has no uppercase, but its lowercase `ß` has one, `SS`.
     package var caseFolded: ExactString {
         if text.utf8.allSatisfy({ $0 < 0x80 && !(0x41...0x5A).contains($0) }) { return exact }
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            let folded = text.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+            return ExactString(String(decoding: folded, as: UTF8.self))
+        }
         return ExactString(text.lowercased().uppercased().lowercased())
     }
 
