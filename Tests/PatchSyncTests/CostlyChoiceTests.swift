@@ -49,7 +49,8 @@ struct CostlyChoiceTests {
         #expect(choice.decisions.allSatisfy { $0.taken != nil } && choice.examined <= 20 * count)
     }
 
-    @Test(.timeLimit(.minutes(20))) func `whose one patch many require is examined for those whom a version concerns`() {
+    @Test(.timeLimit(.minutes(20))) func `whose one patch many require is examined for those whom a version concerns`()
+    {
         let half = 500
         // Each version of the hub asks for what nobody lists, and each other patch for one version of the hub.
         let hub = (0..<half).map { Self.row("hub", half - $0, needs: [("nowhere", 1)]) }
