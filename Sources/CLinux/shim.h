@@ -2,6 +2,7 @@
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -83,6 +84,28 @@ static inline int patchline_owner_of_connection(const struct sockaddr *from, con
     }
     close(descriptor);
     return result;
+}
+
+// Binds a TCP port of [::1] so that nobody else binds it or listens there, and every connection is refused (ip(7), socket(7)).
+//
+// The descriptor, which holds the port until it is closed; -1 with errno: EADDRINUSE while anybody listens there,
+// EAFNOSUPPORT or EADDRNOTAVAIL where the machine has no such address.
+static inline int patchline_hold_loopback_port(unsigned short port) {
+    int descriptor = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int on = 1, off = 0;
+    // Ended connections of the last minute do not stand in the way; somebody who listens does, by the listen(2) here.
+    if (setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0 ||
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0 || listen(descriptor, 0) != 0 ||
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off) != 0 || shutdown(descriptor, SHUT_RDWR) != 0) {
+        int error = errno;
+        close(descriptor);
+        errno = error;
+        return -1;
+    }
+    return descriptor;
 }
 
 #endif

@@ -14,7 +14,7 @@ enum OpenFileError: Error, Equatable, Sendable {
 
 /// A regular file, opened once: what was measured is what is read, whatever happens to its name meanwhile.
 ///
-/// This file is the module's disk adapter, beside ``HeldPort`` the only one with `unsafe`. A class, because the thread that
+/// This file is the module's disk adapter, beside ``ClientGroup`` the only one with `unsafe`. A class, because the thread that
 /// reads shares the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
     /// When it was opened.
