@@ -40,7 +40,7 @@ patchsrv serve --data "$work/server" --port 0 --refresh-every off --metrics-port
 server_pid=$!
 wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
 server=$(sed -n 's/.*: listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
-quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
+quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server" --no-own-host
 quietly patchsync sync --store "$work/device"
 : >"$work/patchsync.log"
 patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
@@ -48,7 +48,7 @@ serve_pid=$!
 wait_for "$serve_pid" "$work/patchsync.log" '"url"'
 first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
 page=${first_url%%/\?*}
-cookie="cdvToken_${page##*:}=${first_url##*=}"
+cookie=$(page_cookie "$first_url")
 launch=$(curl -fsS -b "$cookie" "$page/__patchline/launch.js" | grep -oE '[0-9a-f]{32,}' | head -n 1)
 [ -n "$launch" ] || fail "there is no trial"
 ok "patchsrv and patchsync serve"
