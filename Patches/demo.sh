@@ -55,6 +55,20 @@ expect_status() {
 }
 page_version() { curl -fsS -b "$cookie" "$1" | sed -n 's/.*<meta name="version" content="\([^"]*\)".*/\1/p'; }
 expect_page() { local found; found=$(page_version "$page$1"); [ "$found" = "$2" ] || fail "$page$1 shows version '$found', not $2"; ok "$page$1 shows version $2"; }
+# expect_script ID FILE: the device gives this script out, under its digest; without FILE, not at all.
+expect_script() {
+    local sha
+    if [ $# = 1 ]; then
+        [ "$(curl -sS -o /dev/null -w '%{http_code}' -b "$cookie" "$page/__patchline/scripts/$1.js")" = 503 ] || fail "$1 is given out"
+        ok "/__patchline/scripts/$1.js: refused, its bytes are not the signed ones"
+        return
+    fi
+    curl -fsS -D "$work/head" -o "$work/script" -b "$cookie" "$page/__patchline/scripts/$1.js" || fail "$1 is not given out"
+    cmp -s "$work/script" "$2" || fail "$1 is another script"
+    sha=$(sha256sum "$2" | cut -c1-64)
+    grep -qi "^etag: \"$sha\"" "$work/head" || fail "$1 has another tag than its digest"
+    ok "/__patchline/scripts/$1.js: the signed bytes, for the page to run; ETag ${sha:0:12}…"
+}
 release() { # release N [options]
     local n=$1; shift
     run patchsign release "$patches/storefront/v$n" --output "$work/release$n" --keys "$keys" --passphrase-file "$work/passphrase" "$@"
@@ -109,6 +123,7 @@ expect_status 'fix-cart-total +script +1 +UnInstall' 'fix-search +script +1 +UnI
 start_serve 60000
 expect_page / 1.0.0
 expect_page /cart 1.0.0
+expect_script fix-cart-total "$patches/storefront/v1/scripts/fix-cart-total.js"
 launch_token
 run patchsync confirm --store "$store" --launch-file "$work/launch"
 expect_status 'fix-cart-total +script +1 +Success' 'fix-search +script +1 +Success' 'web +bundle +1\.0\.0 +Success' settled
@@ -121,8 +136,10 @@ rm "$store/objects/${deleted:0:2}/$deleted"
 chmod u+w "$store/objects/${altered:0:2}/$altered"
 echo '// altered' >>"$store/objects/${altered:0:2}/$altered"
 expect_status 'fix-search +script +1 +FileNotExist' 'fix-cart-total +script +1 +FileNotMatch'
+expect_script fix-cart-total
 run patchsync sync --store "$store"
 expect_status 'fix-search +script +1 +Success' 'fix-cart-total +script +1 +Success'
+expect_script fix-cart-total "$patches/storefront/v1/scripts/fix-cart-total.js"
 ok "both are whole again"
 after_step
 

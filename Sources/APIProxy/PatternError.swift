@@ -13,6 +13,8 @@ package enum PatternError: Error, Equatable, Sendable {
     case badRange(at: Int)
     /// A look-around, a back-reference, `\b` and whatever else cannot be matched in one pass.
     case unsupported(at: Int)
+    /// Nothing that it matches begins with `/`, and every path does.
+    case noPath
 }
 
 extension PatternError: CustomStringConvertible {
@@ -24,6 +26,7 @@ extension PatternError: CustomStringConvertible {
         case .unbalanced(let position): "has an unbalanced bracket at character \(position + 1)"
         case .nothingToRepeat(let position): "repeats nothing at character \(position + 1)"
         case .badRange(let position): "has a bad range at character \(position + 1)"
+        case .noPath: "can never match: every path begins with '/'"
         case .unsupported(let position): "uses what is not supported at character \(position + 1)"
         }
     }

@@ -87,6 +87,16 @@ struct PatternProgram: Sendable {
         return (current.contains { if case .done = steps[$0] { true } else { false } }, work)
     }
 
+    /// Whether there is a text beginning with `scalar` that matches: every step that is reached leads on to the end.
+    func canBegin(with scalar: Unicode.Scalar) -> Bool {
+        var seen = [Int](repeating: -1, count: steps.count)
+        var first: [Int] = []
+        follow(from: 0, into: &first, &seen, round: 0)
+        return first.contains { index in
+            if case .take(let set) = steps[index] { set.contains(scalar) } else { false }
+        }
+    }
+
     /// All places that are reached from one without a character.
     private func follow(from start: Int, into list: inout [Int], _ seen: inout [Int], round: Int) {
         var open = [start]

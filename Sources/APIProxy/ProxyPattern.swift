@@ -21,6 +21,7 @@ package struct ProxyPattern: Sendable, CustomStringConvertible {
         self.text = text
         program = try PatternProgram(node)
         prefix = Self.names(before: node)
+        guard program.canBegin(with: "/") else { throw .noPath }
     }
 
     package var description: String { text }

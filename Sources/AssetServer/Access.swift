@@ -1,3 +1,4 @@
+import PatchTrust
 package import NIOHTTP1
 
 /// Who is let in, and what every answer tells a browser to keep to itself.

@@ -1,10 +1,19 @@
-import HTTPFiles
+package import HTTPFiles
 import NIOHTTP1
 import NIOPosix
 import PatchFormat
 
+/// A file as it answers one request: it is read before it is served, where it is not the one that was verified.
+package protocol ExaminedFile: Sendable {
+    /// What is known without reading the file; nil when another one lies there, or none.
+    var recorded: FileAnswer? { get }
+
+    /// The same after the file was read, or that it is damaged.
+    func examined() async -> FileAnswer
+}
+
 /// One file of a bundle as it answers one request: under which headers, and in which coding.
-package struct AssetAnswer: Sendable {
+struct AssetAnswer: ExaminedFile {
     private let row: BundleIndex.Row
     private let table: AssetTable
     private let contentType: String
@@ -40,13 +49,11 @@ package struct AssetAnswer: Sendable {
         self.headers = headers
     }
 
-    /// What is known without reading the file; nil when another one lies there, or none.
     var recorded: FileAnswer? {
         let sent = coded?.row ?? row
         return table.files.recorded(sent).map { answer(sent, $0) }
     }
 
-    /// The same after the file was read, or that it is damaged.
     func examined() async -> FileAnswer {
         for sent in [coded?.row, row].compactMap(\.self) {
             if let file = table.files.recorded(sent) { return answer(sent, file) }

@@ -1,3 +1,4 @@
+import PatchTrust
 package import HTTPFiles
 import NIOConcurrencyHelpers
 package import NIOHTTP1
@@ -28,7 +29,7 @@ package final class AssetServer: FileSource {
     package enum Decision: Sendable {
         case answer(FileAnswer)
         /// The file is not the one that was verified: it is read before it is served.
-        case examine(AssetAnswer, HTTPHeaders)
+        case examine(any ExaminedFile, HTTPHeaders)
         /// Another server answers.
         case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
         /// Only the host can say.
@@ -41,7 +42,7 @@ package final class AssetServer: FileSource {
 
     package let acceptsBodies = true
     package let events: PageEvents
-    private let settings: Settings
+    let settings: Settings
     private let www: FolderFiles?
     private let localFiles: FolderFiles?
     private let now: @Sendable () -> Duration
@@ -165,7 +166,7 @@ package final class AssetServer: FileSource {
     private func carriedOut(_ decision: Decision) async -> FileAnswer {
         switch decision {
         case .answer(let answer): answer
-        case .examine(let asset, let fields): await asset.examined().adding(missing: fields)
+        case .examine(let file, let fields): await file.examined().adding(missing: fields)
         case .delegate(let delegate, let request, let fields):
             await delegate.answer(request).adding(missing: fields)
         case .call(let call): await call.answer()
@@ -189,7 +190,7 @@ package final class AssetServer: FileSource {
             if settings.access.token != nil { request.standing?.show() }
             switch decideAdmitted(request.with(query: query)) {
             case .answer(let answer): return .answer(answer.adding(missing: fields))
-            case .examine(let asset, _): return .examine(asset, fields)
+            case .examine(let file, _): return .examine(file, fields)
             case .delegate(let delegate, let request, _):
                 return .delegate(delegate, Admission.withoutToken(request, port: session.port), fields)
             case .call(var call):
@@ -211,7 +212,8 @@ package final class AssetServer: FileSource {
         // Ends with the answer, and with the file that it may hold.
         let lease = choice.isPrevious ? lease(on: choice.selection) : nil
         if request.path.segments.first == PageAPI.prefix {
-            return opening(choice, host, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection, host)
+            return opening(choice, host, isPage: PageAPI.isScript(request))
+                ?? call(request, choice.selection, host, lease: lease)
         }
         if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
             return .delegate(delegate, request, [:])
@@ -284,36 +286,5 @@ package final class AssetServer: FileSource {
     private func file(in folder: FolderFiles, at path: RequestPath) -> ServedFile? {
         guard let found = try? folder.lookUp(path) else { return nil }
         return ServedFile(found, contentType: settings.types.type(of: found.path.string), sendsModified: true)
-    }
-
-    private func call(_ request: FileRequest, _ selection: ServedSelection, _ host: (any PageHost)?) -> Decision {
-        switch PageAPI.Reading(request.path.segments.dropFirst().first, of: request) {
-        case .refused(let answer): return .answer(answer)
-        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
-        case .call(.events):
-            return .events(
-                after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query),
-                [:]
-            )
-        case .call(let call):
-            guard let host else {
-                return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
-            }
-            return .call(PendingCall(call: call, selection: selection, host: host, events: events))
-        }
-    }
-
-    /// Its place is taken here and nowhere else: a decision may be made twice for one request.
-    private func eventStream(after last: String?) -> FileAnswer {
-        guard let pieces = events.subscribe(after: last) else {
-            return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
-        }
-        return .stream(
-            ServedStream(
-                headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
-                isEndless: true,
-                pieces: pieces
-            )
-        )
     }
 }

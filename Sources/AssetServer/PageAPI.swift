@@ -5,12 +5,15 @@ import PatchFormat
 /// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
 package enum PageAPI {
     package static let prefix = "__patchline"
+    static let scriptFolder = "scripts"
     /// Another origin cannot send it without asking first, and is only allowed to where a setting names it.
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {
-        case script, status, parameters, report, events, check, switchToPending
+        case script, scripts, status, parameters, report, events, check, switchToPending
         case confirm(launch: String)
+        /// A script patch, to be run.
+        case patch(PatchID)
     }
 
     /// What a request asks for, or why it asks in vain.
@@ -18,9 +21,11 @@ package enum PageAPI {
         case call(Call)
         case refused(FileAnswer)
 
-        /// - Parameter name: the path's one segment below the prefix.
-        init(_ name: String?, of request: FileRequest) {
-            guard let name, request.path.segments.count == 2, let method = PageAPI.methods[name] else {
+        init(_ request: FileRequest) {
+            let segments = request.path.segments
+            guard let name = segments.dropFirst().first, segments.count == (name == scriptFolder ? 3 : 2),
+                !request.path.hasTrailingSlash, let method = PageAPI.methods[name]
+            else {
                 self = .refused(.notFound)
                 return
             }
@@ -33,13 +38,15 @@ package enum PageAPI {
         }
     }
 
-    /// Whether a page asks for the script that speaks for it: one that came from a cache does.
+    /// Whether somebody asks for the script that speaks for a page, as one that came from a cache does, or for a patch to
+    /// be run.
     static func isScript(_ request: FileRequest) -> Bool {
-        request.method == .GET && request.path.segments.dropFirst().first == "launch.js"
+        request.method == .GET && ["launch.js", scriptFolder].contains(request.path.segments.dropFirst().first)
     }
 
     private static let methods: [String: HTTPMethod] = [
-        "launch.js": .GET, "status": .GET, "parameters": .GET, "report": .GET, "events": .GET, "confirm": .POST,
+        "launch.js": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET, "parameters": .GET, "report": .GET,
+        "events": .GET, "confirm": .POST,
         "check": .POST,
         "switch": .POST,
     ]
@@ -47,6 +54,12 @@ package enum PageAPI {
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
         switch name {
         case "launch.js": return .call(.script)
+        case "scripts.json": return .call(.scripts)
+        case scriptFolder:
+            guard let file = request.path.segments.last, file.hasSuffix(".js"),
+                let id = PatchID(String(file.dropLast(3)))
+            else { return .refused(.notFound) }
+            return .call(.patch(id))
         case "status": return .call(.status)
         case "parameters": return .call(.parameters)
         case "report": return .call(.report)

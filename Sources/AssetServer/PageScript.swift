@@ -42,6 +42,27 @@ enum PageScript {
             status: () => call("status", "GET"),
             // What the operator set by name: { "cart.limit": 20, … }
             parameters: async () => (await call("parameters", "GET")).parameters,
+            // [{ patchId, version, sha256, size, url }]: the script patches of the version that this page is of
+            scripts: async () => (await call("scripts.json", "GET")).scripts,
+            // Runs them, one after the other, in the order of their ids; fails with the first that does not load or throws.
+            async loadScripts() {
+              for (const { patchId, version, url } of await this.scripts()) {
+                await new Promise((done, fail) => {
+                  const tag = document.createElement("script");
+                  let fault = null;
+                  const note = (event) => { if (event.filename === tag.src) fault = event.message || "it throws"; };
+                  const end = (why) => {
+                    removeEventListener("error", note);
+                    why ? fail(new Error(patchId + " " + version + ": " + why)) : done();
+                  };
+                  addEventListener("error", note);
+                  tag.onload = () => end(fault);
+                  tag.onerror = () => end("could not be loaded");
+                  tag.src = url;
+                  document.head.append(tag);
+                });
+              }
+            },
             // Looks for a new version; what it comes to is told as events.
             checkForUpdates: async () => (await call("check", "POST")).result,
             // Starts the version that waits, if one may start in a running app, and loads the page again.

@@ -31,7 +31,7 @@ package struct PendingCall: Sendable {
                     sync: events.sync
                 )
             )
-        case .script, .events: .notFound
+        case .script, .scripts, .patch, .events: .notFound
         }
     }
 }

@@ -8,9 +8,18 @@ package struct ServedSelection: Sendable {
     package let version: String?
     /// Whether the host is to hear of the first request for a page of it before that is answered.
     package var awaitsPage: Bool
+    /// The script patches that belong to it.
+    package let scripts: ServedScripts
 
-    package init(table: AssetTable?, launch: String?, version: String? = nil, awaitsPage: Bool = false) {
+    package init(
+        table: AssetTable?,
+        launch: String?,
+        version: String? = nil,
+        awaitsPage: Bool = false,
+        scripts: ServedScripts = .none
+    ) {
         self.table = table
+        self.scripts = scripts
         self.launch = launch
         self.version = version
         self.awaitsPage = awaitsPage

@@ -29,7 +29,7 @@ package struct CheckReport: Sendable {
         guard !all else { return lines }
         for rule in CheckRecord.Rule.allCases where rule.isOfEachFile {
             let hidden = records.filter { $0.rule == rule && $0.holds }.count - Self.shown
-            if hidden > 0 { lines.append("✓ and \(hidden) more: \(rule.rawValue) (--all shows them)") }
+            if hidden > 0 { lines.append("✓ and \(Words.grouped(hidden)) more: \(rule.rawValue) (--all shows them)") }
         }
         return lines
     }

@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// Why a server's answer is not given to the HTTP client: no server may answer so (RFC 9110 §15).
 package enum AnswerFault: Error, Equatable, Sendable {
     /// A status below 100.
@@ -20,5 +22,18 @@ extension AnswerFault: CustomStringConvertible {
 
     private static func threeDigits(_ code: Int) -> String {
         String(repeating: "0", count: max(0, 3 - "\(code)".count)) + "\(code)"
+    }
+}
+
+/// An answer comes in a transfer coding other than `chunked`, which no client of ours reads.
+///
+/// Such a body ends with its connection (RFC 9112 §6.3), and async-http-client 1.37.0 then takes it for whole though TLS did
+/// not say that it ends: whoever cuts the connection would cut the body.
+struct TransferCodingError: Error, CustomStringConvertible {
+    var description: String { "the server's answer comes in a transfer coding other than chunked" }
+
+    static func isReadable(_ headers: HTTPHeaders) -> Bool {
+        let codings = headers["Transfer-Encoding"]
+        return codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked"
     }
 }

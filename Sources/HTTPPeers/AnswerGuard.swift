@@ -52,7 +52,11 @@ package final class AnswerGuard: ChannelDuplexHandler {
         guard !isOver else { return }
         do throws(AnswerFault) {
             switch unwrapInboundIn(data) {
-            case .head(let head): try order.takes(.head(status: Int(head.status.code)))
+            case .head(let head):
+                guard TransferCodingError.isReadable(head.headers) else {
+                    return end(context, because: TransferCodingError())
+                }
+                try order.takes(.head(status: Int(head.status.code)))
             case .body: try order.takes(.body)
             case .end: try order.takes(.end)
             }

@@ -39,7 +39,8 @@ package struct ServerName: Equatable, Sendable {
 
     func isNamed(by names: [String]) -> Bool {
         guard let name else { return true }
-        return names.contains { Self.matches(Self.plain($0), name) }
+        // Beyond ASCII no DNS name stands as it is, and small letters of other scripts may be ours: of U+212A it is k.
+        return names.contains { $0.utf8.allSatisfy { $0 < 0x80 } && Self.matches(Self.plain($0), name) }
     }
 
     /// `*` stands for the whole of the first label, and for nothing else.

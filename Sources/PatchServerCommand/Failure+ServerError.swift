@@ -5,6 +5,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseClient
 import ReleaseFolder
 import ReleaseService
 import ServerRecords
@@ -42,6 +43,7 @@ extension Failure {
             )
         case let error as PassphraseError: self.init(error)
         case let error as FileServerError: self.init(error)
+        case let error as ServiceError: self.init(error)
         default: return nil
         }
     }
@@ -106,6 +108,14 @@ extension Failure {
         }
     }
 
+    /// Without the name of a type before it, as NIO's errors have.
+    private static func plain(_ reason: String) -> String {
+        guard let colon = reason.firstRange(of: ": "), reason[..<colon.lowerBound].contains("Error.") else {
+            return reason
+        }
+        return String(reason[colon.upperBound...])
+    }
+
     private init(_ error: FileServerError) {
         switch error {
         case .portInUse(let host, let port):
@@ -115,7 +125,11 @@ extension Failure {
                 exitCode: .busy
             )
         case .cannotBind(let host, let port, let reason):
-            self.init("cannot listen on port \(port) of \(host): \(reason)", exitCode: .network)
+            self.init(
+                "cannot listen on port \(port) of \(host): \(Self.plain(reason))",
+                hint: "--host names an address of this machine",
+                exitCode: .network
+            )
         case .listenerFailed(let reason):
             self.init("stopped serving: \(reason)", exitCode: .network)
         }
@@ -133,7 +147,7 @@ extension ServerError {
             .trust(.twoReleases):
             .conflict
         case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
-            .release(.trust), .dial, .parameters, .trust, .exhausted:
+            .release(.trust), .republished, .dial, .parameters, .trust, .exhausted:
             .refused
         }
     }
@@ -162,7 +176,7 @@ extension ServerError {
             "nothing was written; every patch version ever published is in it, so publish fewer new ones, and after a theft "
                 + "go back before the thief's with patchsrv trust"
         case .release(.missing): "is this a signed release, whole?"
-        case .release(.trust(.entry(let fault))) where fault.rule == .republished: "give the new content a new version"
+        case .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
         case .release(.trust): "nothing was published"
         case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"

@@ -12,6 +12,10 @@ struct PatchServerCommand: AsyncParsableCommand {
             The server holds one key, the online key, which says what is current and approves nothing. What devices run is
             approved by release keys, and those never come here.
 
+            Every option of a command can be set by a variable, PATCHSRV_DATA for --data, or in one YAML file for all of them
+            (--config, PATCHSRV_CONFIG). dial, parameters, answer, history, token and audit also ask a server on another
+            machine: --server URL in place of --data, with a token.
+
             EXAMPLES
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
@@ -23,25 +27,29 @@ struct PatchServerCommand: AsyncParsableCommand {
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
               patchsrv gc --data /srv/patchline             (every day, from cron)
+              patchsrv backup /backup/patchline --data /srv/patchline
               patchsrv check --data /srv/patchline --repair
               patchsrv doctor --data /srv/patchline
-
-            EXIT CODES
-              0   done, or done before
-              3   refused: something does not verify
-              4   a file that was read is malformed
-              6   a file could not be read or written
-              7   another process holds the data folder or the port
-              8   conflict: somebody else published, drafted, turned the dial or changed parameters first
-              10  something has expired, or must be signed soon (status, doctor)
-              64  the command line was not understood
-            """,
+            """
+                + exitCodes(
+                    [
+                        .done: "done, or done before",
+                        .refused: "refused: something does not verify",
+                        .malformed: "a file that was read is malformed",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .busy: "another process holds the data folder or the port",
+                        .conflict:
+                            "conflict: somebody else published, drafted, turned the dial or changed parameters first",
+                        .due: "something has expired, or must be signed soon (status, doctor)",
+                    ],
+                    usual: .disk
+                ),
         subcommands: [
             InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
-            BackupCommand.self,
+            BackupCommand.self, RestoreCommand.self,
             ExportCommand.self, GarbageCommand.self, CheckCommand.self,
             DoctorCommand.self,
         ]
@@ -49,8 +57,8 @@ struct PatchServerCommand: AsyncParsableCommand {
 
     static func main() async {
         do {
-            guard let arguments = try ServeSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
-            await main(arguments)
+            guard let arguments = try CommandSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
+            await runProgram(arguments)
         } catch {
             let failure = Failure(of: error) ?? Failure("\(error)")
             failure.report(to: .standardError)

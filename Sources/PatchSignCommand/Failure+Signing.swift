@@ -14,8 +14,10 @@ extension Failure {
 
     private static func exitCode(_ error: SigningError) -> Terminal.ExitCode {
         switch error {
-        case .file, .noKey: .disk
-        case .description, .bundle, .foreign, .unlisted, .unmet, .nothingToWithdraw, .embedding: .malformed
+        case .file, .noKey, .noDescription: .disk
+        case .description, .descriptions, .bundle, .described, .elsewhere, .foreign, .unlisted, .unmet,
+            .nothingToWithdraw, .embedding:
+            .malformed
         case .release(_, .file): .disk
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
@@ -81,12 +83,27 @@ extension Failure {
         case .embedding(_, .sameFolder): "leave one of them out"
         case .release(_, .missing(let what)) where what.contains("objects/"):
             "name where it lies with --from (embed) or --previous (release): an earlier release, or the published tree"
-        case .bundle(.symbolicLink): "copy the file to its place"
-        case .bundle(.releaseInside), .bundle(.privateKey):
-            "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
-        case .description, .bundle, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw, .plan, .keyName,
+        case .bundle(let problem), .described(_, let problem): hint(problem)
+        case .descriptions(let mistakes) where mistakes.count > 1:
+            mistakes.dropFirst().map { "also \($0)" }.joined(separator: "\n")
+        case .noDescription(_, let meant): meant
+        case .elsewhere(let error) where error.field == "channel":
+            "`patchsign delegate` makes a channel; its key signs from then on"
+        case .elsewhere, .descriptions, .description, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw,
+            .plan, .keyName,
             .token,
             .signer, .jspatch:
+            nil
+        }
+    }
+
+    private static func hint(_ problem: BundleProblem) -> String? {
+        switch problem {
+        case .symbolicLink: "copy the file to its place"
+        case .releaseInside, .privateKey:
+            "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
+        case .missing, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
+            .manifest, .scriptNotUTF8, .exclusions, .changed:
             nil
         }
     }

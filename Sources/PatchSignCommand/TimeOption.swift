@@ -26,6 +26,30 @@ struct TimeOption: ParsableArguments {
     /// Nil where nobody named a time.
     func given() throws(Failure) -> UTCTime? {
         if let at { return at }
+        return try UTCTime.ofEnvironment()
+    }
+}
+
+/// By which time it is judged what has expired.
+struct JudgingTimeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The time to judge by what has expired.",
+            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.",
+            valueName: "YYYY-MM-DDTHH:MM:SSZ"
+        )
+    )
+    var at: UTCTime?
+
+    func time() throws(Failure) -> UTCTime {
+        if let at { return at }
+        return try UTCTime.ofEnvironment() ?? Surroundings.now()
+    }
+}
+
+extension UTCTime {
+    /// What SOURCE_DATE_EPOCH says (reproducible-builds.org); nil where it is not set.
+    fileprivate static func ofEnvironment() throws(Failure) -> UTCTime? {
         guard let epoch = Surroundings.environment("SOURCE_DATE_EPOCH") else { return nil }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
             throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)

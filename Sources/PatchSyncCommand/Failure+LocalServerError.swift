@@ -8,7 +8,7 @@ extension Failure {
             self.init(
                 "port \(port) is taken by another program",
                 hint: """
-                    Stop it, or choose another with --port.
+                    stop it, or choose another with --port.
                     --next-free-port takes the next one; the origin changes then, so pages lose their storage.
                     """,
                 exitCode: .busy

@@ -34,56 +34,56 @@ extension SyncError {
     fileprivate var hint: String? {
         switch self {
         case .fetch(.connection), .fetch(.timedOut), .fetch(.stalled), .fetch(.busy):
-            "Is the server running, and is --server right? What is installed keeps running."
-        case .fetch(.webPage): "A network that wants a login first answers so. What is installed keeps running."
+            "is the server running, and is --server right? What is installed keeps running."
+        case .fetch(.webPage): "a network that wants a login first answers so. What is installed keeps running."
         case .fetch(.answer):
-            "Whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
+            "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
                 + "running."
-        case .fetch(.redirected): "Name the server's real URL; a redirect could lead anywhere."
-        case .fetch(.syncDeadline): "Run it again: it goes on where it stopped. --deadline gives it longer."
-        case .fetch(.cancelled): "Run it again: it goes on where it stopped."
+        case .fetch(.redirected): "name the server's real URL; a redirect could lead anywhere."
+        case .fetch(.syncDeadline): "run it again: it goes on where it stopped. --deadline gives it longer."
+        case .fetch(.cancelled): "run it again: it goes on where it stopped."
         case .fetch(.tls(let fault)): fault.hint
         case .fetch(.notFound("metadata/timestamp.json")):
-            "The server has nothing for this app: check --server, and that `patchsrv init` ran."
+            "the server has nothing for this app: check --server, and that `patchsrv init` ran."
         case .fetch(.notFound):
-            "The published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
+            "the published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
         case .trust(.clockAheadOrStale("timestamp", _, _)), .trust(.clockAheadOrStale("snapshot", _, _)):
-            "The server must run `patchsrv refresh`; or this device's clock is ahead. What is installed keeps running."
+            "the server must run `patchsrv refresh`; or this device's clock is ahead. What is installed keeps running."
         case .trust(.clockAheadOrStale):
-            "Look at this device's clock; else the role must be signed again. What is installed keeps running."
+            "look at this device's clock; else the role must be signed again. What is installed keeps running."
         case .trust(.clockBehind):
-            "Set this device's clock; the role must be signed again too. What is installed keeps running."
-        case .trust(.expired): "The role must be signed again. What is installed keeps running."
+            "set this device's clock; the role must be signed again too. What is installed keeps running."
+        case .trust(.expired): "the role must be signed again. What is installed keeps running."
         case .trust(.rolledBack):
-            "A mirror or server is behind, or someone replays old metadata. What is installed keeps running."
+            "a mirror or server is behind, or someone replays old metadata. What is installed keeps running."
         case .trust(.notInSnapshot(let role)):
-            "Publish a release of channel \(role) first, or follow another with `patchsync switch --channel`. What is "
+            "publish a release of channel \(role) first, or follow another with `patchsync switch --channel`. What is "
                 + "installed keeps running."
         case .trust(.notDelegated(let role)):
-            "This app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
+            "this app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
                 + "running."
         case .trust(.threshold):
-            "Somebody changed it after it was signed, or it was signed by other keys than this app trusts."
+            "somebody changed it after it was signed, or it was signed by other keys than this app trusts."
         case .trust(.testingKey):
-            "The keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
+            "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
                 + "running."
-        case .trust, .object, .fetch: "Nothing was installed; what is installed keeps running."
-        case .noStore: "Make one: patchsync init --store DIR --root root.json --server URL"
-        case .storeExists: "Choose another folder; a store is made once."
-        case .lock(.held): "Another patchsync works on this store; wait for it, or stop it."
-        case .rootNamesNoApp: "Use the root.json that `patchsign init` wrote."
-        case .nothingPending: "Run `patchsync sync` first."
-        case .nothingToRollBackTo: "Only a version that was confirmed before can be gone back to."
-        case .waitsForLaunch: "Its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
-        case .blacklisted, .incompatible: "What is installed keeps running."
-        case .nothingInstalled: "Run `patchsync sync`, then `patchsync serve`."
-        case .embedded: "Make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
-        case .otherAppBuild: "Leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
+        case .trust, .object, .fetch: "nothing was installed; what is installed keeps running."
+        case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
+        case .storeExists: "choose another folder; a store is made once."
+        case .lock(.held): "another patchsync works on this store; wait for it, or stop it."
+        case .rootNamesNoApp: "use the root.json that `patchsign init` wrote."
+        case .nothingPending: "run `patchsync sync` first."
+        case .nothingToRollBackTo: "only a version that was confirmed before can be gone back to."
+        case .waitsForLaunch: "its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
+        case .blacklisted, .incompatible: "what is installed keeps running."
+        case .nothingInstalled: "run `patchsync sync`, then `patchsync serve`."
+        case .embedded: "make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
+        case .otherAppBuild: "leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
         case .trialRunning:
-            "Confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
-        case .file(.noSpace): "Free some space and run the same command again; nothing is lost."
-        case .file(.permission), .file(.readOnly): "The store must be writable by the user that runs patchsync."
-        case .unreadable: "Nothing was changed; what is installed keeps running."
+            "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
+        case .file(.noSpace): "free some space and run the same command again; nothing is lost."
+        case .file(.permission), .file(.readOnly): "the store must be writable by the user that runs patchsync."
+        case .unreadable: "nothing was changed; what is installed keeps running."
         case .file, .lock, .format: nil
         }
     }
@@ -92,16 +92,16 @@ extension SyncError {
 extension TLSFault {
     fileprivate var hint: String {
         switch self {
-        case .wrongHostName: "Use the name that the certificate is for, or give the server one for its name."
+        case .wrongHostName: "use the name that the certificate is for, or give the server one for its name."
         case .unknownIssuer:
-            "Name its authority with `set --ca`, or install it in the system; or somebody is in between."
-        case .expired: "The server needs a new certificate; or this device's clock is ahead."
-        case .notYetValid: "Look at this device's clock."
-        case .notTLS: "Use http://, or the port where the server speaks TLS."
-        case .pinMismatch: "Pin the server's new key with `set --pin`; or somebody is in between."
+            "name its authority with `set --ca`, or install it in the system; else somebody may be in between."
+        case .expired: "the server needs a new certificate; or this device's clock is ahead."
+        case .notYetValid: "look at this device's clock."
+        case .notTLS: "use http://, or the port where the server speaks TLS."
+        case .pinMismatch: "pin the server's new key with `set --pin`; or somebody is in between."
         case .notEncrypted: "--pin and --ca want https:// for the server and every mirror."
         case .noAuthority: "--ca wants certificates in PEM."
-        case .handshake: "The server must speak TLS 1.2 or 1.3."
+        case .handshake: "the server must speak TLS 1.2 or 1.3."
         }
     }
 }

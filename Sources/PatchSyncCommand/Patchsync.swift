@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import Terminal
 
 /// The program on every device.
 @main
@@ -12,18 +14,30 @@ struct Patchsync: AsyncParsableCommand {
               patchsync sync --store /var/lib/app
               patchsync serve --store /var/lib/app
               patchsync status --store /var/lib/app --json
-
-            EXIT CODES
-              0 done · 1 failed · 3 refused (signature, expiry, rollback) · 4 malformed input · 5 network
-              6 disk or store · 7 busy (lock or port) · 9 some patches failed, the rest is done · 64 usage
-              130 stopped by SIGINT or SIGTERM
-            """,
-        version: "0.1.0",
+            """
+                + exitCodes(
+                    [
+                        .refused: "refused (signature, expiry, rollback)",
+                        .busy: "busy (lock or port)",
+                        .conflict: "there already, with other settings (init)",
+                        .partial: "some patches failed, the rest is done",
+                        .interrupted: "stopped by SIGINT or SIGTERM",
+                    ],
+                    usual: .done,
+                    .failed,
+                    .malformed,
+                    .network,
+                    .disk
+                ),
         subcommands: [
             Init.self, SetFacts.self, Sync.self, Serve.self, Switch.self, Confirm.self, Rollback.self, Unblock.self,
             Status.self,
             Parameters.self, Verify.self,
-            TestScript.self, TUF.self,
+            Schema.self, TestScript.self, TUF.self,
         ]
     )
+
+    static func main() async {
+        await runProgram(Array(CommandLine.arguments.dropFirst()))
+    }
 }

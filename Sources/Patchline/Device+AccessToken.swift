@@ -1,3 +1,4 @@
+import PatchTrust
 import AssetServer
 import PatchStore
 import PatchSync

@@ -15,6 +15,27 @@ extension Device {
         var fault: String? { if case .damaged(let file) = self { file } else { nil } }
     }
 
+    /// The script patches of a selection; their files are looked at when somebody asks for them, and stay until then.
+    ///
+    /// - Parameter whenDamaged: called for each file that turns out to be missing or altered.
+    func scripts(of selection: Selection, whenDamaged: @escaping @Sendable (String) -> Void) -> ServedScripts {
+        let patches = selection.patches.filter { $0.kind == .script }
+        guard !patches.isEmpty else { return .none }
+        let keeping = store.keepingServed(selection)
+        let examination = Examination(store: store, records: store.records())
+        return ServedScripts(
+            patches.map { patch in
+                ServedScripts.Script(
+                    patchID: patch.patchID,
+                    version: patch.version,
+                    sha256: patch.fingerprint.sha256,
+                    size: patch.fingerprint.size
+                )
+            },
+            files: ScriptsOnDisk(patches, examination: examination, keeping: keeping, whenDamaged: whenDamaged)
+        )
+    }
+
     /// Finds out what a bundle holds; its files are looked at when somebody asks for them, and stay until then.
     ///
     /// - Parameters:

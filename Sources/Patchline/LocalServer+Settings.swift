@@ -29,6 +29,8 @@ extension LocalServer {
     /// What a person watching the server is told.
     package enum Event: Sendable {
         case app(RunningApp.Event)
+        /// What a sync tells while it runs.
+        case syncing(SyncEvent)
         case synced(Result<SyncReport, SyncError>)
         /// Why the last good online parameters still hold, once.
         case parametersTrouble(SyncError)

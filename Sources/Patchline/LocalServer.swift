@@ -1,3 +1,4 @@
+import PatchTrust
 package import AssetServer
 package import HTTPFiles
 import Logging
@@ -108,8 +109,13 @@ package actor LocalServer {
                 if case .success(let done) = result { tell(done.parameters.fault) }
                 report(.synced(result))
             },
-            sync: { (report) async throws(SyncError) in
-                try await gate.through { () async throws(SyncError) in try await (sync ?? own)(report) }
+            sync: { (tell) async throws(SyncError) in
+                try await gate.through { () async throws(SyncError) in
+                    try await (sync ?? own) { event in
+                        tell(event)
+                        report(.syncing(event))
+                    }
+                }
             }
         )
         app = RunningApp(
@@ -296,26 +302,6 @@ package actor LocalServer {
             guard settings.port == nil, device.configuration.port == nil else { return }
             try await device.store.changingConfiguration { configuration in configuration.port = port }
         } catch { report(.app(.trouble(error))) }
-    }
-}
-
-/// Launches once the port is ours, then follows state and timer, and keeps the app up to date.
-private struct Launch: Service {
-    let bound: AsyncStream<Int>
-    let updates: Updates
-    let watch: ParametersWatch?
-    let launch: @Sendable (Int) async throws -> RunningApp
-
-    func run() async throws {
-        for await port in bound.cancelOnGracefulShutdown() {
-            let app = try await launch(port)
-            return await withDiscardingTaskGroup { group in
-                group.addTask { await app.run() }
-                group.addTask { await updates.run() }
-                guard let watch else { return }
-                group.addTask { await cancelWhenGracefulShutdown { await watch.run() } }
-            }
-        }
     }
 }
 

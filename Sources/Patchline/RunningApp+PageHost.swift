@@ -1,3 +1,4 @@
+import PatchTrust
 package import AssetServer
 package import PatchFormat
 import PatchSync
@@ -11,7 +12,7 @@ extension RunningApp: PageHost {
             switch try await device.reopened().confirm(token) {
             case .confirmed: return .confirmed
             case .alreadyConfirmed: return .alreadyConfirmed
-            case .otherLaunch, .nothingToConfirm: return .otherLaunch
+            case .otherLaunch, .nothingOnTrial, .nothingToConfirm: return .otherLaunch
             }
         } catch { return .failed }
     }

@@ -1,6 +1,6 @@
 package import AssetServer
 import HTTPFiles
-package import PatchFormat
+import PatchFormat
 import PatchStore
 package import PatchSync
 import ServiceLifecycle
@@ -11,46 +11,6 @@ import SystemPackage
 ///
 /// The writer lock is held for each change, never for the life of the launch.
 package actor RunningApp: Service {
-    /// What a person watching the launch is told.
-    package enum Event: Equatable, Sendable {
-        case nothingInstalled
-        case serving(Selection, trial: LaunchToken?)
-        /// Another process chose another channel.
-        case following(ChannelName)
-        /// Gone by this launch: they were withdrawn.
-        case withdrawn([PatchID])
-        /// Found when somebody asked for them; not served until a sync heals them.
-        case damaged([String])
-        case confirmed(Selection)
-        case rolledBack(to: Selection?, from: Selection)
-        /// Not confirmed in its time; it stays, for there is nothing to go back to.
-        case unproven(Selection)
-        /// `state.json` cannot be read, and what the device goes by in its place.
-        case stateFault(StateFault)
-        /// The operator told apps of this channel something else.
-        case parametersChanged(OnlineParameters)
-        /// State could not be read or written; what is served stays.
-        case trouble(SyncError)
-    }
-
-    package struct Settings: Sendable {
-        /// How long a trial has to say that it works.
-        package var startupTimeout = Duration.seconds(20)
-        /// From when on that goes, and a launch counts.
-        package var startupTimer = TrialStart.firstPage
-        /// How long the first page of a trial waits for a sync under way to end; then it counts all the same.
-        package var syncPatience = Duration.seconds(5)
-        package var launchLimit = SelectionMachine.defaultLaunchLimit
-        /// Which bundle is served, where a selection holds several.
-        package var bundle: PatchID?
-        /// Whether this host evaluates script patches: then a selection with new scripts alone starts at once.
-        package var runsScripts = false
-        /// How often `state.json` is looked at.
-        package var watchInterval = Duration.milliseconds(50)
-
-        package init() {}
-    }
-
     private(set) var device: Device
     let server: AssetServer
     /// Told what its pages are to know.
@@ -283,6 +243,7 @@ package actor RunningApp: Service {
         }
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
+        if opened == nil { tellOfMissingBundle(in: selection) }
         // A sync that heals what is on trial gives it no more time.
         if trial?.token != token { trial = token.map { RunningTrial(token: $0, timer: startupTimer) } }
         server.serve(
@@ -290,7 +251,8 @@ package actor RunningApp: Service {
                 table: opened?.table,
                 launch: token?.text,
                 version: version(of: selection),
-                awaitsPage: trial?.isOpened == false
+                awaitsPage: trial?.isOpened == false,
+                scripts: device.scripts(of: selection) { [report] file in report(.damaged([file])) }
             )
         )
         if let event { report(event) }

@@ -40,7 +40,7 @@ final class ServedBundle: AssetFiles {
     func recorded(_ row: BundleIndex.Row) -> AssetFile? {
         let examination = known.withLockedValue(\.examination)
         guard let (place, identity) = examination.recorded(row, in: patch) else { return nil }
-        return AssetFile(path: place.path, root: place.root, stamp: FileStamp(identity))
+        return AssetFile((place, identity))
     }
 
     func examined(_ row: BundleIndex.Row) -> AssetFile? {
@@ -65,12 +65,12 @@ final class ServedBundle: AssetFiles {
             known.damaged[row.path] = nil
             known.unreadable.remove(row.path)
         }
-        return AssetFile(path: place.path, root: place.root, stamp: FileStamp(identity))
+        return AssetFile((place, identity))
     }
 }
 
 extension FileStamp {
-    fileprivate init(_ identity: FileIdentity) {
+    init(_ identity: FileIdentity) {
         self.init(
             device: identity.device,
             inode: identity.inode,

@@ -115,8 +115,11 @@ extension SyncReport {
 
 extension Device {
     /// One sync with the servers that the configuration names now.
+    ///
+    /// - Parameter retryFailed: whether to take again what only waits after failures.
     package func sync(
         _ deadlines: Deadlines,
+        retryFailed: Bool = false,
         report: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> SyncReport {
         try await store.syncing { () throws(SyncError) in
@@ -124,6 +127,7 @@ extension Device {
             return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
                 var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
                 engine.deadlines = deadlines
+                engine.retryNow = retryFailed
                 engine.report = report
                 engine.atCommitPoint = atCommitPoint
                 return try await engine.sync()

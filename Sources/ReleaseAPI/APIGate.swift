@@ -1,3 +1,4 @@
+import HTTPFiles
 import HTTPTypes
 import Hummingbird
 import NIOConcurrencyHelpers
@@ -18,11 +19,13 @@ struct APIGate: Sendable {
     }
 
     private let records: ServerRecords
-    private let trustedProxies: Set<String>
+    private let trustedProxies: TrustedProxies
     private let sinceStart: @Sendable () -> Duration
     private let limits = NIOLockedValueBox(Limits())
+    /// Of tokens that were let in, when that was last written down; there are no more than tokens.
+    private let uses = NIOLockedValueBox<[String: UTCTime]>([:])
 
-    init(records: ServerRecords, trustedProxies: Set<String>, sinceStart: @escaping @Sendable () -> Duration) {
+    init(records: ServerRecords, trustedProxies: TrustedProxies, sinceStart: @escaping @Sendable () -> Duration) {
         self.records = records
         self.trustedProxies = trustedProxies
         self.sinceStart = sinceStart
@@ -46,7 +49,19 @@ struct APIGate: Sendable {
         let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
+        await note(token)
         return token
+    }
+
+    /// Writes down, once an hour, that a token was used; whatever becomes of that, it lets in.
+    private func note(_ token: AccessToken) async {
+        let time = records.now()
+        let isNew = uses.withLockedValue { uses in
+            if let last = uses[token.id], last.adding(ServerRecords.useStep) > time, last <= time { return false }
+            uses[token.id] = time
+            return true
+        }
+        if isNew { try? await records.noteUse(of: token) }
     }
 
     private func asker(of request: Request, from address: String?) -> Asker {

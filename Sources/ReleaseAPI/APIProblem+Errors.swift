@@ -34,8 +34,9 @@ extension APIProblem {
             self.init(
                 503,
                 "keyLocked",
-                "the server has no passphrase for its online key, so it cannot publish",
-                hint: "start patchsrv serve with --passphrase-file"
+                "the server has no passphrase that opens its online key, so it cannot publish",
+                hint:
+                    "start patchsrv serve again with the passphrase of the key that is there now, with --passphrase-file for example"
             )
         case .proposal(let fault):
             switch fault {
@@ -109,6 +110,14 @@ extension APIProblem {
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
         case .release(.missing): self.init(422, "refused", text, rule: "complete")
         case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")
+        case .republished:
+            self.init(
+                422,
+                "refused",
+                text,
+                hint: "nothing was published; give the new content a new version",
+                rule: "trust"
+            )
         case .labelsFull, .testingKey, .malformed, .setup, .trust, .exhausted:
             self.init(422, "refused", text)
         case .key, .notOnlineKey: self.init(503, "keyLocked", "the server cannot use its online key")

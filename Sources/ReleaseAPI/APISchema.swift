@@ -50,6 +50,16 @@ struct APISchema: Sendable {
         )
     }
 
+    /// An object whose members' names are patches.
+    static func map(of value: APISchema) -> APISchema {
+        APISchema(
+            json: .fields([
+                ("type", .text("object")), ("propertyNames", patchID.json), ("additionalProperties", value.json),
+                ("maxProperties", .integer(1_000)),
+            ])
+        )
+    }
+
     func orNull() -> APISchema {
         APISchema(json: .fields([("anyOf", .array([json, .fields([("type", .text("null"))])]))]))
     }

@@ -149,6 +149,6 @@ extension APISchema {
             ("id", text("^[0-9a-f]{16}$")), ("name", text()), ("grants", array(grant)), ("created", time),
             ("createdBy", text()), ("expires", time), ("state", one(of: ["valid", "expired", "revoked"])),
         ],
-        optional: [("revoked", time)]
+        optional: [("revoked", time), ("lastUsed", time)]
     )
 }

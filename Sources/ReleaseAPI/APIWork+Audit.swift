@@ -18,6 +18,7 @@ extension APIWork {
                         about: "At most so many; 100 where nothing is said.",
                         schema: .integer(1...500)
                     ),
+                    .init(name: "last", about: "The newest so many, in place of both.", schema: .integer(1...500)),
                 ],
                 answers: [
                     .init(
@@ -27,9 +28,11 @@ extension APIWork {
                     )
                 ],
                 handle: { call in
+                    let last = try call.query("last", in: 1...500)
+                    let end = last == nil ? 0 : try await records.lastAuditEntry()?.number ?? 0
                     let (entries, next) = try await records.auditPage(
-                        after: try call.query("after", in: 0...(1 << 53 - 1)) ?? 0,
-                        limit: try call.query("limit", in: 1...500) ?? 100
+                        after: try last.map { max(0, end - $0) } ?? call.query("after", in: 0...(1 << 53 - 1)) ?? 0,
+                        limit: try last ?? call.query("limit", in: 1...500) ?? 100
                     )
                     return .json(
                         .fields([("entries", .array(entries.map(\.json))), ("next", next.map { .integer($0) })])

@@ -10,7 +10,8 @@ extension APIWork {
     private static let change = APISchema.object(
         [("action", .one(of: ["promote", "rollback", "withdraw", "rules"]))],
         optional: [
-            ("from", .channel), ("to", .positive), ("patchId", .patchID), ("version", .version),
+            ("from", .channel), ("rollouts", APISchema.map(of: .integer(0...10_000))), ("to", .positive),
+            ("patchId", .patchID), ("version", .version),
             ("rollout", APISchema.integer(0...10_000).orNull()), ("appVersion", APISchema.text().orNull()),
             ("dial", APISchema.one(of: ["optional", "required"]).orNull()), ("condition", APISchema.text().orNull()),
             ("mandatory", APISchema.bool.orNull()), ("runAtNextLaunch", APISchema.bool.orNull()),
@@ -25,7 +26,7 @@ extension APIWork {
                 path: Self.path,
                 name: "propose",
                 about: """
-                    Proposes a change of a channel: promote (from a channel), rollback (to a release), withdraw (a patch, or a \
+                    Proposes a change of a channel: promote (from a channel; rollouts of its patches, in devices of 10,000, in place of its own), rollback (to a release), withdraw (a patch, or a \
                     version of it), or rules (of a version; null takes one away). Nothing changes before a key holder has signed \
                     what patchsign pull --proposal makes of it.
                     """,

@@ -17,10 +17,8 @@ extension APIWork {
                     .init(status: 200, about: "The oldest first.", schema: .object([("tokens", .array(.token))]))
                 ],
                 handle: { call in
-                    let now = try await records.referenceTime()
                     let own = call.token?.grants ?? []
-                    let tokens = try await records.tokens().filter { own.cover($0.grants) }
-                    return .json(.fields([("tokens", .array(tokens.map { $0.json(at: now) }))]))
+                    return .json(try await records.tokenList { own.cover($0.grants) })
                 }
             ),
             APIEndpoint(

@@ -5,7 +5,7 @@ struct Asker: Hashable, Sendable {
     let name: String
 
     /// See ``HTTPFiles/ClientName``.
-    init(_ address: String?, forwarded: [String], trusting proxies: Set<String>) {
+    init(_ address: String?, forwarded: [String], trusting proxies: TrustedProxies) {
         name = ClientName(address, forwarded: forwarded, trusting: proxies).text
     }
 }

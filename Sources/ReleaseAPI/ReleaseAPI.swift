@@ -23,13 +23,13 @@ package struct ReleaseAPI: RequestDelegate {
     private let logger = Logger(label: "patchsrv.api", factory: { _ in SwiftLogNoOpLogHandler() })
 
     /// - Parameters:
-    ///   - trustedProxies: addresses whose word counts for who asks (`X-Forwarded-For`).
+    ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
     ///   - sinceStart: a clock that only counts up.
     ///   - report: told of what went wrong inside, one line each.
     package init(
         _ desk: ReleaseDesk,
         uploads: Uploads,
-        trustedProxies: Set<String> = [],
+        trustedProxies: TrustedProxies = .none,
         sinceStart: @escaping @Sendable () -> Duration = Self.sinceStart,
         report: @escaping @Sendable (String) -> Void
     ) {

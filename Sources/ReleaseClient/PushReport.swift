@@ -13,9 +13,21 @@ package struct PushReport: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let roleVersion: Int
+    /// Versions that the dial still holds back, one line each.
+    package let heldBack: [String]
     /// The service's own answer.
     package let answer: JSON
     package let sent: Sent
+
+    /// A server that knows nothing of it says nothing.
+    private static func heldBack(_ fields: Fields) throws(FormatError) -> [String] {
+        guard fields.has("heldBack") else { return [] }
+        var lines: [String] = []
+        for (index, value) in try fields.array("heldBack", limit: Limits.patchesInList).enumerated() {
+            lines.append(try Fields(value, of: fields.document, at: "heldBack[\(index)]").string("words"))
+        }
+        return lines
+    }
 
     /// What travelled.
     package struct Sent: Equatable, Sendable {
@@ -38,6 +50,7 @@ package struct PushReport: Equatable, Sendable {
         app = try fields.name("app")
         channel = try fields.name("channel")
         roleVersion = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
+        heldBack = try Self.heldBack(fields)
         answer = .object(fields.object)
         self.sent = sent
     }

@@ -18,6 +18,8 @@ package struct ServiceClient: Sendable {
         package var retries = 7
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var random: @Sendable () -> Double = { .random(in: 0..<1) }
+        /// How the program calls itself.
+        package var agent = "patchsign"
         /// Told of each wait.
         package var notice: @Sendable (ServiceError, Duration) -> Void = { _, _ in }
 
@@ -115,7 +117,7 @@ package struct ServiceClient: Sendable {
         do { try await settings.pause(wait.duration) } catch { throw .cancelled }
     }
 
-    private func once(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {
+    func once(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {
         do {
             let response = try await client.execute(
                 message(request),
@@ -139,7 +141,7 @@ package struct ServiceClient: Sendable {
     private func message(_ request: ServiceRequest) -> HTTPClientRequest {
         var message = HTTPClientRequest(url: server.text + request.path)
         message.method = request.method
-        message.headers.add(name: "user-agent", value: "patchsign")
+        message.headers.add(name: "user-agent", value: settings.agent)
         message.headers.add(name: "accept-encoding", value: "identity")
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         if request.needsToken, let token {

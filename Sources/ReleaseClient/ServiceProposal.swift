@@ -43,6 +43,10 @@ extension ServiceClient {
         let body = JSON.fields(change.members + [("note", note.map { .text($0) })])
         let answer = try await jsonOnce(.service(.POST, app, "/channels/\(channel)/proposals", body: .json(body)))
         do throws(FormatError) {
+            // What it does not know it would leave out, and somebody would sign the rest.
+            guard try ProposedChange(try answer.fields("change")) == change else {
+                throw answer.broken("change", "must be what was proposed; is the server older than this program?")
+            }
             return MadeProposal(
                 id: try answer.name("id"),
                 difference: try answer.strings("difference", limit: 2 * Limits.patchesInList),

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchStore
 import PatchTrust
 package import SystemPackage
@@ -57,8 +57,17 @@ extension SignedRelease {
     ///
     /// Objects are linked where they can be (`linking`) and copied otherwise.
     ///
-    /// - Parameter linking: directories whose files never change, such as an older signed release.
-    package func write(to folder: FilePath, files: any FileOperations, linking: [FilePath] = []) throws(FileError) {
+    /// - Parameters:
+    ///   - linking: directories whose files never change, such as an older signed release.
+    ///   - progress: told of files.
+    package func write(
+        to folder: FilePath,
+        files: any FileOperations,
+        linking: [FilePath] = [],
+        progress start: ProgressStart = { _ in { _ in } }
+    ) throws(FileError) {
+        let (progress, total) = (start(objects.count + targets.count), objects.count + targets.count)
+        var done = 0
         try files.makeDirectory(folder)
         // Once each: making sure of a directory syncs it.
         let parts = Set(objects.keys.map { folder.at(URLLayout.object($0)).parent })
@@ -67,6 +76,8 @@ extension SignedRelease {
         }
         for part in parts { try files.makeDirectory(part) }
         for (digest, source) in objects.sorted(by: { $0.key < $1.key }) {
+            done += 1
+            progress(min(done, total - 1))
             let destination = folder.at(URLLayout.object(digest))
             if try files.identity(of: destination) != nil { continue }
             if linking.contains(where: { source.starts(with: $0) }), (try? files.link(source, to: destination)) != nil {
@@ -83,6 +94,7 @@ extension SignedRelease {
         }
         try writeRole(to: folder, files: files)
         try files.replace(Self.headerFile, in: folder, with: header.json.fileBytes)
+        progress(total)
     }
 
     /// Writes the role alone, after a signature was added.

@@ -49,13 +49,15 @@ package struct VerifiedRelease: Sendable {
     ///   - elsewhere: an object that the release leaves out and that is at hand: the published tree's copy.
     ///   - leftOut: `counted` for somebody who looks at a release without its objects; a server never does.
     ///   - observe: told of each check that holds, before the first that does not ends it.
+    ///   - progress: told of the release's objects.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
         files: any FileOperations,
         elsewhere: (SHA256Digest) throws(FileError) -> (any FileReader)? = { _ throws(FileError) in nil },
         leftOut: LeftOut = .refused,
-        observe: CheckObserver? = nil
+        observe: CheckObserver? = nil,
+        progress start: ProgressStart = { _ in { _ in } }
     ) throws(ReleaseError) {
         let header = release.header
         let channel = header.channel
@@ -99,8 +101,10 @@ package struct VerifiedRelease: Sendable {
         var counts = Counts()
         var manifests: [Label: VerifiedManifest] = [:]
         var checked: Set<SHA256Digest> = []
+        let progress = start(release.objects.count)
         func object(_ fingerprint: Fingerprint, entry: String) throws(ReleaseError) {
             guard checked.insert(fingerprint.sha256).inserted else { return }
+            defer { progress(checked.count) }
             let found: Fingerprint?
             do throws(FileError) {
                 if let path = release.objects[fingerprint.sha256] {
@@ -167,6 +171,7 @@ package struct VerifiedRelease: Sendable {
             observe: observe
         )
         quorum = Quorum(valid: valid, needed: delegation.keys.threshold)
+        progress(max(checked.count, release.objects.count))
     }
 
     /// The same content with other signatures on its role; nil where it is other content, or the channel's keys are others

@@ -55,10 +55,13 @@ extension AccessGrant.Scope {
         self = .app(app)
     }
 
-    package var text: String {
+    package var text: String { app?.text ?? "*" }
+
+    /// Nil for all of them.
+    package var app: AppID? {
         switch self {
-        case .app(let app): app.text
-        case .everything: "*"
+        case .app(let app): app
+        case .everything: nil
         }
     }
 }

@@ -11,14 +11,3 @@ package protocol RecordStore: Sendable {
     /// - Throws: `conflict` with the first key whose record is not as expected; then nothing was changed.
     func commit(_ changes: [RecordChange]) async throws(RecordError)
 }
-
-package enum RecordError: Error, Equatable, Sendable {
-    /// Another has written, or removed, the record meanwhile.
-    case conflict(RecordKey)
-    /// A newer version of this program has written the file.
-    case newerSchema(path: String)
-    /// A record that cannot be read: somebody else wrote it.
-    case malformed(RecordKey, rule: String)
-    /// No room, no permission, damage: in SQLite's words.
-    case failed(path: String, reason: String, isFull: Bool)
-}

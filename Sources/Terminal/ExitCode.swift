@@ -24,4 +24,25 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case usage = 64
     /// SIGINT or SIGTERM ended it in good order (128 + 2, as shells say).
     case interrupted = 130
+    /// SIGTERM ended it before its work was in order: it came twice, or the time to stop was over (128 + 15).
+    case terminated = 143
+
+    /// For a list of codes, where a command has no words of its own.
+    package var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "it failed in a way that no other code names"
+        case .refused: "refused: a signature, a key or a rule of trust does not hold"
+        case .malformed: "a document that was read is not what it should be"
+        case .network: "the network or a server did not answer as it should"
+        case .disk: "a file could not be read or written"
+        case .busy: "another process holds the lock or the port"
+        case .conflict: "its base is no longer the current one, or something stands there already"
+        case .partial: "done in part"
+        case .due: "something must be signed again soon"
+        case .usage: "the command line was not understood"
+        case .interrupted: "SIGINT or SIGTERM ended it in good order"
+        case .terminated: "it was told to stop, and ended at once"
+        }
+    }
 }

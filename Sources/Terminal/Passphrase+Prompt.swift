@@ -1,26 +1,49 @@
 import Glibc
 
 extension Passphrase {
-    /// Asks on the process's terminal, whatever standard input and output are, and shows nothing of what is typed.
+    /// Asks once on the process's terminal, whatever standard input and output are, and shows nothing of what is typed.
     ///
-    /// - Parameters:
-    ///   - text: the question, with its colon: "Passphrase for release.key:".
-    ///   - confirm: whether to ask twice, for a passphrase that is about to be set.
-    package static func prompt(_ text: String, confirm: Bool) throws(PassphraseError) -> Passphrase {
-        let terminal: Int32
+    /// - Parameter text: the question, with its colon: "PIN for token:".
+    package static func prompt(_ text: String) throws(PassphraseError) -> Passphrase {
+        let terminal = try openTerminal()
+        defer { close(terminal) }
+        return try Passphrase(ask(text, on: terminal), from: .terminal)
+    }
+
+    /// Asks twice for one that is about to be set; who mistypes it, or types one that is too short, is asked again.
+    ///
+    /// - Throws: what was wrong with the third.
+    package static func promptForNew(_ text: String) throws(PassphraseError) -> Passphrase {
+        let terminal = try openTerminal()
+        defer { close(terminal) }
+        var left = PassphraseQuestion.tries
+        while true {
+            left -= 1
+            do throws(PassphraseError) {
+                let first = try Passphrase(ask(text, on: terminal), from: .terminal).forNewKey(from: .terminal)
+                guard try ask("Once more:", on: terminal) == first.bytes else { throw .notTheSameTwice }
+                return first
+            } catch {
+                switch error {
+                case .notTheSameTwice, .tooShort, .tooLong, .empty:
+                    guard left > 0 else { throw error }
+                    tell("\(Failure(error).message); once more", on: terminal)
+                case .noTerminal, .terminal, .interrupted, .ended, .unreadable, .notSet: throw error
+                }
+            }
+        }
+    }
+
+    fileprivate static func openTerminal() throws(PassphraseError) -> Int32 {
         do throws(SystemError) {
-            terminal = try openFile("/dev/tty", O_RDWR | O_NOCTTY)
+            return try openFile("/dev/tty", O_RDWR | O_NOCTTY)
         } catch {
             throw .noTerminal
         }
-        defer { close(terminal) }
+    }
 
-        let first = try Passphrase(ask(text, on: terminal), from: .terminal)
-        if confirm {
-            let second = try ask("Once more:", on: terminal)
-            guard second == first.bytes else { throw .notTheSameTwice }
-        }
-        return first
+    fileprivate static func tell(_ text: String, on terminal: Int32) {
+        try? writeAll(printable(text) + "\n", to: terminal)
     }
 
     /// Asks once; after a Ctrl-Z and `fg` it asks again.
@@ -51,5 +74,50 @@ extension Passphrase {
         } catch {
             throw .terminal(error)
         }
+    }
+}
+
+/// The question for the passphrase of a key that is there: asked until it opens, three times at most.
+///
+/// ```
+/// var question = PassphraseQuestion("Passphrase for release.key:")
+/// while let typed = try question.next() { … return what it opens … }
+/// ```
+package struct PassphraseQuestion {
+    /// How often a person may type it.
+    package static let tries = 3
+
+    /// What was typed and opened something, in this process: who has one passphrase for several keys is asked once.
+    private static let accepted = Locked<[Passphrase]>([])
+
+    private let text: String
+    private var asked = 0
+
+    /// - Parameter text: with its colon.
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    /// Whether it may be asked once more.
+    package var isOpen: Bool { asked < Self.tries }
+
+    /// The next answer; nil once all tries are used up.
+    package mutating func next() throws(PassphraseError) -> Passphrase? {
+        guard asked < Self.tries else { return nil }
+        if asked > 0 { try Self.tellWrong() }
+        asked += 1
+        return try Passphrase.prompt(text)
+    }
+
+    private static func tellWrong() throws(PassphraseError) {
+        let terminal = try Passphrase.openTerminal()
+        defer { close(terminal) }
+        Passphrase.tell("that does not open it; once more", on: terminal)
+    }
+
+    package static var known: [Passphrase] { accepted.withLock { $0 } }
+
+    package static func remember(_ passphrase: Passphrase) {
+        accepted.withLock { if !$0.contains(passphrase) { $0.append(passphrase) } }
     }
 }

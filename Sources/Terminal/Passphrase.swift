@@ -23,17 +23,19 @@ package struct Passphrase: Sendable, Equatable {
         self.bytes = Array(bytes)
     }
 
-    /// The first line of a file (or of a pipe: `--passphrase-file <(pass show release-key)`).
+    /// The fewest characters of one that is to protect a new key; older keys open with what they have.
+    package static let minimum = 8
+
+    /// The first line of a file, of a pipe (`--passphrase-file <(pass show release-key)`) or with `-` of standard input.
     package static func read(file path: String) throws(PassphraseError) -> Passphrase {
-        let text: [UInt8]
+        var line: [UInt8]
         do throws(SystemError) {
-            let descriptor = try openFile(path, O_RDONLY)
-            defer { close(descriptor) }
-            text = try firstLine(of: descriptor)
+            line = try SecretInput.bytes(of: path, .firstLine(limit: limit))
         } catch {
             throw .unreadable(file: path, error)
         }
-        return try Passphrase(text, from: .file(path))
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return try Passphrase(line, from: .file(path))
     }
 
     /// The value of an environment variable, where other processes of the same user can read it too.
@@ -42,16 +44,13 @@ package struct Passphrase: Sendable, Equatable {
         return try Passphrase(value.utf8, from: .environment(name))
     }
 
-    /// Up to the first line feed, without it and without a carriage return before it; may be one over the limit.
-    private static func firstLine(of descriptor: Int32) throws(SystemError) -> [UInt8] {
-        var line: [UInt8] = []
-        while line.count <= limit {
-            let more = try readSome(limit + 2 - line.count, from: descriptor)
-            line += more.prefix { $0 != UInt8(ascii: "\n") }
-            if more.isEmpty || more.contains(UInt8(ascii: "\n")) { break }
-        }
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        return line
+    /// The same, if it is long enough to protect a new key.
+    ///
+    /// - Throws: `tooShort`.
+    package func forNewKey(from source: Source) throws(PassphraseError) -> Passphrase {
+        let characters = String(decoding: bytes, as: UTF8.self).count
+        guard characters >= Self.minimum else { throw .tooShort(source, characters: characters) }
+        return self
     }
 }
 

@@ -12,6 +12,8 @@ package enum PassphraseError: Error, Equatable, Sendable {
     case empty(Passphrase.Source)
     /// More than ``Passphrase/limit`` bytes.
     case tooLong(Passphrase.Source)
+    /// Fewer characters than ``Passphrase/minimum``, for a key that is about to be made.
+    case tooShort(Passphrase.Source, characters: Int)
     case unreadable(file: String, SystemError)
     case notSet(variable: String)
 }
@@ -38,8 +40,18 @@ extension Failure {
                     "the passphrase\(place(source)) is longer than \(Passphrase.limit) bytes",
                     exitCode: code(source)
                 )
+            case .tooShort(let source, let characters):
+                Failure(
+                    "the passphrase\(place(source)) has \(characters == 1 ? "1 character" : "\(characters) characters"); "
+                        + "that of a new key needs at least \(Passphrase.minimum)",
+                    hint: "openssl rand -hex 16 makes a good one",
+                    exitCode: code(source)
+                )
             case .unreadable(let file, let error):
-                Failure("cannot read the passphrase from \(file): \(error.reason)", exitCode: .disk)
+                Failure(
+                    "cannot read the passphrase from \(SecretInput.name(of: file)): \(error.reason)",
+                    exitCode: .disk
+                )
             case .notSet(let variable):
                 Failure("the environment variable \(variable) is not set", exitCode: .usage)
             }
@@ -49,6 +61,7 @@ extension Failure {
 private func place(_ source: Passphrase.Source) -> String {
     switch source {
     case .terminal: ""
+    case .file("-"): " on standard input"
     case .file(let path): " in \(path)"
     case .environment(let name): " in the environment variable \(name)"
     }

@@ -1,3 +1,5 @@
+import PatchFormat
+
 /// How far a piece of long work is, and the line that says so: facts in, text out.
 package struct ProgressLine: Equatable, Sendable {
     package enum Unit: Sendable { case items, bytes }
@@ -85,7 +87,7 @@ package struct ProgressLine: Equatable, Sendable {
     private func text(_ count: Int) -> String {
         switch unit {
         case .bytes: "\(ByteText(count))"
-        case .items: "\(count)"
+        case .items: Words.grouped(count)
         }
     }
 }

@@ -36,7 +36,8 @@ package struct ProgressPainter: Sendable {
     package mutating func update(completed: Int, elapsed: Duration) -> String? {
         // Workers may report after the end; it is too late then, and no bug.
         guard case .running(let shownAt, let shownTenth) = state else { return nil }
-        line.completed = completed
+        // Of two workers that report at once, the one that counted less may come second.
+        line.completed = max(line.completed, completed)
         line.elapsed = elapsed
 
         let tenth = (line.percent ?? 0) / 10

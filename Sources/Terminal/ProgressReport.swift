@@ -5,6 +5,8 @@
 /// progress.advance(by: chunk.count)
 /// progress.finish()          // or abandon(), before an error is printed
 /// ```
+///
+/// Who forgets it before the end, because of an error, has abandoned it.
 package final class ProgressReport: Sendable {
     private let painter: Locked<ProgressPainter>
     private let elapsed: @Sendable () -> Duration
@@ -38,6 +40,8 @@ package final class ProgressReport: Sendable {
         self.write = write
         show { painter in painter.start() }
     }
+
+    deinit { abandon() }
 
     /// So much more is done.
     package func advance(by count: Int) {

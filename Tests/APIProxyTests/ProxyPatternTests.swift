@@ -43,7 +43,7 @@ struct ProxyPatternTests {
         ("/\\ba", .unsupported(at: 1)), ("/a$b", .unsupported(at: 2)), ("/a\\", .unsupported(at: 2)),
         ("/(a{4000}){4000}", .tooLarge), ("/a{99999999}", .tooLarge),
         (String(repeating: "(", count: 100) + String(repeating: ")", count: 100), .tooLarge),
-        (String(repeating: "a", count: 513), .tooLong),
+        (String(repeating: "a", count: 513), .tooLong), ("api", .noPath), ("[a-z]+/.*", .noPath), ("(a|b)?c", .noPath),
     ])
     func `is refused with its reason`(pattern: String, error: PatternError) {
         #expect(throws: error) { try ProxyPattern(pattern) }
@@ -91,7 +91,7 @@ struct ProxyPatternTests {
 
     @Test(arguments: [
         ("/api/v1/.*", ["api", "v1"]), ("/api", ["api"]), ("/api/", ["api"]), ("/api.*", []), ("/(a|b)/.*", []),
-        (".*", []), ("/a/b(/.*)?", ["a"]), ("/a\\.b/.*", ["a.b"]), ("/a|/b", []),
+        (".*", []), ("[^a]*", []), ("(x|/)y", []), ("/a/b(/.*)?", ["a"]), ("/a\\.b/.*", ["a.b"]), ("/a|/b", []),
     ])
     func `begins with whole names`(pattern: String, prefix: [String]) throws {
         #expect(try ProxyPattern(pattern).prefix == prefix)

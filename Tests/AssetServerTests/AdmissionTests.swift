@@ -1,3 +1,4 @@
+import PatchTrust
 import HTTPFiles
 import NIOCore
 import NIOHTTP1

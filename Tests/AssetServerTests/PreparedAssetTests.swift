@@ -1,3 +1,4 @@
+import PatchTrust
 import HTTPFiles
 import NIOHTTP1
 import SystemPackage

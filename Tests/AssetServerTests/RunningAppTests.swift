@@ -43,12 +43,14 @@ struct Launched {
         start: TrialStart = .launch,
         updates: Updates? = nil,
         gate: SyncGate = SyncGate(),
-        turnedAway: @escaping @Sendable () -> Int = { 0 }
+        turnedAway: @escaping @Sendable () -> Int = { 0 },
+        changing change: (inout RunningApp.Settings) -> Void = { _ in }
     ) -> RunningApp {
         var settings = RunningApp.Settings()
         settings.startupTimeout = timeout
         settings.startupTimer = start
         settings.watchInterval = .milliseconds(1)
+        change(&settings)
         let app = RunningApp(
             device: device.device,
             server: server,
@@ -100,6 +102,7 @@ extension RunningApp.Event {
         case .confirmed(let selection): "confirmed \(labels(selection))"
         case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
         case .unproven(let selection): "unproven \(labels(selection))"
+        case .bundleMissing(let id, let there): "no bundle \(id), but \(there.map(\.text).joined(separator: ", "))"
         case .stateFault(let fault): "state \(fault.standby)"
         case .parametersChanged(let parameters): "parameters \(parameters.values.count)"
         case .trouble(let error): "trouble \(error)"

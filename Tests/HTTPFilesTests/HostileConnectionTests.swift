@@ -169,9 +169,10 @@ struct HostileConnectionTests {
             _ = await gate.first { true }
             return .bytes(.digits)
         }
+        let proxies = try #require(TrustedProxies("127.0.0.2"))
         let configure: (inout FileServerConfiguration) -> Void = { configuration in
             configuration.maxConnections = 16
-            configuration.sharing = .byAddress(trustedProxies: ["127.0.0.2"])
+            configuration.sharing = .byAddress(trustedProxies: proxies)
         }
         try await TestServer.running(source, configure: configure) { server in
             let slow = request("GET", "/slow", ["X-Forwarded-For: 192.0.2.1"])

@@ -27,13 +27,14 @@ struct LossTests {
         }
     }
 
-    @Test func `needs no more memory for more addresses, and a forwarded address forges no line`() {
+    @Test func `needs no more memory for more addresses, and a forwarded address forges no line`() throws {
         let tally = Tally()
         for number in 0..<10_000 {
             _ = tally.add(.room, of: .address(ClientName("10.0.\(number >> 8).\(number & 255)")))
         }
         _ = tally.look()
-        let name = ClientName("127.0.0.1", forwarded: ["x\nconnections: \"y\""], trusting: ["127.0.0.1"])
+        let proxies = try #require(TrustedProxies("127.0.0.1"))
+        let name = ClientName("127.0.0.1", forwarded: ["x\nconnections:\"y\""], trusting: proxies)
         _ = tally.add(.room, of: .address(name))
         guard case .tell(let line, _) = tally.look() else { return }
         #expect(!line.contains("\n") && !line.contains("\""))

@@ -55,6 +55,17 @@ struct RoomTests {
         }
     }
 
+    @Test func `has a reserve that nobody gets alone, whatever right they have shown`() throws {
+        let room = Entrance(RoomRule(limit: 64))
+        for _ in 0..<48 {
+            let place = try room.enter(stranger).place
+            #expect(room.set(place, .uploading, isKnown: true))
+        }
+        #expect(room.refuses(stranger))
+        for _ in 0..<4 { #expect(try room.enter(device).leaving == nil) }
+        #expect(room.count == 52)
+    }
+
     @Test func `is made by strangers first, by whoever has shown a right last`() throws {
         let room = Entrance(RoomRule(limit: 3))
         let known = try room.enter(.boundless).place

@@ -31,6 +31,8 @@ struct AnswerPatrol: Sendable {
     var certificate: Certificate?
     let ask: Ask
 
+    private var title: String { certificate == nil ? name : "\(name) over TLS" }
+
     private static func setting(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
@@ -43,11 +45,11 @@ struct AnswerPatrol: Sendable {
         while end.map({ ContinuousClock.now < $0 }) ?? (next < first + UInt64(count)) {
             let seeds = Array(next..<next + UInt64(Self.batch))
             next += UInt64(Self.batch)
-            if end != nil { print("\(name): seeds \(seeds[0])...\(seeds[seeds.count - 1])") }
+            if end != nil { print("\(title): seeds \(seeds[0])...\(seeds[seeds.count - 1])") }
             taken += try await run(seeds) { GeneratedAnswer(seed: $0) }
         }
         #expect(taken > 0, "of sound answers some are taken")
-        if end != nil { print("\(name): \(next - first) answers thrown, \(taken) of them taken") }
+        if end != nil { print("\(title): \(next - first) answers thrown, \(taken) of them taken") }
     }
 
     /// Small ones, cut at every byte.
@@ -64,6 +66,12 @@ struct AnswerPatrol: Sendable {
             let numbers = (start..<min(all.count, start + Self.batch)).map { UInt64($0) }
             _ = try await run(numbers) { all[Int($0)] }
         }
+    }
+
+    /// Whole ones, whose connection then ends without a word of TLS.
+    func throwBroken(_ answers: [String]) async throws {
+        let all = answers.map { GeneratedAnswer(Array($0.utf8), [Array($0.utf8)], .breaks) }
+        _ = try await run(all.indices.map { UInt64($0) }) { all[Int($0)] }
     }
 
     /// - Returns: how many were taken.
@@ -91,12 +99,12 @@ struct AnswerPatrol: Sendable {
         for (number, what) in told.withLockedValue(\.self) {
             guard case .answer(let status, let body) = what else { continue }
             taken += 1
-            let reading = answer(number).reading
+            let reading = answer(number).reading(overTLS: certificate != nil)
             // Bodies are no news.
             let isRight = reading.says(status, body)
             #expect(
                 isRight,
-                "\(name), seed \(number): took \(status ?? 200) with \(body.count) bytes; the bytes say \(reading.summary)"
+                "\(title), seed \(number): took \(status ?? 200) with \(body.count) bytes; the bytes say \(reading.summary)"
             )
         }
         return taken

@@ -7,6 +7,8 @@ import NIOSSL
 struct Script: Sendable {
     enum End: Sendable, CaseIterable {
         case closes
+        /// Over TLS without saying so, as a middle that cuts the connection; else as `closes`.
+        case breaks
         case resets
         case stays
     }
@@ -97,13 +99,12 @@ private final class ScriptedAnswer: ChannelInboundHandler {
             switch script.end {
             case .stays: break
             case .closes: context.close(promise: nil)
+            case .breaks: belowTLS(context).close(promise: nil)
             case .resets:
                 let options = context.channel as? any SocketOptionProvider
                 options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in
-                    // Below TLS, which would say that it ends.
-                    let pipeline = bound.value.1.pipeline.syncOperations
-                    let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self)
-                    (tls ?? bound.value.1).close(promise: nil)
+                    let (answer, context) = bound.value
+                    answer.belowTLS(context).close(promise: nil)
                 }
             }
             return
@@ -112,6 +113,11 @@ private final class ScriptedAnswer: ChannelInboundHandler {
             // A turn later: the client has a chance to take it alone.
             bound.eventLoop.execute { bound.value.0.say(script, from: index + 1, bound.value.1) }
         }
+    }
+
+    /// From where a close is no word of TLS.
+    private func belowTLS(_ context: ChannelHandlerContext) -> ChannelHandlerContext {
+        (try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)) ?? context
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

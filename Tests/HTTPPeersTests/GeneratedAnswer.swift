@@ -11,8 +11,10 @@ struct GeneratedAnswer: Sendable {
         script = Script(maker.cut(bytes), maker.end())
     }
 
-    /// What it says by RFC 9112.
-    var reading: AnswerReading { AnswerReading(bytes, isClosed: script.end == .closes) }
+    /// What it says by RFC 9112; over TLS a body ends with its connection only where TLS says so (§9.8).
+    func reading(overTLS: Bool) -> AnswerReading {
+        AnswerReading(bytes, isClosed: script.end == .closes || script.end == .breaks && !overTLS)
+    }
 }
 
 private struct Maker {
@@ -31,7 +33,7 @@ private struct Maker {
         return bytes
     }
 
-    mutating func end() -> Script.End { one(of: [.stays, .closes, .closes, .resets]) }
+    mutating func end() -> Script.End { one(of: [.stays, .closes, .closes, .breaks, .resets]) }
 
     /// In at most nine pieces.
     mutating func cut(_ bytes: [UInt8]) -> [[UInt8]] {

@@ -10,6 +10,7 @@ struct ProposedChangeTests {
 
     @Test(arguments: [
         #"{"action":"promote","from":"beta"}"#,
+        #"{"action":"promote","from":"beta","rollouts":{"fix":0,"web":1000}}"#,
         #"{"action":"rollback","to":7}"#,
         #"{"action":"withdraw","patchId":"web"}"#,
         #"{"action":"withdraw","patchId":"web","version":"2.0.0"}"#,
@@ -23,6 +24,10 @@ struct ProposedChangeTests {
     @Test(arguments: [
         (#"{"action":"sell"}"#, "action", "must be promote, rollback, withdraw or rules"),
         (#"{"action":"promote","from":"Root"}"#, "from", ChannelName.rule),
+        (
+            #"{"action":"promote","from":"beta","rollouts":{"web":10001}}"#, "rollouts.web",
+            "must be an integer from 0 to 10000"
+        ),
         (#"{"action":"rollback","to":0}"#, "to", "must be an integer from 1 to 9007199254740990"),
         (#"{"action":"withdraw","patchId":".."}"#, "patchId", PatchID.rule),
         (

@@ -99,13 +99,13 @@ struct DescriptionTests {
         ("nothing", "", nil, "", "is empty"),
         ("a list", "- a", 1, "", "must be an object"),
         ("broken YAML", "app: [", 2, "", "is not YAML: did not find expected node content"),
-        ("a key twice", "app: a\napp: b\n", 1, "", "has 'app' twice in one mapping"),
+        ("a key twice", "app: a\napp: b\n", 2, "", "has 'app' twice in one mapping"),
         (
             "an unknown key", top + "patches: []\nextra: 1\n", 4, "extra",
             "is not known here; known are app, channel, patches"
         ),
         ("no app", "channel: production\npatches: []\n", 1, "app", "is missing"),
-        ("no patches", top, 1, "patches", "must be an array"),
+        ("no patches", top, 1, "patches", "is missing"),
         ("a role as channel", "app: a\nchannel: root\npatches: []\n", 2, "channel", ChannelName.rule),
         (
             "an unknown key in a patch",
@@ -158,12 +158,15 @@ struct DescriptionTests {
         (
             "a rollout over all",
             top + "patches:\n- id: a\n  kind: script\n  version: \"1\"\n  file: a.js\n  rules:\n    rollout: 10001\n",
-            9, "patches[0].rules.rollout", "must be an integer from 0 to 10000"
+            9, "patches[0].rules.rollout",
+            "must be an integer from 0 to 10000, or a percentage of at most two decimals: 10% is 1000"
         ),
         (
             "a rule nobody knows",
             top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {rolout: 1}}\n", 4,
-            "patches[0].rules.rolout", "is not a rule"
+            "patches[0].rules.rolout",
+            "is not a rule; did you mean rollout? Known are appVersion, condition, dial, mandatory, rollout, "
+                + "runAtNextLaunch, users"
         ),
         (
             "a condition that no device can read",

@@ -33,7 +33,7 @@ struct DifferenceTests {
         )
         #expect(
             Array(ReleaseDifference(from: two, to: one).words.suffix(1))
-                == ["- web 1.1.0 is no longer listed; devices that run it take it back"]
+                == ["- web 1.1.0 is no longer listed; devices that run it go on to one that is"]
         )
         #expect(ReleaseDifference(from: one, to: one).isEmpty)
     }

@@ -183,6 +183,19 @@ struct DraftTests {
         #expect(rows[0].rules == few)
     }
 
+    @Test func `of a promotion may let fewer devices take a version, and then keeps the one before behind it`() throws {
+        let own = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
+        let tested = published(
+            try ReleaseDraft([described("a", "2", bytes: "2"), described("b", "1", bytes: "b")], base: nil)
+        )
+        let rows = try ReleaseDraft(promoting: tested, over: own, rollouts: [named("a"): 1_000]).rows
+        #expect(rows.map(\.label.description) == ["a 2", "a 1", "b 1"])
+        #expect(rows.map(\.rules.rollout) == [1_000, 10_000, 10_000])
+        #expect(throws: SigningError.nothingToWithdraw(named("c"), nil)) {
+            try ReleaseDraft(promoting: tested, over: own, rollouts: [named("c"): 1_000])
+        }
+    }
+
     @Test func `of a promotion is refused when both channels give one label another content`() throws {
         let own = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
         let tested = published(try ReleaseDraft([described("a", "1", bytes: "other")], base: nil))

@@ -233,7 +233,7 @@ struct ExternalSignerTests {
     }
 
     @Test(arguments: [
-        ("command: sign\npublic: s.pub", 1, "command", "must be an array"),
+        ("command: sign\npublic: s.pub", 1, "command", "must be a list: [sign]"),
         ("command: []\npublic: s.pub", 1, "command", "must name a program"),
         ("command: ['']\npublic: s.pub", 1, "command", "must name a program"),
         ("command: [a]", 1, "public", "is missing"),

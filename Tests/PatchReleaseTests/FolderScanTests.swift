@@ -81,18 +81,16 @@ struct FolderScanTests {
         try bench.describe("v1")
         try bench.write("x", to: "v1/web/\(one)")
         try bench.write("x", to: "v1/web/\(other)")
-        await #expect(throws: SigningError.bundle(.manifest(label("web", "1.0.0"), field: field, rule: rule))) {
-            try await bench.release("v1", to: "out")
-        }
+        #expect(await bench.problem("v1") == .manifest(label("web", "1.0.0"), field: field, rule: rule))
         #expect(try DiskFiles().list(bench.folder) == ["Keys", "v1"])
     }
 
     @Test func `is refused without its index`() async throws {
         let bench = try Workbench()
         try bench.describe("v1", extra: "index: app.html")
-        await #expect(
-            throws: SigningError.bundle(.manifest(label("web", "1.0.0"), field: "index", rule: "is not an asset"))
-        ) { try await bench.release("v1", to: "out") }
+        let index = try AssetPath("app.html")
+        let pages = [try AssetPath("index.html")]
+        #expect(await bench.problem("v1") == .noIndex(index, in: bench.folder.appending("v1/web"), pages: pages))
     }
 
     @Test func `may not be reached through a symbolic link`() async throws {
@@ -101,7 +99,7 @@ struct FolderScanTests {
         let web = bench.folder.appending("v1/web")
         try DiskFiles().rename(web, to: bench.folder.appending("elsewhere"))
         #expect(try await tool("ln", ["-s", "../elsewhere", web.string]).succeeded)
-        await #expect(throws: SigningError.bundle(.symbolicLink(web))) { try await bench.release("v1", to: "out") }
+        #expect(await bench.problem("v1") == .symbolicLink(web))
     }
 
     @Test func `becomes a manifest with URLs, types, source maps and cacheable assets`() async throws {
@@ -126,6 +124,6 @@ struct FolderScanTests {
         let script = bench.folder.appending("v1/a.js")
         try DiskFiles().remove(script)
         try DiskFiles().write([0xFF, 0xFE], to: script)
-        await #expect(throws: SigningError.bundle(.scriptNotUTF8(script))) { try await bench.release("v1", to: "out") }
+        #expect(await bench.problem("v1") == .scriptNotUTF8(script))
     }
 }

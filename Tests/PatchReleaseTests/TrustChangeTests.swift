@@ -75,6 +75,27 @@ struct TrustChangeTests {
         #expect(change.differences.dropFirst().first == .newChannel(named("canary")))
     }
 
+    @Test func `of the targets key is signed by the key that goes and by the one that comes`() throws {
+        let world = try CeremonyWorld()
+        let key = CeremonyWorld.fresh[0]
+        let edits: [TrustEdit] = [
+            .add(key.publicKey, .targets), .remove(.key(try TestKey.targets.publicKey), .targets),
+        ]
+        let roots = [TestKey.root, .other].map { try? $0.signer }.compactMap(\.self)
+        let alone = try world.change(try world.signed(try world.draft(edits), by: roots + [try signer(key)]))
+        #expect(alone.isComplete && alone.handover?.isComplete == false)
+        #expect(alone.rolesToSign(with: try TestKey.targets.publicKey) == ["targets"])
+        let change = try world.change(try world.signed(alone.draft, by: [try TestKey.targets.signer]))
+        #expect(change.isComplete && change.handover?.isComplete == true)
+        #expect(change.handover?.rule == .presentTargets)
+        // A reader of either root takes them.
+        let targets = try #require(change.draft.targets)
+        for root in [try world.roles().root, change.after.root] {
+            try root.keys(of: "targets").check(targets, role: "targets")
+        }
+        #expect(try world.change(try world.draft([.add(try fresh(), .root)])).handover == nil)
+    }
+
     @Test func `needs the present root's keys and the next one's`() throws {
         let world = try CeremonyWorld()
         let edits: [TrustEdit] = [

@@ -152,6 +152,14 @@ final class Workbench: Sendable {
         return (made, try write(made, to: output, with: builder))
     }
 
+    /// What a folder or file is refused for; the description's field that leads there goes unread.
+    func problem(_ name: String) async -> BundleProblem? {
+        do {
+            try await release(name, to: "out")
+            return nil
+        } catch SigningError.described(_, let problem) { return problem } catch { return nil }
+    }
+
     func write(_ made: MadeRelease, to output: String, with builder: ReleaseBuilder) throws -> VerifiedRelease {
         try ReleaseWriter(folder.appending(output), replacing: .nothing, files: files)
             .write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)

@@ -56,7 +56,8 @@ struct ConflictTests {
             let before = try server.everything()
             let release = try server.factory.release(contents, on: server.repository, channel: channel, signedBy: [key])
             let fault = EntryFault(entry: "fix-cart-total 1", rule: .republished)
-            #expect(throws: ServerError.release(.trust(.entry(fault)))) { try server.publish(release) }
+            let refusal = ServerError.republished(fault, difference: "other bytes, 15 as before")
+            #expect(throws: refusal) { try server.publish(release) }
             #expect(try server.everything() == before)
         }
     }

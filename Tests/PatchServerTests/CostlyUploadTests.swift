@@ -153,6 +153,38 @@ struct CostlyUploadTests {
         #expect(try reading.happened)
     }
 
+    @Test func `is not read for garbage where its documents have more bytes than the largest manifest`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingDesk(files: files)
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
+        let other = try #require(TargetPath("production/other/1/manifest.json"))
+        var contents = ReleaseFactory.Contents()
+        contents.scripts = ["fix-cart-total": ("1", "// 1")]
+        for (size, counts) in [(Limits.manifest - 100_000, true), (Limits.manifest, false)] {
+            let back = try yard.server.factory.release(contents, on: yard.server.repository) {
+                $0[other] = [UInt8](repeating: 0, count: size)
+            }
+            let begun = try await Uploads(yard.desk).begin(back.header, back.role, for: Self.app)
+            // The list has come, and names what the tree has.
+            let list = try #require(back.targets[.patchList(ReleaseFactory.production)])
+            let upload = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)")
+            let blob = upload.appending("blobs/\(SHA256Digest(of: list).hex)")
+            try files.write(list, to: blob)
+            let reading = Interruption(before: .opening(blob)) {}
+            let watched = try yard.on(reading.watch(files))
+            let plan = try await watched.desk.garbage(of: Self.app, by: GarbageRule(keep: 0, protect: .zero))
+            #expect(try reading.happened == counts, "\(size)")
+            let goes = plan.items.values.joined().contains { $0.path.hasSuffix(object) }
+            #expect(goes != counts, "\(size)")
+            try files.removeTree(upload)
+        }
+    }
+
     @Test func `has no key opened beside a root of trust that nobody follows`() async throws {
         let yard = try TestingDesk()
         let desk = ReleaseDesk(

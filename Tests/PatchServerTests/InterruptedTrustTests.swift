@@ -39,6 +39,47 @@ struct InterruptedTrustTests {
         for folder in Set(folders) { try files.syncDirectory(folder) }
     }
 
+    @Test func `that hands targets from one key to another leaves no moment that a fresh reader refuses`() throws {
+        let files = FaultyFiles()
+        let server = try TestingServer(files: files)
+        try server.publish(try server.factory.release(on: server.repository))
+        try sync(files, server)
+        let plan = TrustPlan().next {
+            $0.targetsVersion = 2
+            $0.targetsKey = .other
+        }
+        func readings(targetsAlsoBy others: [TestingKey]) throws -> (bad: Int, first: Int, last: Int) {
+            let offered = try plan.offered(targetsAlsoBy: others)
+            let rehearsal = files.reopened()
+            _ = try server.on(rehearsal).take(offered)
+            var bad = 0
+            var roots: [Int] = []
+            // Before that only files are written that nothing refers to.
+            for change in max(0, rehearsal.changes - 16)..<rehearsal.changes {
+                let disk = files.reopened(failingAtChange: change)
+                #expect(throws: ServerError.self) { try server.on(disk).take(offered) }
+                let after = try server.on(disk.crashed(.keepNames))
+                // Reads and verifies everything, from the first root on, as a device without any memory does.
+                do throws(ServerError) {
+                    roots.append(try PublishedState(of: after.repository).root.header.version)
+                } catch {
+                    #expect(error == .tree(ReleaseFactory.app, .threshold(role: "targets", valid: 0, needed: 1)))
+                    bad += 1
+                }
+                _ = try after.take(offered)
+                let done = try PublishedState(of: after.repository)
+                #expect(
+                    (done.root.header.version, done.targets.header.version) == (2, 2),
+                    "stopped at change \(change)"
+                )
+            }
+            return (bad, roots.first ?? 0, roots.last ?? 0)
+        }
+        #expect(try readings(targetsAlsoBy: [.targets]) == (0, 1, 2))
+        // Without the key that goes there is such a moment.
+        #expect(try readings(targetsAlsoBy: []).bad > 0)
+    }
+
     @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
     func `leaves the old state or the new one, and coming again finishes it`(survival: FaultyFiles.Survival) throws {
         let (server, files, take, changes) = try prepared()

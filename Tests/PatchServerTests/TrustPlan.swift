@@ -47,7 +47,8 @@ struct TrustPlan {
         ).signed(by: [rootKey] + others).fileBytes
     }
 
-    func targets() throws -> [UInt8] {
+    /// - Parameter others: keys that go, and sign once more.
+    func targets(signedBy others: [TestingKey] = []) throws -> [UInt8] {
         var delegations = try channels.map { channel, keys in
             RoleDocument.DelegationDraft.channel(
                 named(channel),
@@ -56,13 +57,13 @@ struct TrustPlan {
         }
         if hasDial { delegations.append(.dial(signers: .init(keys: [try online.signer], threshold: 1))) }
         return try RoleDocument.targets(version: targetsVersion, expires: targetsExpires, delegations: delegations)
-            .signed(by: [targetsKey]).fileBytes
+            .signed(by: [targetsKey] + others).fileBytes
     }
 
-    func offered(after earlier: [TrustPlan] = []) throws -> OfferedTrust {
+    func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> OfferedTrust {
         var roots: [Int: [UInt8]] = [:]
         for plan in earlier { roots[plan.version] = try plan.root() }
-        return try OfferedTrust(root: try root(), earlier: roots, targets: try targets())
+        return try OfferedTrust(root: try root(), earlier: roots, targets: try targets(signedBy: others))
     }
 }
 

@@ -221,7 +221,9 @@ struct TrustRecoveryTests {
         }
         let clash = ReleaseFactory.Contents(scripts: ["only-beta": ("1", "two")], web: nil)
         let fault = EntryFault(entry: "only-beta 1", rule: .republished)
-        #expect(throws: ServerError.release(.trust(.entry(fault)))) { try publish(clash, base: 7) }
+        #expect(throws: ServerError.republished(fault, difference: "other bytes, 3 as before")) {
+            try publish(clash, base: 7)
+        }
         try publish(changed, base: 7)
         #expect(try PublishedState(of: server.repository).version(of: beta) == 8)
     }

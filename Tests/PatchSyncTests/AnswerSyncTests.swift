@@ -163,7 +163,7 @@ struct AnswerSyncTests {
             ).json.fileBytes
         }
         let report = try await yard.world.device.sync()
-        #expect(World.words(report) == ["fix 3: waits for a place: open to 1 devices", "+fix 2"])
+        #expect(World.words(report) == ["fix 3: waits for a place: open to 1 device", "+fix 2"])
         let asked = yard.questions.withLockedValue(\.self).map { $0.places.map(\.sha256) }
         #expect(asked == [[AnswerYard.digest("3")], [AnswerYard.digest("2")]])
     }

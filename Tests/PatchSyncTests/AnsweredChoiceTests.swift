@@ -110,6 +110,28 @@ struct AnsweredChoiceTests {
         #expect(choice.ignored.map(\.why) == (row.ignored.map { [$0] } ?? []), "\(row.what)")
     }
 
+    /// A device always has a version of its app to run; a script that it has not got may wait.
+    @Test(arguments: [([], "+web 1", [IgnoredAnswer.Why.nothingToHold]), (["web 0"], "web 0", [])])
+    func `holds what there is of a bundle, and lets a device that has nothing of it take the first`(
+        _ has: [String],
+        _ result: String,
+        _ ignored: [IgnoredAnswer.Why]
+    ) {
+        let row = Self.row("web 1")
+        let bundle = PatchEntry(
+            patchID: row.patchID,
+            kind: .bundle,
+            version: row.version,
+            url: row.url,
+            fingerprint: row.fingerprint,
+            signature: row.signature,
+            salt: row.salt,
+            rules: row.rules
+        )
+        let choice = Self.decide([bundle], having: has, ["web": .hold])
+        #expect(Self.summary(choice) == result && choice.ignored.map(\.why) == ignored)
+    }
+
     @Test func `says what was passed over for its sake`() {
         let chosen = Self.decide(Self.three, having: ["fix 1"], ["fix": Self.chosen("fix 2")])
         #expect(chosen.decisions.first?.passedOver == [.init(version: name("3"), why: .notChosen(name("2")))])

@@ -372,7 +372,7 @@ struct ChoiceTests {
 
     @Test func `blocks what a person rolled back at once`() {
         let decision = decide([entry("fix", "2")], blocks: failed(1, because: .person), retryNow: true)
-        #expect(decision.passedOver.map(\.why) == [.blocked(until: Self.now.adding(.days(14)))])
+        #expect(decision.passedOver.map(\.why) == [.rolledBackByHand(until: Self.now.adding(.days(14)))])
     }
 }
 

@@ -257,7 +257,7 @@ struct CleanUpTests {
         let report = try await world.device.sync()
         #expect(
             report.decisions.first { $0.patchID.text == "fix" }?.passedOver.map(\.why) == [
-                .blocked(until: world.clock.now().adding(.days(14)))
+                .rolledBackByHand(until: world.clock.now().adding(.days(14)))
             ]
         )
         await #expect(throws: SyncError.nothingToRollBackTo) { try await world.device.device.rollBack() }

@@ -227,6 +227,23 @@ struct EmbeddedTests {
         #expect(try device.store.objects.all().count == 1)
     }
 
+    @Test func `gives a later bundle the files that a healed manifest finds, also when its own version is withdrawn`()
+        async throws
+    {
+        var world = try EmbeddedWorld()
+        try world.disk.remove(EmbeddedWorld.folder.pushing("manifests/web.json"))
+        try await world.device.sync()
+        world.device = try world.device.reopened(on: world.disk)
+        world.repository.publish([SampleApp.fix1, SampleApp.banner1])
+        try await world.device.sync()
+        _ = try await world.device.launchAndConfirm()
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        _ = try await world.device.launchAndConfirm()
+        world.device = try world.device.reopened(on: world.disk)
+        try world.expectWhole(second)
+    }
+
     @Test func `stands in for a damaged object of a later bundle, and steps in for its link`() async throws {
         let world = try EmbeddedWorld()
         // Damaged when the bundle was made, so that it got a link of its own; the app was installed again since.

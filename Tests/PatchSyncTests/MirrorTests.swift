@@ -146,7 +146,7 @@ struct MirrorTests {
         }
         _ = world.repository.takeRequests()
         #expect(try await world.device.sync().isComplete)
-        #expect(world.objectRequests().count <= Download.parallel)
+        #expect(world.objectRequests().count <= Transfers.parallel)
         #expect(mirror.takeRequests().count(where: { $0.hasPrefix("objects/") }) == 6)
     }
 }

@@ -1,3 +1,4 @@
+import PatchTrust
 import PatchFormat
 @testable import PatchSync
 import PatchTesting

@@ -13,7 +13,7 @@ import Testing
 /// confirmations, roll backs, damaged files, builds of the app, power cuts and clocks. The app of every other life ships a version.
 @Suite("A device under random events")
 struct RandomLifeTests {
-    @Test(arguments: [14, 19, 29] as [UInt64])
+    @Test(arguments: [19, 26, 29] as [UInt64])
     func `keeps its promises`(seed: UInt64) async throws {
         var life = try await RandomLife(seed: seed)
         for number in 1...120 {

@@ -104,7 +104,7 @@ struct SelectionMachineTests {
         let before = machine
         #expect(machine.launch(token: token(1), at: now) == .run(a, removed: []))
         #expect(machine.switchToPending(token: token(1)) == nil)
-        #expect(machine.confirm(token(1)) == .alreadyConfirmed(a))
+        #expect(machine.confirm(token(1)) == .nothingOnTrial(a))
         #expect(machine.timerEnded(token(1), at: now) == nil)
         #expect(machine.stage(selection(["fix 1", "web 1"], number: 9)) == .unchanged)
         #expect(machine == before)
@@ -222,8 +222,26 @@ struct SelectionMachineTests {
     @Test func `lets a readiness after the roll back count for nothing new`() {
         var machine = SelectionMachine(state: trying(a, b))
         _ = machine.timerEnded(token(1), at: now)
-        #expect(machine.confirm(token(1)) == .alreadyConfirmed(a))
+        #expect(machine.confirm(token(1)) == .nothingOnTrial(a))
         #expect(machine.state == .settled(a))
+    }
+
+    @Test func `hears the launch that was confirmed twice, and no other`() {
+        var machine = SelectionMachine(state: trying(a, b, token: 2))
+        #expect(machine.confirm(token(2)) == .confirmed(b))
+        #expect(machine.confirm(token(2)) == .alreadyConfirmed(b))
+        #expect(machine.confirm(token(1)) == .nothingOnTrial(b))
+        #expect(machine.stage(c) == .staged)
+        #expect(machine.confirm(token(2)) == .alreadyConfirmed(b))
+        #expect(machine.switchToPending(token: token(3)) == .tryOut(c, token(3)))
+        #expect(machine.confirm(token(2)) == .otherLaunch)
+    }
+
+    @Test func `confirms nothing by the launch whose version a person went back from`() {
+        var machine = SelectionMachine(state: trying(a, b, token: 2))
+        _ = machine.confirm(token(2))
+        _ = machine.rollBack(at: now)
+        #expect(machine.confirm(token(2)) == .nothingOnTrial(a))
     }
 
     @Test func `ends no trial by a timer that ends after the confirmation`() {

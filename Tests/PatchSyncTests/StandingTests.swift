@@ -80,4 +80,51 @@ struct StandingTests {
         )
         #expect(try words(world) == [])
     }
+
+    /// A device that runs fix 1, on which fix 2 failed its trial once.
+    private func afterAFailedTrial() async throws -> World {
+        let world = try await world(nil)
+        try await world.device.sync()
+        guard case .tryOut(_, let token) = try await world.device.device.launch() else {
+            Issue.record("no trial")
+            return world
+        }
+        _ = try await world.device.device.timerEnded(token)
+        return world
+    }
+
+    private func retries(_ world: World) throws -> [StatusReport.Retry] {
+        try Array(world.device.device.status().retries.values)
+    }
+
+    @Test func `is a version that failed: it waits, is free again, and is on trial`() async throws {
+        let world = try await afterAFailedTrial()
+        #expect(try retries(world) == [.waits])
+        world.clock.advance(by: .hours(2))
+        #expect(try retries(world) == [.free])
+        try await world.device.sync()
+        _ = try await world.device.device.launch()
+        #expect(try retries(world) == [.onTrial])
+    }
+
+    @Test func `is no version that is not listed any more`() async throws {
+        let world = try await afterAFailedTrial()
+        world.repository.publish([.script("fix", "1", "one;")])
+        try await world.device.sync()
+        #expect(try retries(world) == [.notListed])
+    }
+
+    @Test func `is told of a roll back by hand as that, by the sync too`() async throws {
+        let world = try await world(nil)
+        try await world.device.sync()
+        try await world.device.launchAndConfirm()
+        _ = try await world.device.device.rollBack()
+        let until = world.clock.now().adding(.days(14))
+        let report = try await world.device.sync()
+        let expected = "fix 2: rolled back here by hand; blocked until \(until), or until `patchsync unblock`"
+        #expect(World.words(report) == [expected])
+        #expect(try words(world) == [expected] && retries(world) == [.blocked])
+        _ = try await world.device.device.forgetFailures()
+        #expect(try await world.device.sync().staging == .staged)
+    }
 }

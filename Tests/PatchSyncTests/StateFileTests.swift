@@ -319,48 +319,35 @@ struct StateFileTests {
             }
         }
     }
-}
 
-/// F8: whatever the clock shows.
-@Suite("A device whose clock shows anything")
-struct AnyClockTests {
-    static let clocks = [
-        Int.min, -(1 << 40), -62_167_219_201, -62_167_219_200, -1, 0, 253_402_300_799, 253_402_300_800, 1 << 40,
-        1 << 62,
-        .max,
-    ]
-
-    @Test(arguments: clocks)
-    func `rolls a trial back, and can be read when the clock is right again`(seconds: Int) async throws {
+    @Test func `that cannot be read gives way to the copy or to the new one wherever the change after that stops`()
+        async throws
+    {
         let world = try await World.running()
         world.repository.publish(SampleApp.second)
         try await world.device.sync()
-        var device = try world.device.reopened(on: world.disk)
-        device.device.now = { UTCTime(seconds: seconds) }
-        guard case .tryOut(_, let token) = try await device.device.launch() else {
-            Issue.record("the update should be on trial")
-            return
+        try Damage.truncated.happen(to: world)
+        let broken = world.disk.crashed(.keep)
+        let standby = try world.device.reopened(on: broken).store.foundState(of: Self.production)
+        #expect(standby.fault?.standby == .previous)
+        let damaged = try broken.read(Self.path(world), limit: Limits.stateFile)
+        var next = standby.state
+        next.machine = SelectionMachine(state: .settled(selection(["fix-cart-total 9"], number: 9)), embedded: nil)
+        let rehearsal = broken.reopened()
+        try world.device.reopened(on: rehearsal).store.save(next, of: Self.production)
+        for change in 1...rehearsal.changes {
+            for survival in FaultyFiles.Survival.allCases {
+                let disk = broken.reopened(failingAtChange: change)
+                try? world.device.reopened(on: disk).store.save(next, of: Self.production)
+                let after = try world.device.reopened(on: disk.crashed(survival)).store
+                let found = try after.foundState(of: Self.production)
+                let isOld = found.fault?.standby == .previous && found.state == standby.state
+                #expect(isOld || found.fault == nil && found.state == next, "change \(change), \(survival)")
+                // A person can look at it all the same.
+                let kept = after.damagedState(of: Self.production) ?? Self.path(world)
+                let isKept = try after.files.read(kept, limit: Limits.stateFile) == damaged
+                #expect(isKept, "change \(change), \(survival)")
+            }
         }
-        guard case .rolledBack? = try await device.device.timerEnded(token) else {
-            Issue.record("it should be rolled back")
-            return
-        }
-        _ = try device.device.status()
-        let later = try world.device.reopened(on: world.disk)
-        #expect(try later.store.stateFault(of: SimulatedRepository.production) == nil)
-        let end = world.clock.now().adding(TrialBlocks.blockTime)
-        #expect(try later.device.state().machine.blocks.blocks.values.allSatisfy { $0.until <= end })
-        try await later.sync()
-        #expect(try later.device.state().machine.state.running?.labels == "banner 1, fix-cart-total 1, web 1.0.0")
-    }
-
-    @Test(arguments: clocks)
-    func `ends a sync in good order`(seconds: Int) async throws {
-        let world = try await World.running()
-        world.repository.publish(SampleApp.second)
-        var engine = world.device.engine
-        engine.now = { UTCTime(seconds: seconds) }
-        _ = try? await engine.sync()
-        #expect(try world.device.reopened(on: world.disk).store.stateFault(of: SimulatedRepository.production) == nil)
     }
 }

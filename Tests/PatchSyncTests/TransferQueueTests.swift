@@ -26,7 +26,7 @@ struct TransferQueueTests {
         return Fingerprint(size: size, md5: real.md5, sha1: real.sha1, sha256: real.sha256)
     }
 
-    private func task(_ sizes: [Int], missing: [Int]) -> Download.Task {
+    private func task(_ sizes: [Int], missing: [Int]) -> PatchDownload {
         let assets = sizes.enumerated().map { row, size in
             Asset(
                 path: name(row),
@@ -48,7 +48,7 @@ struct TransferQueueTests {
             routes: nil,
             assets: assets
         )
-        return Download.Task(
+        return PatchDownload(
             wanted: SyncPlan.Wanted(patch: installed("web 1"), current: nil),
             content: .bundle(manifest, missing: missing.map { Int32($0) })
         )

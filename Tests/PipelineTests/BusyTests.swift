@@ -20,7 +20,7 @@ struct BusyTests {
                 try await holding(device.store.appending("sync.lock")) {
                     let refused = try await device.sync()
                     #expect(refused.code == 7 && refused.errors.contains("sync.lock is held by"), "\(refused)")
-                    #expect(refused.errors.contains("Another patchsync works on this store"), "\(refused)")
+                    #expect(refused.errors.contains("another patchsync works on this store"), "\(refused)")
                     #expect(try await StoreDigest(of: device.store) == before)
                     try await device.serving { page in
                         try await page.expect(release: 1)

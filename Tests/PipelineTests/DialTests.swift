@@ -70,7 +70,7 @@ struct OperatorDialTests {
             #expect(turned.output.contains(#/"effective": 1250,/#) && turned.output.contains(#/"outcome": "turned"/#))
             let version = try #require(turned.output.firstMatch(of: #/"dialVersion": (\d+)/#)?.1)
             let again = try await dial(site, "--rollout", "fix@1=12.5%", "--expect", "\(version)").done()
-            #expect(again.output.hasPrefix("so already: nothing was changed\n"), "\(again)")
+            #expect(again.output.hasPrefix("already set; nothing was changed\n"), "\(again)")
             let late = try await dial(site, "--pause", "fix", "--expect", "1")
             #expect(late.code == 8 && late.errors.contains("not 1"), "\(late)")
             let unknown = try await dial(site, "--pause", "fix@7")

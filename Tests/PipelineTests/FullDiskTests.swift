@@ -53,7 +53,10 @@ struct FullDiskTests {
                 #expect(steps[1].text.contains("<title>release 1</title>"), "\(steps[1].text)")
                 #expect(steps[5].text.contains("the file system is read-only"), "\(steps[5].text)")
                 #expect(steps[6].text.contains("the file system is read-only"), "\(steps[6].text)")
-                #expect(steps[7].text.contains("web    bundle  2.0.0    UnInstall  it waits"), "\(steps[7].text)")
+                #expect(
+                    steps[7].text.contains("web    bundle  2.0.0    UnInstall (downloaded, waits)  it waits"),
+                    "\(steps[7].text)"
+                )
                 // The update on disk would be a trial that cannot be counted.
                 #expect(steps[9].text.contains("<title>release 1</title>"), "\(steps[9].text)")
             }

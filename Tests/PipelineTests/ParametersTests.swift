@@ -76,7 +76,7 @@ struct ParametersTests {
                 #/zip +text +01234\n/#,
             ] { #expect(set.output.contains(row), "\(set)") }
             let again = try await parameters(site, "set", "n=-7").done()
-            #expect(again.output.hasPrefix("so already: nothing was changed\n"), "\(again)")
+            #expect(again.output.hasPrefix("already set; nothing was changed\n"), "\(again)")
             let unset = try await parameters(site, "unset", "n", "eq", "--json").done()
             #expect(!unset.output.contains("eq") && unset.output.contains(#""outcome": "changed""#), "\(unset)")
             let file = world.path("parameters.json")

@@ -181,9 +181,9 @@ struct ProposalTests {
 }
 
 /// An app with two channels: production has release 1, beta releases 1 and 2.
-private struct Channels: Sendable {
+struct Channels: Sendable {
     private let world: World
-    private let token: FilePath
+    let token: FilePath
     let viewer: FilePath
     let keys: FilePath
     let site: FilePath

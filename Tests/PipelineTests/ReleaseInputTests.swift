@@ -24,6 +24,12 @@ struct ReleaseInputTests {
         ("rm web/index.html", 4, "index"),
         ("rm -r web", 4, "web does not exist"),
         ("rm scripts/fix.js", 4, "scripts/fix.js does not exist"),
+        ("mv release.yaml release.yml", 6, "hint: there is release.yml: call it release.yaml"),
+        (
+            "sed -i 's,^channel: .*,channel: staging,' release.yaml", 4,
+            "has no channel staging; it has beta, production"
+        ),
+        ("sed -i 's,kind,kin,; s,^app,ap,' release.yaml", 4, "hint: also "),
         (#"printf '\xff' > scripts/fix.js"#, 4, "is not UTF-8; a script is text"),
         ("sed -i 's,scripts/fix.js,../fix.js,' release.yaml", 4, "patches[0].file"),
         ("sed -i 's,scripts/fix.js,/etc/passwd,' release.yaml", 4, "patches[0].file"),

@@ -284,7 +284,7 @@ struct ReleaseServiceTests {
             let listed = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
             #expect(listed.output.hasPrefix("entry  time "), "\(listed)")
             #expect(
-                listed.output.contains(#/release\.publish +com\.example\.pipeline +production +a test\n/#),
+                listed.output.contains(#/release\.publish +com\.example\.pipeline +production +a test +1 → 2/#),
                 "\(listed)"
             )
             let edit = """
@@ -350,10 +350,10 @@ struct ReleaseServiceTests {
             }
             let again = try await run(.patchsrv, ["backup", copy.string, "--data", site.string])
             #expect(again.code == 8 && again.errors.contains("is there already"), "\(again)")
-            let restore = "rm \(site)/records.sqlite*; cp \(copy) \(site)/records.sqlite"
-            try await run(.system("bash"), ["-ec", restore]).done()
-            try await serving(site) { url in
-                let yard = ServiceYard(world: world, site: site, url: url)
+            let restored = world.path("restored")
+            try await run(.patchsrv, ["restore", copy.string, "--data", restored.string]).done()
+            try await serving(restored) { url in
+                let yard = ServiceYard(world: world, site: restored, url: url)
                 let (status, history) = try await yard.ask(
                     "GET",
                     "\(Self.app)/channels/production/history",
@@ -361,7 +361,7 @@ struct ReleaseServiceTests {
                 )
                 #expect(status == 200 && history.contains(#""roleVersion":2"#), "\(history)")
             }
-            #expect(try await run(.patchsrv, ["audit", "verify", "--data", site.string]).code == 0)
+            #expect(try await run(.patchsrv, ["audit", "verify", "--data", restored.string]).code == 0)
         }
     }
 

@@ -49,6 +49,56 @@ struct TUFClientTests {
         }
     }
 
+    @Test func `and ours read the tree at every moment in which a new targets key takes over`() async throws {
+        try await World.with { world in
+            let keys = world.path("keys")
+            try await copy(world.shop.keys, to: keys)
+            let site = try await world.site(world.shop.site1)
+            let before = try await world.site(site, as: "before")
+            let rotated = try await world.sign(
+                "rotate",
+                "targets",
+                "--keys",
+                keys.string,
+                "--unencrypted-keys",
+                "--bits",
+                "2048"
+            )
+            #expect(rotated.code == 0, "\(rotated)")
+            #expect(rotated.output.contains("targets, by the present root's keys: 1 of 1 signature"), "\(rotated)")
+            try await run(.patchsrv, ["trust", "--data", site.string, "--trust", keys.string]).done()
+            let next = "metadata/2.root.json"
+            // The timestamp is replaced before the root gets its name.
+            let between = try await world.site(site, as: "between")
+            try await run(.system("rm"), ["\(between.tree)/\(next)"]).done()
+            let moments = [
+                (before, world.root), (between, world.root), (site, world.root), (site, keys.appending("root.json")),
+            ]
+            for (number, (place, root)) in moments.enumerated() {
+                try await serving(place) { url in
+                    let client = try await run(
+                        .python,
+                        [
+                            Tool.script("ngclient.py"), "\(url)/\(Workshop.app)", root.string,
+                            world.path("client\(number)").string, "production",
+                        ]
+                    )
+                    #expect(client.code == 0 && client.output.contains("web 1.0.0"), "moment \(number): \(client)")
+                    let device = Device(store: world.path("device\(number)"))
+                    try await device.create(root: root, server: url)
+                    try await device.sync().done()
+                }
+            }
+            // The other way round there is a moment that python-tuf refuses.
+            try await run(.system("cp"), ["\(site.tree)/\(next)", "\(before.tree)/\(next)"]).done()
+            try await serving(before) { url in
+                let arguments = ["\(url)/\(Workshop.app)", world.root.string, world.path("late").string, "production"]
+                let refused = try await run(.python, [Tool.script("ngclient.py")] + arguments)
+                #expect(refused.code == 3 && refused.output.contains("targets was signed by 0/1 keys"), "\(refused)")
+            }
+        }
+    }
+
     @Test func `and ours, on the same trees, agree`() async throws {
         try await World.with { world in
             let list = world.path("files/production%2Fpatchlist.json")

@@ -1,3 +1,4 @@
+import HTTPFiles
 import Testing
 
 @testable import ReleaseAPI
@@ -11,6 +12,8 @@ struct AskerTests {
         ("127.0.0.1", ["10.0.0.1, 127.0.0.2"], "10.0.0.1"), ("127.0.0.1", ["127.0.0.2"], "127.0.0.2"),
         ("2001:db8:1:2:3::4", [], "2001:db8:1:2::/64"), ("2001:db8:1:2:ffff:0:0:1", [], "2001:db8:1:2::/64"),
         ("2001:db8::1", [], "2001:db8:0:0::/64"), ("::1", [], "0:0:0:0::/64"), ("::ffff:192.0.2.1", [], "192.0.2.1"),
+        ("127.0.0.1", ["10.0.0.1:4711"], "10.0.0.1"), ("127.0.0.1", ["10.0.0.1, 127.0.0.2:80"], "10.0.0.1"),
+        ("127.0.0.1", ["[2001:db8:1:2:3::4]:4711"], "2001:db8:1:2::/64"),
         ("127.0.0.1", ["unknown"], "unknown"), ("127.0.0.1", [":::"], ":::"),
     ]
 
@@ -19,12 +22,13 @@ struct AskerTests {
         _ address: String?,
         _ forwarded: [String],
         _ name: String
-    ) {
-        #expect(Asker(address, forwarded: forwarded, trusting: ["127.0.0.1", "127.0.0.2"]).name == name)
+    ) throws {
+        let proxies = try #require(TrustedProxies("127.0.0.1,127.0.0.2"))
+        #expect(Asker(address, forwarded: forwarded, trusting: proxies).name == name)
     }
 
     private func asker(_ number: Int) -> Asker {
-        Asker("10.0.\(number >> 8).\(number & 255)", forwarded: [], trusting: [])
+        Asker("10.0.\(number >> 8).\(number & 255)", forwarded: [], trusting: .none)
     }
 
     @Test func `uses up what is theirs, and nothing of the others'`() {

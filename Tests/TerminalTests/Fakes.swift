@@ -197,3 +197,21 @@ final class PseudoTerminal: Sendable {
 
     var echoes: Bool { terminalEchoes(slave) }
 }
+
+/// A FIFO whose both ends are open here, so that nobody waits for another.
+func makeFIFO(_ path: String, holding text: String) -> (path: String, ends: Int32) {
+    precondition(unsafe mkfifo(path, 0o600) == 0)
+    let ends = unsafe open(path, O_RDWR | O_CLOEXEC)
+    Console(descriptor: ends, isTerminal: false).write(text)
+    return (path, ends)
+}
+
+func overwrite(_ path: String, with text: String) {
+    let file = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+    Console(descriptor: file, isTerminal: false).write(text)
+    close(file)
+}
+
+func removeFile(_ path: String) {
+    _ = unsafe unlink(path)
+}

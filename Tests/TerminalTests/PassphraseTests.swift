@@ -37,6 +37,47 @@ struct PassphraseTests {
         #expect(try Passphrase.read(file: "/dev/fd/\(pipe.read)").bytes == Array("s3cret".utf8))
     }
 
+    @Test func `that a pipe, a FIFO or standard input gives once is known from then on`() async {
+        await #expect(processExitsWith: .success) {
+            let pipe = Pipe()
+            Console(descriptor: pipe.write, isTerminal: false).write("s3cret\nmore\n")
+            dup2(pipe.read, STDIN_FILENO)
+            for path in ["/dev/fd/\(pipe.read)", "-", "/dev/stdin"] {
+                let passphrase = try Passphrase.read(file: path)
+                #expect(passphrase.bytes == Array("s3cret".utf8))
+            }
+            let fifo = makeFIFO("/tmp/patchline-fifo-\(getpid())", holding: "in a fifo\n")
+            let first = try Passphrase.read(file: fifo.path)
+            // The second reading would wait for another writer for ever.
+            close(fifo.ends)
+            let second = try Passphrase.read(file: fifo.path)
+            removeFile(fifo.path)
+            #expect(first.bytes == Array("in a fifo".utf8) && second == first)
+        }
+    }
+
+    @Test func `in a file is read again when the file is another`() throws {
+        let file = try TemporaryFile("before\n")
+        #expect(try Passphrase.read(file: file.path).bytes == Array("before".utf8))
+        overwrite(file.path, with: "after\n")
+        #expect(try Passphrase.read(file: file.path).bytes == Array("after".utf8))
+    }
+
+    @Test func `of a new key has at least eight characters, not bytes`() throws {
+        let file = try TemporaryFile("grün\u{301}e7\n")
+        let source = Passphrase.Source.file(file.path)
+        #expect(throws: PassphraseError.tooShort(source, characters: 6)) {
+            try Passphrase.read(file: file.path).forNewKey(from: source)
+        }
+        #expect(Failure(PassphraseError.tooShort(.file("f"), characters: 1)).exitCode == .malformed)
+        #expect(
+            Failure(PassphraseError.tooShort(.file("-"), characters: 1)).message
+                == "the passphrase on standard input has 1 character; that of a new key needs at least 8"
+        )
+        let long = try TemporaryFile("12345678\n")
+        #expect(try Passphrase.read(file: long.path).forNewKey(from: .file(long.path)).bytes.count == 8)
+    }
+
     @Test func `is the value of an environment variable`() async {
         await #expect(processExitsWith: .success) {
             setEnvironment("PATCHLINE_TEST_PASSPHRASE", "s3cret")
@@ -83,7 +124,7 @@ struct PromptTests {
             let person = try PseudoTerminal.controlling()
             person.answer([("Passphrase for \\u{1B}key: ", "s3cret\n")])
 
-            let passphrase = try Passphrase.prompt("Passphrase for \u{1B}key:", confirm: false)
+            let passphrase = try Passphrase.prompt("Passphrase for \u{1B}key:")
             #expect(passphrase.bytes == Array("s3cret".utf8))
             #expect(person.seen() == "Passphrase for \\u{1B}key: \r\n")
             #expect(person.echoes)
@@ -93,20 +134,45 @@ struct PromptTests {
     @Test func `asks twice when asked to, and takes what was typed twice`() async {
         await #expect(processExitsWith: .success) {
             let person = try PseudoTerminal.controlling()
-            person.answer([("New passphrase: ", "s3cret\n"), ("Once more: ", "s3cret\n")])
+            person.answer([("New passphrase: ", "s3cret words\n"), ("Once more: ", "s3cret words\n")])
 
-            let passphrase = try Passphrase.prompt("New passphrase:", confirm: true)
-            #expect(passphrase.bytes == Array("s3cret".utf8))
+            let passphrase = try Passphrase.promptForNew("New passphrase:")
+            #expect(passphrase.bytes == Array("s3cret words".utf8))
             #expect(person.seen() == "New passphrase: \r\nOnce more: \r\n")
         }
     }
 
-    @Test func `refuses two that differ`() async {
+    @Test func `asks again after two that differ and one that is too short, three times in all`() async {
         await #expect(processExitsWith: .success) {
             let person = try PseudoTerminal.controlling()
-            person.answer([("New: ", "s3cret\n"), ("Once more: ", "s3cert\n")])
-            #expect(throws: PassphraseError.notTheSameTwice) { try Passphrase.prompt("New:", confirm: true) }
+            person.answer([
+                ("New: ", "s3cret words\n"), ("Once more: ", "s3cret wrods\n"), ("New: ", "short\n"),
+                ("New: ", "s3cret words\n"), ("Once more: ", "s3cret words\n"), ("Two: ", "a\n"), ("Two: ", "b\n"),
+                ("Two: ", "c\n"),
+            ])
+            let passphrase = try Passphrase.promptForNew("New:")
+            #expect(passphrase.bytes == Array("s3cret words".utf8))
+            #expect(throws: PassphraseError.tooShort(.terminal, characters: 1)) {
+                try Passphrase.promptForNew("Two:")
+            }
+            // Only now: as long as somebody answers, what is shown is theirs to read.
+            let shown = person.seen()
+            #expect(shown.contains("the two passphrases are not the same; once more\r\n"))
+            #expect(shown.contains("has 5 characters; that of a new key needs at least 8; once more\r\n"))
             #expect(person.echoes)
+        }
+    }
+
+    @Test func `for a key that is there is asked three times`() async {
+        await #expect(processExitsWith: .success) {
+            let person = try PseudoTerminal.controlling()
+            person.answer([("Key: ", "one\n"), ("Key: ", "two\n"), ("Key: ", "three\n")])
+            var question = PassphraseQuestion("Key:")
+            var typed: [String] = []
+            while let answer = try question.next() { typed.append(String(decoding: answer.bytes, as: UTF8.self)) }
+            #expect(typed == ["one", "two", "three"])
+            let told = person.seen().split(separator: "\r\n").filter { $0 == "that does not open it; once more" }
+            #expect(told.count == 2)
         }
     }
 
@@ -114,8 +180,8 @@ struct PromptTests {
         await #expect(processExitsWith: .success) {
             let person = try PseudoTerminal.controlling()
             person.answer([("One: ", "\n"), ("Two: ", "\u{4}")])
-            #expect(throws: PassphraseError.empty(.terminal)) { try Passphrase.prompt("One:", confirm: false) }
-            #expect(throws: PassphraseError.ended) { try Passphrase.prompt("Two:", confirm: false) }
+            #expect(throws: PassphraseError.empty(.terminal)) { try Passphrase.prompt("One:") }
+            #expect(throws: PassphraseError.ended) { try Passphrase.prompt("Two:") }
             #expect(person.echoes)
         }
     }
@@ -124,7 +190,7 @@ struct PromptTests {
         await #expect(processExitsWith: .success) {
             let person = try PseudoTerminal.controlling()
             person.answer([("One: ", "s3crat\u{7F}\u{7F}et\n")])
-            let passphrase = try Passphrase.prompt("One:", confirm: false)
+            let passphrase = try Passphrase.prompt("One:")
             #expect(passphrase.bytes == Array("s3cret".utf8))
         }
     }
@@ -132,7 +198,7 @@ struct PromptTests {
     @Test func `fails when there is no terminal`() async {
         await #expect(processExitsWith: .success) {
             #expect(setsid() > 0)
-            #expect(throws: PassphraseError.noTerminal) { try Passphrase.prompt("One:", confirm: false) }
+            #expect(throws: PassphraseError.noTerminal) { try Passphrase.prompt("One:") }
         }
     }
 
@@ -145,7 +211,7 @@ struct PromptTests {
             _ = signal(SIGINT) { _ in answerWhetherTerminalEchoes() }
             person.answer([("One: ", "half\u{3}")])
 
-            #expect(throws: PassphraseError.interrupted) { try Passphrase.prompt("One:", confirm: false) }
+            #expect(throws: PassphraseError.interrupted) { try Passphrase.prompt("One:") }
             #expect(readBytes(answers.read) == [1])
             #expect(person.seen().contains("half") == false)
         }
@@ -155,7 +221,7 @@ struct PromptTests {
         await #expect(processExitsWith: .signal(SIGINT)) {
             let person = try PseudoTerminal.controlling()
             person.answer([("One: ", "half\u{3}")])
-            _ = try Passphrase.prompt("One:", confirm: false)
+            _ = try Passphrase.prompt("One:")
         }
     }
 }

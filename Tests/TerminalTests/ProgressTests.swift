@@ -52,6 +52,23 @@ struct ProgressLineTests {
 
 @Suite("Progress")
 struct ProgressPainterTests {
+    @Test func `never goes back, though of two workers the slower one may report last`() {
+        var painter = ProgressPainter(ProgressLine("Work", total: 10, unit: .items), on: plain)
+        _ = painter.start()
+        #expect(painter.update(completed: 6, elapsed: .seconds(1)) == "Work: 60 %, 6 of 10\n")
+        #expect(painter.update(completed: 5, elapsed: .seconds(1)) == nil && painter.completed == 6)
+    }
+
+    @Test func `that nobody ends leaves the terminal's line to the error`() {
+        let written = Written()
+        do {
+            let line = ProgressLine("Work", total: 10, unit: .items)
+            let report = ProgressReport(line, on: terminal(width: 40), clock: StoppedClock(), write: written.append)
+            report.update(to: 3)
+        }
+        #expect(written.text.hasSuffix("\r\u{1B}[K"), "\(written.text.debugDescription)")
+    }
+
     @Test func `on a terminal is one line, drawn again at most ten times a second`() {
         var painter = ProgressPainter(ProgressLine("Work", total: 10, unit: .items), on: terminal(width: 40))
         #expect(painter.start() == "\r\u{1B}[KWork  [.................]  0 %  0 of 10")
@@ -70,8 +87,8 @@ struct ProgressPainterTests {
         }
         lines += painter.finish(elapsed: .seconds(1)) ?? ""
         #expect(
-            lines == "Work: 0 %, 0 of 1000\n"
-                + (1...9).map { "Work: \($0)0 %, \($0)00 of 1000\n" }.joined() + "Work: done, 1000 in 1.0 s\n"
+            lines == "Work: 0 %, 0 of 1,000\n"
+                + (1...9).map { "Work: \($0)0 %, \($0)00 of 1,000\n" }.joined() + "Work: done, 1,000 in 1.0 s\n"
         )
     }
 
@@ -113,8 +130,9 @@ struct ProgressPainterTests {
         threads.wait()
         report.finish()
         #expect(
-            written.text == "Work: 0 %, 0 of 80000\n"
-                + (1...9).map { "Work: \($0)0 %, \($0 * 8000) of 80000\n" }.joined() + "Work: done, 80000 in 0 ms\n"
+            written.text == "Work: 0 %, 0 of 80,000\n"
+                + (1...9).map { "Work: \($0)0 %, \($0 * 8),000 of 80,000\n" }.joined()
+                + "Work: done, 80,000 in 0 ms\n"
         )
     }
 

@@ -4,7 +4,7 @@
 /// that have shown no right, the strangers, stand before those that have. When every place is taken, a newcomer gets the
 /// place of the one that has waited longest, first of a group that has more than its share. While room is short, a group
 /// that has its share gets no more: its newcomer has the place of its own that has waited longest, or none. Nobody who
-/// is being answered goes.
+/// is being answered goes, and no group has the places that are in reserve, whatever right it has shown.
 ///
 /// A value, and every change takes the same time, however many there are; but for a newcomer to a full server, who looks at
 /// the groups that have more than their share, and those are fewer than 64.
@@ -185,7 +185,9 @@ struct Room {
 
     private func isBounded(_ group: Int) -> Bool {
         if case .user = groups[group].name, let bound = rule.strangers { return groups[group].strangers >= bound }
-        return isShort && groups[group].strangers >= rule.share
+        return isShort
+            && (groups[group].strangers >= rule.share
+                || groups[group].count - groups[group].strangers >= rule.limit - rule.reserve)
     }
 
     private var oldestOfCrowded: Int? {

@@ -2,8 +2,8 @@
 package enum RoomSharing: Equatable, Sendable {
     /// Among addresses: none has more than its share when room is short.
     ///
-    /// - trustedProxies: addresses whose word counts for who asks (`X-Forwarded-For`); they have no share themselves.
-    case byAddress(trustedProxies: Set<String>)
+    /// - trustedProxies: whose word counts for who asks; they have no share themselves.
+    case byAddress(trustedProxies: TrustedProxies)
     /// Among the users of this machine, as the system tells them (sock_diag(7)): whoever runs this process, and root,
     /// have no share, and nobody has whom the system does not tell.
     ///

@@ -262,7 +262,7 @@ final class ConnectionFront: ChannelDuplexHandler {
             status: answer.status,
             bodyBytes: bodyBytes,
             duration: duration,
-            remoteAddress: remoteAddress,
+            remoteAddress: server.address(at: remoteAddress, answer.head.headers),
             userAgent: answer.head.headers.first(name: "User-Agent")
         )
     }

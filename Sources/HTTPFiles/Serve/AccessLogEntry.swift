@@ -9,7 +9,7 @@ package struct AccessLogEntry: Sendable {
     package let bodyBytes: Int
     /// From the request's last byte read to the response's last byte written.
     package let duration: Duration
-    /// The client's address without its port; `-` when it is unknown.
+    /// The client's address without its port, or what a trusted proxy says of it; `-` when it is unknown.
     package let remoteAddress: String
     package let userAgent: String?
 

@@ -17,7 +17,7 @@ package struct FileServerConfiguration: Sendable {
     /// Never more than half of the files that the process may have open (`ulimit -n`), which is raised if it can be.
     package var maxConnections = 1024
     /// Among whom they are shared out: see ``RoomRule`` for how many each may have.
-    package var sharing = RoomSharing.byAddress(trustedProxies: [])
+    package var sharing = RoomSharing.byAddress(trustedProxies: .none)
     /// Bytes of the request line and all fields together; more is answered 431.
     package var maxHeaderBytes = 16 * 1024
     /// Bytes of the target, less than ``maxHeaderBytes``; more is answered 414.

@@ -77,7 +77,7 @@ struct Responder: Sendable {
                 status: Int(status.code),
                 bodyBytes: bytes,
                 duration: duration,
-                remoteAddress: channel.remoteAddress?.ipAddress ?? "-",
+                remoteAddress: server.address(at: channel.remoteAddress?.ipAddress, head?.headers),
                 userAgent: head?.headers.first(name: "User-Agent")
             )
         )

@@ -56,6 +56,14 @@ extension RunningServer {
         return .address(ClientName(address, forwarded: headers["X-Forwarded-For"], trusting: proxies))
     }
 
+    /// Whose request the access log says it is: what a trusted proxy says, whole, for a log is to find a device by.
+    func address(at address: String?, _ headers: HTTPHeaders?) -> String {
+        guard let address else { return "-" }
+        guard let headers, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
+        else { return address }
+        return proxies.asker(at: address, forwarded: headers["X-Forwarded-For"])
+    }
+
     /// Ends a connection that made room.
     private func drop(_ channel: any Channel, of group: ClientGroup) {
         losses.add(.room, of: group, on: channel.eventLoop)

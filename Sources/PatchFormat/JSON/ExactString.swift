@@ -31,9 +31,11 @@ package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringL
 }
 
 extension String {
-    /// Whether both strings hold the same UTF-8 bytes.
-    package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    /// Whether both strings hold the same UTF-8 bytes, this one after so many of its own.
+    package func hasSameBytes(as other: String, after first: Int = 0) -> Bool {
+        let mine = utf8.span
+        let theirs = other.utf8.span
+        return mine.count == first + theirs.count && theirs.indices.allSatisfy { mine[first + $0] == theirs[$0] }
     }
 
     /// All before the last slash; nothing where there is none.

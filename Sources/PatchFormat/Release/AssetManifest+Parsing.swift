@@ -50,7 +50,7 @@ extension AssetManifest {
             if !names.insert(url: url) { return ("assets[\(index)].url", "stands twice") }
         }
         for (index, asset) in assets.enumerated() {
-            if names.isFolder(asset.path) { return ("assets[\(index)].path", "is both a file and a folder") }
+            if names.isFolder(row: index) { return ("assets[\(index)].path", "is both a file and a folder") }
             if let map = asset.sourceMap, self[map] == nil {
                 return ("assets[\(index)].sourceMap", "is not an asset")
             }
@@ -64,7 +64,7 @@ extension AssetManifest {
             return assets[index - 1].path == asset.path
                 ? "stands twice" : "must come after the row before it by UTF-8 bytes"
         }
-        switch names.insert(asset.path, row: index) {
+        switch names.insert(asset.path) {
         case .taken: return nil
         case .equals(let other): return "\(asset.path) equals \(assets[other].path) after case folding"
         case .tooDeep: return "lies in more than \(Limits.folderDepth) folders"

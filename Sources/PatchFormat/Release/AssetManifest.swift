@@ -90,7 +90,7 @@ package struct Asset: Hashable, Sendable {
         fingerprint: Fingerprint
     ) {
         self.path = path
-        otherURL = url.utf8.first == UInt8(ascii: "/") && url.utf8.dropFirst().elementsEqual(path.text.utf8) ? nil : url
+        otherURL = url.utf8.first == UInt8(ascii: "/") && url.hasSameBytes(as: path.text, after: 1) ? nil : url
         self.type = type
         self.cacheable = cacheable
         self.sourceMap = sourceMap

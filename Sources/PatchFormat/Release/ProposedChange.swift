@@ -2,13 +2,17 @@
 ///
 /// ```
 /// { "action": "promote", "from": "beta" }
+/// { "action": "promote", "from": "beta", "rollouts": { "web": 1000 } }
 /// { "action": "rollback", "to": 7 }
 /// { "action": "withdraw", "patchId": "web", "version": "2.0.0" }
 /// { "action": "rules", "patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null }
 /// ```
 package enum ProposedChange: Hashable, Sendable {
     /// What another channel lists now.
-    case promote(from: ChannelName)
+    ///
+    /// - rollouts: ceilings, in devices of 10,000, of the newest version of each of these patches, in place of what the
+    ///   other channel's rules say.
+    case promote(from: ChannelName, rollouts: [PatchID: Int] = [:])
     /// What the channel listed in an older release.
     case rollBack(to: Int)
     /// A patch, or one version of it, is listed no more.
@@ -17,7 +21,7 @@ package enum ProposedChange: Hashable, Sendable {
 
     package init(_ fields: Fields) throws(FormatError) {
         switch try fields.string("action") {
-        case "promote": self = .promote(from: try fields.name("from"))
+        case "promote": self = .promote(from: try fields.name("from"), rollouts: try Self.rollouts(fields))
         case "rollback": self = .rollBack(to: try fields.integer("to", in: 1...(1 << 53 - 2)))
         case "withdraw":
             let version: VersionLabel? = fields.has("version") ? try fields.name("version") : nil
@@ -29,9 +33,28 @@ package enum ProposedChange: Hashable, Sendable {
         }
     }
 
+    private static func rollouts(_ fields: Fields) throws(FormatError) -> [PatchID: Int] {
+        guard fields.has("rollouts") else { return [:] }
+        let table = try fields.members(of: "rollouts", limit: 1_000)
+        var rollouts: [PatchID: Int] = [:]
+        for member in table.object.members {
+            guard let id = PatchID(member.key.text) else { throw table.broken(member.key.text, PatchID.rule) }
+            rollouts[id] = try table.integer(member.key.text, in: 0...10_000)
+        }
+        return rollouts
+    }
+
     package var members: [(String, JSON?)] {
         switch self {
-        case .promote(let from): [("action", .text("promote")), ("from", .text(from.text))]
+        case .promote(let from, let rollouts):
+            [
+                ("action", .text("promote")), ("from", .text(from.text)),
+                (
+                    "rollouts",
+                    rollouts.isEmpty
+                        ? nil : .fields(rollouts.sorted { $0.key < $1.key }.map { ($0.key.text, .integer($0.value)) })
+                ),
+            ]
         case .rollBack(let version): [("action", .text("rollback")), ("to", .integer(version))]
         case .withdraw(let id, let version):
             [
@@ -47,7 +70,9 @@ package enum ProposedChange: Hashable, Sendable {
     /// One line.
     package func words(channel: ChannelName) -> String {
         switch self {
-        case .promote(let from): "\(channel) lists what \(from) lists"
+        case .promote(let from, let rollouts):
+            "\(channel) lists what \(from) lists"
+                + rollouts.sorted { $0.key < $1.key }.map { ", \($0.key) for \(Share($0.value)) of devices" }.joined()
         case .rollBack(let version): "\(channel) lists again what its release \(version) listed"
         case .withdraw(let id, let version): "\(channel) no longer lists \(id)\(version.map { " \($0)" } ?? "")"
         case .rules(let id, let version, let edit):

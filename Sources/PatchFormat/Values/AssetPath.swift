@@ -42,31 +42,50 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     private static func problem(of text: String) -> Problem? {
-        let utf8 = text.utf8
-        if utf8.isEmpty { return .empty }
-        if utf8.count > maximumBytes { return .tooLong }
-        if utf8.first == UInt8(ascii: "/") { return .absolute }
-        if utf8.contains(UInt8(ascii: "\\")) { return .backslash }
-        if text.holdsControlCharacters { return .control }
-        for segment in utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            if segment.isEmpty { return .emptySegment }
-            if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) { return .dotSegment }
-            if segment.count > maximumSegmentBytes { return .segmentTooLong }
+        let bytes = text.utf8.span
+        if bytes.isEmpty { return .empty }
+        if bytes.count > maximumBytes { return .tooLong }
+        if bytes[0] == UInt8(ascii: "/") { return .absolute }
+        var (hasBackslash, isASCII, start) = (false, true, 0)
+        var ofSegments: Problem?
+        for place in 0...bytes.count {
+            let byte = place < bytes.count ? bytes[place] : UInt8(ascii: "/")
+            switch byte {
+            case UInt8(ascii: "/"):
+                ofSegments = ofSegments ?? problem(ofSegment: bytes.extracting(start..<place))
+                start = place + 1
+            case UInt8(ascii: "\\"): hasBackslash = true
+            case 0x80...: isASCII = false
+            default: break
+            }
         }
-        if !utf8.allSatisfy({ $0 < 0x80 }) && !text._nfc.elementsEqual(text.unicodeScalars) { return .notNFC }
+        if hasBackslash { return .backslash }
+        if text.holdsControlCharacters { return .control }
+        if let ofSegments { return ofSegments }
+        if !isASCII, !text._nfc.elementsEqual(text.unicodeScalars) { return .notNFC }
         return nil
+    }
+
+    private static func problem(ofSegment bytes: Span<UInt8>) -> Problem? {
+        if bytes.isEmpty { return .emptySegment }
+        let dot = UInt8(ascii: ".")
+        if bytes[0] == dot, bytes.count == 1 || bytes.count == 2 && bytes[1] == dot { return .dotSegment }
+        return bytes.count > maximumSegmentBytes ? .segmentTooLong : nil
     }
 
     /// Equal for two paths that a case-insensitive file system may hold as one.
     ///
     /// Lowercase first: `ẞ` has no uppercase, but its lowercase `ß` has one, `SS`.
-    package var caseFolded: ExactString {
-        if text.utf8.allSatisfy({ $0 < 0x80 && !(0x41...0x5A).contains($0) }) { return exact }
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            let folded = text.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
-            return ExactString(String(decoding: folded, as: UTF8.self))
+    package var caseFolded: ExactString { ExactString(String(decoding: caseFoldedBytes, as: UTF8.self)) }
+
+    /// The same in UTF-8.
+    var caseFoldedBytes: [UInt8] {
+        var bytes = Array(text.utf8)
+        for place in bytes.indices {
+            if bytes[place] >= 0x80 { return Array(text.lowercased().uppercased().lowercased().utf8) }
+            if (0x41...0x5A).contains(bytes[place]) { bytes[place] += 0x20 }
         }
-        return ExactString(text.lowercased().uppercased().lowercased())
+        return bytes
     }
 
     package static func < (left: AssetPath, right: AssetPath) -> Bool {
@@ -78,7 +97,10 @@ extension String {
     /// Whether it holds a scalar of Unicode's category Cc.
     var holdsControlCharacters: Bool {
         // Of these, UTF-8 spells all below 0x80 with themselves and the others with a first byte of 0xC2.
-        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return false }
+        let bytes = utf8.span
+        guard bytes.indices.contains(where: { bytes[$0] < 0x20 || bytes[$0] == 0x7F || bytes[$0] == 0xC2 }) else {
+            return false
+        }
         return unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -19,7 +19,9 @@ enum AssetURL {
     /// Whether it is its own decoded form beyond doubt: no escape, and nothing that any rule could be about.
     private static func isPlain(_ url: String) -> Bool {
         var last = UInt8(ascii: " ")
-        for byte in url.utf8 {
+        let bytes = url.utf8.span
+        for place in bytes.indices {
+            let byte = bytes[place]
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): break
             // Not where a segment begins: `.`, `..` and `__patchline` are looked at closely.

@@ -11,19 +11,23 @@ struct BundleNames {
     }
 
     private var files: [NameHash: Int32] = [:]
+    /// By row.
+    private var names: [NameHash] = []
     private var folders: Set<NameHash> = []
     private var urls: Set<NameHash> = []
     /// Case-folded, of the row before: rows are sorted, so its folders are mostly this one's too.
     private var last: [UInt8] = []
 
-    /// A row, in the order of the manifest.
-    mutating func insert(_ path: AssetPath, row: Int) -> Outcome {
-        let folded = Array(path.caseFolded.text.utf8)
+    /// The next row, in the order of the manifest.
+    mutating func insert(_ path: AssetPath) -> Outcome {
+        let row = names.count
+        let folded = path.caseFoldedBytes
         defer { last = folded }
         var name = NameHashing()
         var (depth, start) = (0, 0)
         // What this row and the one before begin with alike.
-        let common = zip(folded, last).prefix { $0 == $1 }.count
+        var common = 0
+        while common < min(folded.count, last.count), folded[common] == last[common] { common += 1 }
         for place in folded.indices where folded[place] == UInt8(ascii: "/") {
             depth += 1
             guard depth <= Limits.folderDepth else { return .tooDeep }
@@ -34,7 +38,9 @@ struct BundleNames {
             if folders.insert(name.hash).inserted, folders.count > Limits.foldersInBundle { return .tooManyFolders }
         }
         name.combine(folded[start...])
-        if let other = files.updateValue(Int32(row), forKey: name.hash) { return .equals(Int(other)) }
+        let whole = name.hash
+        if let other = files.updateValue(Int32(row), forKey: whole) { return .equals(Int(other)) }
+        names.append(whole)
         return .taken
     }
 
@@ -43,9 +49,9 @@ struct BundleNames {
         urls.insert(NameHash(of: url)).inserted
     }
 
-    /// Whether other files lie in what this one's name would be.
-    func isFolder(_ path: AssetPath) -> Bool {
-        folders.contains(NameHash(of: path.caseFolded.text))
+    /// Whether other files lie in what the name of this row, which was taken, would be.
+    func isFolder(row: Int) -> Bool {
+        folders.contains(names[row])
     }
 }
 

@@ -7,7 +7,11 @@ extension TrustChange {
         return RoleKeys(threshold: 1, keys: new.merging(old) { new, _ in new })
     }
 
-    private var targetsKeys: RoleKeys { after.root.keys(of: "targets") }
+    /// Who may sign the draft's targets: the same of the targets keys.
+    private var targetsKeys: RoleKeys {
+        let (old, new) = (base?.root.keys(of: "targets").keys ?? [:], after.root.keys(of: "targets").keys)
+        return RoleKeys(threshold: 1, keys: new.merging(old) { new, _ in new })
+    }
 
     /// The roles of the draft that a key may sign.
     package func rolesToSign(with key: PublicKey) -> [String] {

@@ -12,6 +12,11 @@ package struct TrustChange: Sendable {
     package let after: TopRoles
     package let differences: [TrustDifference]
     package let quorums: [TrustQuorum]
+    /// How far the present root's keys have signed targets that other keys sign from now on; nil where the keys stay.
+    ///
+    /// Not needed to publish: who has lost them publishes without. But only with them no reader ever meets a root whose keys
+    /// did not sign the targets that lie there.
+    package let handover: TrustQuorum?
 
     /// - Parameter base: the roles that are current; nil when there are none yet.
     package init(_ draft: TrustDraft, from base: TopRoles?, rules: TrustRules) throws(CeremonyError) {
@@ -25,6 +30,7 @@ package struct TrustChange: Sendable {
         differences = try TrustDifference.all(from: base, before, to: draft, after)
         try Self.checkForm(of: differences)
         quorums = Self.quorums(of: draft, base?.root, after.root)
+        handover = Self.handover(of: draft, base?.root, after.root)
         (self.base, self.draft, self.after) = (base, draft, after)
     }
 
@@ -59,6 +65,12 @@ package struct TrustChange: Sendable {
             quorums.append(TrustQuorum(.targets, root.keys(of: "targets"), on: envelope))
         }
         return quorums
+    }
+
+    private static func handover(of draft: TrustDraft, _ base: RootRole?, _ root: RootRole) -> TrustQuorum? {
+        guard let envelope = draft.targets, let present = base?.keys(of: "targets"), present != root.keys(of: "targets")
+        else { return nil }
+        return TrustQuorum(.presentTargets, present, on: envelope)
     }
 
     /// What people compare is a new key's id, which covers every member of its object.

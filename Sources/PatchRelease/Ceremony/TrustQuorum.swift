@@ -1,7 +1,7 @@
 package import PatchFormat
 package import PatchTrust
 
-/// One of the rules by which a draft must be signed, and how far it has come.
+/// One of the rules by which a draft or a release must be signed, and how far it has come.
 package struct TrustQuorum: Equatable, Sendable {
     package enum Rule: Equatable, Sendable, CustomStringConvertible {
         /// By the keys that the root before lists (TUF 5.3.4).
@@ -10,15 +10,21 @@ package struct TrustQuorum: Equatable, Sendable {
         case nextRoot
         /// Both at once, where they are the same.
         case root
+        /// A channel's role, by its holders' keys.
+        case channel(ChannelName)
         /// By the targets keys of the root that will be current.
         case targets
+        /// By those of the present root too, so that a reader of either root takes them while both are there.
+        case presentTargets
 
         package var description: String {
             switch self {
             case .presentRoot: "root, by the present root's keys"
             case .nextRoot: "root, by the next root's keys"
             case .root: "root"
+            case .channel(let name): name.text
             case .targets: "targets"
+            case .presentTargets: "targets, by the present root's keys"
             }
         }
     }

@@ -6,6 +6,7 @@ package import SystemPackage
 
 /// A folder's files with their sizes and digests: what a manifest is made of.
 package struct BundleContents: Sendable {
+    package let folder: FilePath
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
     /// See ``FolderScan/leftOut``.
     package let leftOut: [String]
@@ -28,6 +29,7 @@ package struct BundleContents: Sendable {
             }
             return fingerprint
         }
+        self.folder = folder
         leftOut = scan.leftOut
         files = zip(scan.files, fingerprints).map { ($0.path, $0.file, $1) }
     }
@@ -41,6 +43,10 @@ package struct BundleContents: Sendable {
     ) throws(SigningError) -> AssetManifest {
         let patterns = bundle.cacheable.map { PathPattern($0) }
         let paths = Set(files.map(\.path))
+        guard paths.contains(bundle.index) else {
+            let pages = files.map(\.path).filter { $0.text.hasSuffix(".html") }
+            throw .bundle(.noIndex(bundle.index, in: folder, pages: Array(pages.prefix(3))))
+        }
         let assets = files.map { path, _, fingerprint in
             Asset(
                 path: path,

@@ -16,6 +16,8 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case reserved(FilePath)
     case empty(FilePath)
     case tooManyFiles(FilePath, limit: Int)
+    /// The page that is to be opened; the pages that are there, a few of them.
+    case noIndex(AssetPath, in: FilePath, pages: [AssetPath])
     /// What the files break together, in the words of the manifest.
     case manifest(Label, field: String, rule: String)
     /// A device would not run it.
@@ -42,6 +44,9 @@ extension BundleProblem: CustomStringConvertible {
         case .reserved(let path): "\(path): paths below __patchline/ belong to the device"
         case .empty(let folder): "\(folder) holds no file"
         case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
+        case .noIndex(let index, let folder, let pages):
+            "\(index) is not in \(folder)"
+                + (pages.isEmpty ? "" : "; it has \(pages.map(\.text).joined(separator: ", "))")
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
         case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"

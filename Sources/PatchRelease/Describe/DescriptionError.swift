@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 /// A release description that breaks a rule: which file, where, which field, which rule.
 package struct DescriptionError: Error, Equatable, Sendable {
@@ -7,6 +7,7 @@ package struct DescriptionError: Error, Equatable, Sendable {
     package let line: Int?
     /// `patches[0].version`; empty for the file as a whole.
     package let field: String
+    /// What the field breaks; one that begins with a colon is a sentence of its own.
     package let rule: String
 
     package init(_ file: String, line: Int? = nil, field: String = "", rule: String) {
@@ -32,9 +33,25 @@ package struct DescriptionError: Error, Equatable, Sendable {
     }
 }
 
+extension DescriptionError {
+    /// The rule as a sentence without its field.
+    package var words: String {
+        rule.hasPrefix(": ") ? String(rule.dropFirst(2)) : rule
+    }
+
+    /// As a script reads it: `{"line": 4, "key": "patches[0].version", "rule": "…", "message": "…"}`.
+    package var json: JSON {
+        .fields([
+            ("line", line.map { .integer($0) }), ("key", field.isEmpty ? nil : .text(field)), ("rule", .text(words)),
+            ("message", .text(description)),
+        ])
+    }
+}
+
 extension DescriptionError: CustomStringConvertible {
     package var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
-        return field.isEmpty ? "\(place): \(rule)" : "\(place): \(field) \(rule)"
+        guard !field.isEmpty else { return "\(place): \(words)" }
+        return rule.hasPrefix(":") ? "\(place): \(field)\(rule)" : "\(place): \(field) \(rule)"
     }
 }

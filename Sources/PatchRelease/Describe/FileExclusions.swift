@@ -27,6 +27,9 @@ package struct FileExclusions: Equatable, Sendable {
 
     private var rules: [Rule]
 
+    /// Leaves nothing out.
+    static let none = FileExclusions(standing: [])
+
     private init(standing patterns: [String]) {
         rules = patterns.compactMap { try? Self.rule($0) }
         precondition(rules.count == patterns.count, "the standard patterns are patterns")

@@ -7,6 +7,7 @@ package struct ReleaseDescription: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let patches: [DescribedPatch]
+    package let places: DescriptionPlaces
 }
 
 /// One patch of a description.
@@ -75,6 +76,8 @@ package struct DescribedBundle: Equatable, Sendable {
     package let cacheable: [String]
     package let commit: String?
     package let compatibility: [String: String]
+    /// The description's own patterns of files to leave out.
+    package let exclude: [String]
     /// The standard ones and the description's own.
     package let exclusions: FileExclusions
 }

@@ -12,7 +12,10 @@ struct YAMLDocument {
     let json: JSON
     /// By field, `patches[0].version`; the document itself is the empty field.
     let lines: [String: Int]
+    /// Values that could not be read; `null` stands in their place.
+    let mistakes: [DescriptionError]
 
+    /// - Throws: what keeps the document from being read at all.
     init(_ bytes: [UInt8], named file: String) throws(DescriptionError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DescriptionError(file, rule: "is not UTF-8")
@@ -24,32 +27,18 @@ struct YAMLDocument {
         } catch let error as DescriptionError {
             throw error
         } catch {
-            throw Self.described(error, file)
+            throw YAMLWords.error(error, in: text, of: file)
         }
         var reader = Reader(file: file)
         json = try reader.value(root, at: "", depth: 0)
         lines = reader.lines
-    }
-
-    private static func described(_ error: any Error, _ file: String) -> DescriptionError {
-        guard let error = error as? YamlError else { return DescriptionError(file, rule: "is not YAML") }
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            return DescriptionError(file, line: mark.line, rule: "is not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            let names = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
-            return DescriptionError(file, line: context.mark.line, rule: "has \(names) twice in one mapping")
-        case .reader(let problem, _, _, _):
-            return DescriptionError(file, rule: "is not YAML: \(problem)")
-        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
-            return DescriptionError(file, rule: "is not YAML")
-        }
+        mistakes = reader.mistakes
     }
 
     private struct Reader {
         let file: String
         var lines: [String: Int] = [:]
+        var mistakes: [DescriptionError] = []
         var nodes = 0
 
         mutating func value(_ node: Node, at field: String, depth: Int) throws(DescriptionError) -> JSON {
@@ -65,7 +54,11 @@ struct YAMLDocument {
             }
             lines[field] = node.mark?.line
             switch node {
-            case .scalar(let scalar): return try value(of: scalar, at: field)
+            case .scalar(let scalar):
+                do throws(DescriptionError) { return try value(of: scalar, at: field) } catch {
+                    mistakes.append(error)
+                    return .null
+                }
             case .mapping(let mapping): return try object(mapping, at: field, depth: depth)
             case .sequence(let sequence):
                 var values: [JSON] = []

@@ -1,10 +1,5 @@
+import PatchFormat
 import Synchronization
-
-/// Hears how much of long work is done.
-package typealias Progress = @Sendable (_ done: Int) -> Void
-
-/// Hears that long work begins, and of how many parts.
-package typealias ProgressStart = @Sendable (_ total: Int) -> Progress
 
 /// Applies `transform` to every element on all cores; results in the order of the elements.
 ///
@@ -23,6 +18,7 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
     let progress = start(elements.count)
     let starts = Array(stride(from: 0, to: elements.count, by: chunk))
     let firstFailure = FirstFailure()
+    let done = Done()
     var parts: [Int: Result<[Output], Failure>] = [:]
     await withTaskGroup(of: (Int, Result<[Output], Failure>).self) { group in
         for start in starts {
@@ -32,6 +28,8 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
                 do throws(Failure) {
                     var outputs: [Output] = []
                     for element in part { outputs.append(try transform(element)) }
+                    // Here, not where parts are gathered: that task gets its turn once all cores have nothing better to do.
+                    progress(done.add(part.count))
                     return (start, .success(outputs))
                 } catch {
                     firstFailure.note(start)
@@ -39,12 +37,7 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
                 }
             }
         }
-        var done = 0
-        for await (start, part) in group {
-            parts[start] = part
-            done += min(chunk, elements.count - start)
-            progress(done)
-        }
+        for await (start, part) in group { parts[start] = part }
     }
     var outputs: [Output] = []
     outputs.reserveCapacity(elements.count)
@@ -52,6 +45,16 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
         if let part = parts[start] { outputs += try part.get() }
     }
     return outputs
+}
+
+/// How many elements are done.
+private final class Done: Sendable {
+    private let count = Atomic(0)
+
+    /// - Returns: how many they are now.
+    func add(_ number: Int) -> Int {
+        count.wrappingAdd(number, ordering: .relaxed).newValue
+    }
 }
 
 /// The earliest part that failed so far.

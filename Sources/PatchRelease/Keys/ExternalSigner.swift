@@ -31,6 +31,7 @@ struct ExternalSigner: Sendable {
         do throws(DescriptionError) {
             let name = file.name ?? file.string
             let document = try YAMLDocument(bytes, named: name)
+            if let mistake = document.mistakes.first { throw mistake }
             do throws(FormatError) {
                 let fields = try Fields(document.json, of: name)
                 try fields.allow(["command", "public", "timeout"])

@@ -111,6 +111,10 @@ package struct KeyFolder: Sendable {
         let folder = folder.at(Self.retired)
         let label = "\(name)-\(id)"
         try onDisk { () throws(FileError) in
+            // No private key gets a name behind a link that somebody put in this folder's place.
+            if let kind = try files.status(of: folder)?.kind, kind != .directory {
+                throw .notDirectory(.makeDirectory, folder)
+            }
             try files.makeDirectory(folder)
             for (file, kind) in (withKey ? [(privateFile(name), "key")] : []) + [(publicFile(name), "pub")] {
                 let place = folder.at("\(label).\(kind)")

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchStore
 package import PatchTrust
 
 /// What people call keys: by the name of their `NAME.pub` where there is one, and always by the beginning of their id.
@@ -48,6 +49,18 @@ extension TrustDifference {
         case .threshold(let role, let from, let to, let keys):
             "~ \(role): needs \(to) of \(Words.count(keys, "key"))\(from.map { ", needed \($0)" } ?? "")"
         }
+    }
+}
+
+extension RootOfTrust {
+    /// Who has signed a release and who may, by the names of the folder's public keys.
+    package func signatureWords(
+        for channel: ChannelName,
+        on role: Envelope,
+        files: any FileOperations
+    ) throws(SigningError) -> String {
+        let quorum = TrustQuorum(.channel(channel), try delegation(to: channel).keys, on: role)
+        return quorum.words(try KeyNames(KeyFolder(folder, files: files)))
     }
 }
 

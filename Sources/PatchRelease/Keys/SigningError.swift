@@ -8,7 +8,15 @@ package import SystemPackage
 package enum SigningError: Error, Equatable, Sendable {
     case file(FileError)
     case description(DescriptionError)
+    /// A folder has no `release.yaml`, and something like it.
+    case noDescription(FilePath, meant: String)
+    /// Several of them, or one.
+    case descriptions([DescriptionError])
     case bundle(BundleProblem)
+    /// The same, and the field of the description that led there.
+    case described(DescriptionError, BundleProblem)
+    /// The description is of another app than the root of trust, or for a channel that it does not have.
+    case elsewhere(DescriptionError)
     /// A release that was read, or the one just made, is not what it says.
     case release(FilePath, ReleaseError)
     /// The quorum of a release that is to be built upon, or to be verified, is not complete.
@@ -55,7 +63,11 @@ extension SigningError: CustomStringConvertible {
         switch self {
         case .file(let error): error.description
         case .description(let error): error.description
+        case .noDescription(let path, _): "cannot read \(path): it does not exist"
+        case .descriptions(let mistakes): mistakes.first?.description ?? "the description is none"
         case .bundle(let problem): problem.description
+        case .described(let place, _): place.description
+        case .elsewhere(let error): error.description
         case .release(let path, let error): "\(path): \(error)"
         case .incomplete(let path, let role, let valid, let needed):
             "\(path): role \(role) has \(valid) of \(needed) signatures"

@@ -31,9 +31,15 @@ package struct BaseRelease: Sendable {
         rootOfTrust: RootOfTrust,
         quorum: Quorum = .complete,
         above: Int = 0,
-        files: any FileOperations
+        files: any FileOperations,
+        progress: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) {
-        let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files)
+        let verified = try VerifiedRelease(
+            folder: folder,
+            rootOfTrust: rootOfTrust,
+            files: files,
+            progress: progress
+        )
         guard quorum == .mayBeLost || verified.quorum.isComplete else {
             throw .incomplete(
                 folder,
@@ -83,7 +89,8 @@ extension VerifiedRelease {
         files: any FileOperations,
         elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
         leftOut: LeftOut? = nil,
-        observe: CheckObserver? = nil
+        observe: CheckObserver? = nil,
+        progress: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) {
         do throws(ReleaseError) {
             let release = try SignedRelease(folder: folder, files: files)
@@ -109,7 +116,8 @@ extension VerifiedRelease {
                     return try files.open(path, limit: Limits.object)
                 },
                 leftOut: leftOut ?? (release.header.leavesObjectsOut ? .counted : .refused),
-                observe: observe
+                observe: observe,
+                progress: progress
             )
         } catch { throw .release(folder, error) }
     }

@@ -81,7 +81,8 @@ package struct ReleaseBuilder: Sendable {
     package func release(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
         -> MadeRelease
     {
-        try check(description.app, description.channel, in: folder)
+        try description.check(against: rootOfTrust)
+        try checkBase(description.channel)
         let described = try await describe(description, in: folder)
         let draft = try ReleaseDraft(described.patches, base: base?.contents)
         return try await sign(draft, channel: description.channel, described)
@@ -104,10 +105,16 @@ package struct ReleaseBuilder: Sendable {
 
     /// What another channel lists, listed in the base's channel: bundles stay what they are, byte by byte, and only the
     /// entries are signed anew, for they name the channel.
-    package func promote(_ source: BaseRelease, to channel: ChannelName) async throws(SigningError) -> MadeRelease {
+    ///
+    /// - Parameter rollouts: ceilings of the newest versions of these patches, in place of what the source's rules say.
+    package func promote(
+        _ source: BaseRelease,
+        to channel: ChannelName,
+        rollouts: [PatchID: Int] = [:]
+    ) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, channel, in: source.folder)
         try source.checkUse(ofEntryKey: entrySigner)
-        let draft = try ReleaseDraft(promoting: source.contents, over: base?.contents)
+        let draft = try ReleaseDraft(promoting: source.contents, over: base?.contents, rollouts: rollouts)
         return try await sign(draft, channel: channel, DescribedContents(), source: source)
     }
 
@@ -134,6 +141,10 @@ package struct ReleaseBuilder: Sendable {
         guard app == rootOfTrust.app else {
             throw .foreign(folder, found: "app \(app)", expected: "app \(rootOfTrust.app)")
         }
+        try checkBase(channel)
+    }
+
+    private func checkBase(_ channel: ChannelName) throws(SigningError) {
         guard let base else { return }
         guard base.contents.channel == channel else {
             throw .foreign(base.folder, found: "channel \(base.contents.channel)", expected: "channel \(channel)")
@@ -177,7 +188,8 @@ package struct ReleaseBuilder: Sendable {
             release: release,
             signatures: SignatureCounts(made: made, kept: signatures.count - made),
             jspatch: jspatch.counts,
-            leftOut: described.leftOut
+            leftOut: described.leftOut,
+            warnings: described.warnings
         )
     }
 }
@@ -191,6 +203,8 @@ package struct MadeRelease: Sendable {
     package let jspatch: SignatureCounts
     /// Files and folders that the exclusions left out, by bundle.
     package let leftOut: [PatchID: [String]]
+    /// What the description says and probably does not mean.
+    package let warnings: [DescriptionError]
 
     /// Adds one key holder's signature to the role.
     package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {

@@ -71,8 +71,15 @@ package struct ReleaseDraft: Equatable, Sendable {
     /// What another channel lists, and behind each patch the versions of the base that stay; patches that only the base
     /// lists stay as they are.
     ///
-    /// - Throws: `republished` when the base lists a label with other content.
-    package init(promoting source: ReleaseContents, over base: ReleaseContents?) throws(SigningError) {
+    /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's.
+    /// - Throws: `republished` when the base lists a label with other content, `nothingToWithdraw` for a rollout of what the
+    ///   source does not list.
+    package init(
+        promoting source: ReleaseContents,
+        over base: ReleaseContents?,
+        rollouts: [PatchID: Int] = [:]
+    ) throws(SigningError) {
+        for id in rollouts.keys.sorted() where source.versions(of: id).isEmpty { throw .nothingToWithdraw(id, nil) }
         for entry in source.list.entries {
             guard let known = base?.entry(entry.label), known.fingerprint != entry.fingerprint else { continue }
             throw .republished(
@@ -82,11 +89,14 @@ package struct ReleaseDraft: Equatable, Sendable {
         }
         var rows: [Row] = []
         for id in source.list.patchIDs {
-            let promoted = source.versions(of: id)
-            rows += promoted.map { Row(carrying: $0, known: base?.entry($0.label)?.signature ?? $0.signature) }
+            var promoted: [(entry: PatchEntry, rules: PatchRules)] = source.versions(of: id).map { ($0, $0.rules) }
+            if let rollout = rollouts[id] { promoted[0].rules.rollout = rollout }
+            rows += promoted.map { entry, rules in
+                Row(carrying: entry, rules: rules, known: base?.entry(entry.label)?.signature ?? entry.signature)
+            }
             let others = (base?.versions(of: id) ?? []).filter { source.entry($0.label) == nil }
             // One that every device may take ends what can be needed; without one, as a described patch keeps them.
-            let isOpen = promoted.contains(where: \.rules.isForEveryone)
+            let isOpen = promoted.contains { $0.rules.isForEveryone }
             let keep = max(0, DescribedPatch.keepByDefault - (promoted.count - 1))
             rows += Self.staying(others, keep: keep, isOpen: isOpen).map(Row.init(carrying:))
         }
@@ -204,11 +214,7 @@ extension ReleaseDraft.Row {
     }
 
     /// The same with another channel's signature over the same content.
-    init(carrying entry: PatchEntry, known: EntrySignature) {
-        self.init(carrying: entry, rules: entry.rules, known: known)
-    }
-
-    private init(carrying entry: PatchEntry, rules: PatchRules, known: EntrySignature) {
+    init(carrying entry: PatchEntry, rules: PatchRules, known: EntrySignature) {
         self.init(
             label: entry.label,
             kind: entry.kind,

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchStore
 import PatchTrust
 package import ReleaseFolder
@@ -21,13 +21,17 @@ package struct ReleaseWriter: Sendable {
     package func write(
         _ release: SignedRelease,
         rootOfTrust: RootOfTrust,
-        base: BaseRelease?
+        base: BaseRelease?,
+        writing: ProgressStart = { _ in { _ in } },
+        verifying: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) -> VerifiedRelease {
         let linking = base.map { [$0.folder] } ?? []
         let files = folder.files
         return try folder.made { (new) throws(SigningError) in
-            try onDisk { () throws(FileError) in try release.write(to: new, files: files, linking: linking) }
-            return try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files)
+            try onDisk { () throws(FileError) in
+                try release.write(to: new, files: files, linking: linking, progress: writing)
+            }
+            return try VerifiedRelease(folder: new, rootOfTrust: rootOfTrust, files: files, progress: verifying)
         }
     }
 }

@@ -17,9 +17,16 @@ package struct Verification: Sendable {
         _ folder: FilePath,
         rootOfTrust: RootOfTrust,
         files: any FileOperations,
-        observe: CheckObserver? = nil
+        observe: CheckObserver? = nil,
+        progress: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) {
-        let verified = try VerifiedRelease(folder: folder, rootOfTrust: rootOfTrust, files: files, observe: observe)
+        let verified = try VerifiedRelease(
+            folder: folder,
+            rootOfTrust: rootOfTrust,
+            files: files,
+            observe: observe,
+            progress: progress
+        )
         contents = ReleaseContents(verified)
         quorum = verified.quorum
         counts = verified.counts

@@ -20,7 +20,12 @@ extension Diagnosis.Line {
     package static func disk(_ space: DiskSpace, freeText: String) -> Diagnosis.Line {
         let hint = "patchsrv gc removes what nothing needs any more"
         if let files = space.freeFiles, files < fewFiles {
-            return Diagnosis.Line("disk", files < 100 ? .fault : .warning, "room for \(files) more files", hint: hint)
+            return Diagnosis.Line(
+                "disk",
+                files < 100 ? .fault : .warning,
+                "room for \(Words.count(files, "more file"))",
+                hint: hint
+            )
         }
         let free = space.freeBytes
         let verdict: Diagnosis.Verdict =

@@ -12,11 +12,13 @@ struct TreeCheck {
     /// What was read already, with what it turned out to be; nil for what cannot be read.
     private var known: [TreePath.File: Fingerprint?] = [:]
     private var referenced: Set<TreePath.File> = []
+    private let progress: Progress
 
     init(_ repository: AppRepository) throws(ServerError) {
         self.repository = repository
         report = TreeReport(app: repository.app)
         listing = try repository.storage.listing()
+        progress = repository.progress(.checking, listing.files.count)
     }
 
     /// Whether files are gone that were there when this began: then `gc` ran beside it, and what is missed may be what
@@ -37,6 +39,7 @@ struct TreeCheck {
             checkSuperseded(state)
         }
         checkRest()
+        progress(listing.files.count)
         report.faults.sort { ($0.path, $0.rule.rawValue) < ($1.path, $1.rule.rawValue) }
     }
 
@@ -79,6 +82,7 @@ struct TreeCheck {
         if let known = known[file] { return known }
         let found = read(file, digest, by: referrer)
         known[file] = .some(found)
+        progress(min(known.count, listing.files.count - 1))
         return found
     }
 

@@ -55,7 +55,7 @@ extension DialChange {
     }
 
     /// What ``subject(_:)`` reads.
-    var subjectText: String {
+    package var subjectText: String {
         switch subject {
         case .everyVersion: patchID.text
         case .version(let version): "\(patchID)@\(version)"
@@ -101,7 +101,7 @@ extension DialRefusal: CustomStringConvertible {
         case .aboveCeiling(let id, let version, let asked, let ceiling):
             "\(id) \(version) is signed for \(Share(ceiling)) of devices, and \(Share(asked)) is more"
         case .headcountLowered(let id, let version, let asked, let current):
-            "\(id) \(version) is open to \(current) devices, and a head-count is never lowered: \(asked) is less"
+            "\(id) \(version) is open to \(Words.count(current, "device")), and a head-count is never lowered: \(Words.grouped(asked)) is less"
         case .outdated(let expected, let current):
             "the dial was changed meanwhile: it has version \(current), not \(expected)"
         case .tooLarge(let size, let limit): "the dial would have \(size) bytes, and may have \(limit)"

@@ -17,6 +17,15 @@ package struct DialState: Equatable, Sendable {
         package var isPaused: Bool { row?.paused == true }
         /// In devices of 10,000; a device takes nothing of what pauses, whatever this is.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
+        /// Whether fewer devices may take it than release keys signed for.
+        package var isHeldBack: Bool { isPaused || effective < ceiling || row?.headcount != nil }
+
+        /// `the dial holds web 1.3.0 at 10%; 100% are signed`.
+        package var holdWords: String {
+            if isPaused { return "the dial pauses \(patchID) \(version)" }
+            let places = row?.headcount.map { " in \($0) places" } ?? ""
+            return "the dial holds \(patchID) \(version) at \(Share(effective))\(places); \(Share(ceiling)) are signed"
+        }
     }
 
     package let app: AppID
@@ -62,7 +71,7 @@ package struct DialState: Equatable, Sendable {
 }
 
 extension DialState.Version {
-    fileprivate var json: JSON {
+    var json: JSON {
         .fields([
             ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("kind", .text(kind.rawValue)),
             ("sha256", .text(sha256.hex)), ("ceiling", .integer(ceiling)),

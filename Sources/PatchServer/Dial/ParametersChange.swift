@@ -10,11 +10,11 @@ package enum ParametersChange: Equatable, Sendable {
     case replace([ParameterName: ParameterValue])
 
     /// Whether it says all that is there afterwards.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         if case .replace = self { true } else { false }
     }
 
-    func applied(to values: [ParameterName: ParameterValue]) -> [ParameterName: ParameterValue] {
+    package func applied(to values: [ParameterName: ParameterValue]) -> [ParameterName: ParameterValue] {
         switch self {
         case .set(let changes): values.merging(changes) { $1 }
         case .unset(let names): values.filter { !names.contains($0.key) }

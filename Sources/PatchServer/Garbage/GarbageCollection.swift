@@ -38,6 +38,8 @@ package struct GarbageCollection: Sendable {
     private var plan: GarbagePlan?
     private var mark: Mark?
     private var hasBegun = false
+    private var progress: (total: Int, tell: Progress)?
+    private var gone = 0
     package private(set) var removed = Tally()
 
     package init(_ repository: AppRepository, by rule: GarbageRule, at now: UTCTime) {
@@ -54,6 +56,7 @@ package struct GarbageCollection: Sendable {
         if let plan, mark == found { return plan }
         let plan = try repository.garbage(by: rule, at: now, pinning: pins)
         (self.plan, mark) = (plan, found)
+        if progress == nil, !plan.isEmpty { progress = (plan.count, repository.progress(.removing, plan.count)) }
         return plan
     }
 
@@ -65,12 +68,18 @@ package struct GarbageCollection: Sendable {
         if !hasBegun { try removeHalfWritten() }
         hasBegun = true
         _ = try look(pinning: pins)
-        guard let next = plan?.next(upTo: Self.batch) else { return false }
+        guard let next = plan?.next(upTo: Self.batch) else {
+            if let progress { progress.tell(progress.total) }
+            return false
+        }
         try remember(next.items)
         try remove(next.items)
         plan?.drop(next.items.count, of: next.stage)
         for item in next.items { removed.add(item.kind, bytes: item.size) }
-        return plan?.isEmpty == false
+        gone += next.items.count
+        let isMore = plan?.isEmpty == false
+        if let progress { progress.tell(isMore ? min(gone, progress.total - 1) : progress.total) }
+        return isMore
     }
 
     /// The numbers of roles that go now stay used.

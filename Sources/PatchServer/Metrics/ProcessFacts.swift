@@ -13,13 +13,16 @@ package struct ProcessFacts: Sendable {
     }
 
     var families: [MetricFamily] {
+        var build = MetricFamily("patchline_build_info", .gauge, "Which program this is, and its version; always 1.")
+        build.add(.integer(1), [("program", "patchsrv"), ("version", Product.version)])
         var families = [
+            build,
             MetricFamily(
                 "process_start_time_seconds",
                 .gauge,
                 "Start of the process, in seconds since 1970.",
                 .integer(start.seconds)
-            )
+            ),
         ]
         if let memory = Self.residentBytes {
             families.append(

@@ -52,7 +52,8 @@ extension AppRepository {
             throw .release(.trust(.threshold(role: header.channel.text, valid: 0, needed: needed)))
         }
         let labels = try labels()
-        do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels) } catch {
+        let restored = try versionRecord().restored
+        do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels, restored: restored) } catch {
             throw .conflict(error)
         }
         return offer

@@ -22,6 +22,8 @@ package struct Publication: Equatable, Sendable {
     package let roles: RefreshedVersions
     /// Versions of drafts that this release made pointless, its own among them.
     package let removedDrafts: [Int]
+    /// Versions that the dial, which stays as it was, holds below what this release signed for.
+    package let heldBack: [DialState.Version]
 }
 
 extension AppRepository {
@@ -48,6 +50,8 @@ extension AppRepository {
         let decision: Publishing
         do throws(TrustError) {
             decision = try Publishing(verified, standing: standing, state: state, labels: labels, now: now)
+        } catch .entry(let fault) where fault.rule == .republished {
+            throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
         } catch { throw .release(.trust(error)) }
         return try carryOut(decision, verified, state, key, now)
     }
@@ -82,7 +86,9 @@ extension AppRepository {
         labels: Labels
     ) throws(ServerError) -> Standing {
         try checkApp(of: release)
-        do throws(PublishConflict) { return try Standing(release, in: state, labels: labels) } catch {
+        let restored = try versionRecord().restored
+        do throws(PublishConflict) { return try Standing(release, in: state, labels: labels, restored: restored) } catch
+        {
             throw .conflict(error)
         }
     }
@@ -147,9 +153,13 @@ extension AppRepository {
         try refuseTestingKeys(of: release.header.channel.text, delegation.keys)
         let verified: VerifiedRelease
         do throws(ReleaseError) {
-            verified = try VerifiedRelease(release, delegation: delegation, files: files) { digest in
-                try? storage.open(.object(digest), limit: Limits.object)
-            }
+            verified = try VerifiedRelease(
+                release,
+                delegation: delegation,
+                files: files,
+                elsewhere: { digest in try? storage.open(.object(digest), limit: Limits.object) },
+                progress: { progress(.verifying, $0) }
+            )
         } catch { throw .release(error) }
         try refuseTestingKeys(verified.role.entryKeys, of: "entry key of \(verified.role.name)")
         return verified
@@ -200,6 +210,8 @@ extension AppRepository {
             let change = try carryOut(plan, over: state)
             let removed = try removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
+            let entries = verified.list.entries
+            let turned = dial.map { DialState($0.keeping(entries), version: versions.dial, of: entries).versions }
             return .published(
                 Publication(
                     channel: channel,
@@ -207,7 +219,8 @@ extension AppRepository {
                     counts: verified.counts,
                     change: change,
                     roles: roles,
-                    removedDrafts: removed
+                    removedDrafts: removed,
+                    heldBack: (turned ?? []).filter(\.isHeldBack)
                 )
             )
         }

@@ -12,9 +12,11 @@ extension AppRepository {
     /// - Throws: `movedOn` when another has published meanwhile.
     func carryOut(_ plan: PublicationPlan, over state: PublishedState?) throws(ServerError) -> TreeChange {
         _ = try storage.removeHalfWritten()
-        var change = TreeChange()
+        let total = plan.steps.reduce(0) { $0 + $1.writes.count }
+        let progress = progress(.writing, total)
+        var (change, done) = (TreeChange(), 0)
         for (_, writes) in plan.steps {
-            change += try storage.put(writes.compactMap(\.contents))
+            change += try storage.put(writes.compactMap(\.contents)) { progress(min(done + $0, total - 1)) }
             for write in writes {
                 switch (write.target, write.source) {
                 case (.record(let name), .bytes(let bytes)): try keep(bytes, as: name, &change)
@@ -23,6 +25,8 @@ extension AppRepository {
                 default: break
                 }
             }
+            done += writes.count
+            progress(done)
         }
         _ = try storage.removeHalfWritten()
         return change

@@ -8,10 +8,11 @@ import SystemPackage
 /// written by a step before it. The timestamp comes last: until it is replaced, readers see the old state whole, but for
 /// one moment of an update of the root of trust. Roots are found by their number, so readers follow to a new one as soon
 /// as it is there, and one with other keys for snapshot and timestamp makes them refuse the old timestamp and keep what
-/// they have. Roots are therefore written when nothing but the timestamp is left to do.
+/// they have. Roots are therefore written when nothing but the timestamp is left to do; and after it where all that they
+/// change are the keys of targets, and the new targets hold under the old root too: then no reader meets such a moment.
 struct PublicationPlan: Sendable {
     enum Step: String, CaseIterable, Sendable {
-        case contents, targets, channel, dial, snapshot, records, roots, timestamp
+        case contents, targets, channel, dial, snapshot, records, roots, timestamp, lateRoots
     }
 
     struct Write: Sendable {

@@ -1,6 +1,14 @@
 package import PatchFormat
 import ReleaseFolder
 
+extension JSON {
+    fileprivate func adding(_ members: [(String, JSON)]) -> JSON {
+        guard var object else { return self }
+        for (key, value) in members { object[key] = value }
+        return .object(object)
+    }
+}
+
 extension PublishOutcome {
     /// For scripts and for the API.
     package func json(app: AppID) -> JSON {
@@ -15,6 +23,11 @@ extension PublishOutcome {
                 ("snapshot", .integer(done.roles.snapshot)),
                 ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
                 ("expires", .text(done.roles.expires.description)),
+                (
+                    "heldBack",
+                    done.heldBack.isEmpty
+                        ? nil : .array(done.heldBack.map { $0.json.adding([("words", .text($0.holdWords))]) })
+                ),
             ])
         case .drafted(let channel, let version, let quorum):
             .fields([

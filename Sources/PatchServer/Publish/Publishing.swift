@@ -9,7 +9,13 @@ enum Standing: Equatable, Sendable {
     /// It is the current role: published before, offered again.
     case current
 
-    init(_ release: SignedRelease, in state: PublishedState, labels: Labels) throws(PublishConflict) {
+    /// - Parameter restored: what the server came back with, where it was restored from a backup; see ``VersionRecord``.
+    init(
+        _ release: SignedRelease,
+        in state: PublishedState,
+        labels: Labels,
+        restored: [ChannelName: Int] = [:]
+    ) throws(PublishConflict) {
         let header = release.header
         let channel = header.channel
         let (offered, base) = (header.roleVersion, header.base?.roleVersion ?? 0)
@@ -24,7 +30,12 @@ enum Standing: Equatable, Sendable {
             self = .next
             return
         }
-        guard base == version else { throw .outdated(channel: channel, base: base, current: version) }
+        // Devices may know releases that were published after the backup: the next one may stand above their numbers. What
+        // it was made from is the current one all the same.
+        let leavesOut = current != nil && restored[channel] == version && base > version && base <= UsedVersions.sane
+        guard base == version || leavesOut else {
+            throw .outdated(channel: channel, base: base, current: version)
+        }
         if let base = header.base, let current, base.sha256 != current.identity {
             throw .otherBase(channel: channel, version: version, base: base.sha256, current: current.identity)
         }

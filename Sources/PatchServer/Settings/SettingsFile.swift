@@ -1,3 +1,4 @@
+import PatchFormat
 import Yams
 
 /// A file of settings: a flat YAML mapping, `name: value`, where every key is known.
@@ -24,7 +25,12 @@ package struct SettingsFile: Equatable, Sendable {
                 throw .notSettings(file: name, line: line, rule: "must have plain text as keys")
             }
             guard known.contains(where: { $0.name == key.string }) else {
-                throw .unknownKey(file: name, line: line, key: key.string, nearest: known.nearest(to: key.string))
+                throw .unknownKey(
+                    file: name,
+                    line: line,
+                    key: key.string,
+                    nearest: key.string.nearest(among: known.map(\.name))
+                )
             }
             guard case .scalar(let scalar) = value else {
                 throw .notSettings(file: name, line: line, rule: "has more than one value for \(key.string)")
@@ -60,31 +66,5 @@ package struct SettingsFile: Equatable, Sendable {
         case .no?, .memory?, .reader?, .writer?, .emitter?, .representer?, .dataCouldNotBeDecoded?, nil:
             return .notSettings(file: name, line: nil, rule: "is not YAML")
         }
-    }
-}
-
-extension [Setting] {
-    /// The setting that somebody may have meant; nil when none is like it.
-    fileprivate func nearest(to key: String) -> String? {
-        let key = Array<UInt8>(key.lowercased().replacing("_", with: "-").utf8)
-        let ranked = map { (name: $0.name, distance: Self.distance(key, [UInt8]($0.name.utf8))) }
-        return ranked.min { $0.distance < $1.distance }.flatMap {
-            $0.distance <= 1 + $0.name.utf8.count / 3 ? $0.name : nil
-        }
-    }
-
-    /// How many letters must be put in, taken out or changed (Levenshtein).
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var row = Array<Int>(0...right.count)
-        for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, other) in right.enumerated() {
-                let changed = diagonal + (letter == other ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = Swift.min(changed, row[j] + 1, row[j + 1] + 1)
-            }
-        }
-        return row[right.count]
     }
 }

@@ -17,6 +17,8 @@ package struct AppRepository: Sendable {
     let allowsTestingKeys: Bool
     /// How large the record of labels is read, and therefore written.
     package var labelsLimit = Limits.stateFile
+    /// Hears of work on many files.
+    package var progress: TreeProgress = { _, _ in { _ in } }
 
     /// - Parameter storage: where its published tree lies; nil for the server's folder.
     /// - Throws: `unknownApp` unless `init` has finished for it.
@@ -60,7 +62,7 @@ package struct AppRepository: Sendable {
     var records: FilePath { folder.records(of: app) }
     var anchorFile: FilePath { records.at("root.json") }
     var labelsFile: FilePath { records.at("labels.json") }
-    package var onlineKeyFile: FilePath { records.at("online.key") }
+    package var onlineKeyFile: FilePath { folder.onlineKey(of: app) }
 
     func exists(_ path: FilePath) throws(ServerError) -> Bool {
         do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }

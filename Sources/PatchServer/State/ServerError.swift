@@ -43,6 +43,8 @@ package enum ServerError: Error, Equatable, Sendable {
 
     /// The release does not verify.
     case release(ReleaseError)
+    /// A label that is known with other bytes, and what differs.
+    case republished(EntryFault, difference: String)
     case conflict(PublishConflict)
     case dial(DialRefusal)
     case parameters(ParametersRefusal)
@@ -89,6 +91,7 @@ extension ServerError: CustomStringConvertible {
         case .labelsFull(let app, let size, let limit):
             "labels.json of \(app) would have \(size) bytes, and may have \(limit)"
         case .release(let error): error.description
+        case .republished(let fault, let difference): "\(fault) (\(difference))"
         case .conflict(let conflict): conflict.description
         case .dial(let refusal): refusal.description
         case .parameters(let refusal): refusal.description

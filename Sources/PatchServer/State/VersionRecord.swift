@@ -5,14 +5,19 @@ import SystemPackage
 /// Numbers that are taken although no file of the tree says so: `versions.json`.
 ///
 /// A number of a role is used once, for caches keep what it led to for ever, and devices refuse a lower one. Those of an
-/// exported tree were never served, and a role that was superseded long ago is gone. A server without this file has given
-/// none away.
+/// exported tree were never served, a role that was superseded long ago is gone, and a server that was restored from a
+/// backup does not know what it gave after that. A server without this file has given none away.
 struct VersionRecord: Equatable, Sendable {
     static let format = "patchline-versions-v1"
     static let name = "versions.json"
 
-    /// The highest that were given to a tree that was exported with its own signatures.
+    /// The highest that were given to a tree that was exported with its own signatures, or that devices may have seen of
+    /// this server before it was restored from a backup.
     var exported: FreshRoles.Versions?
+    /// The release of each channel that a restored server came back with.
+    ///
+    /// The first that is published after it may leave out numbers that were used after the backup.
+    var restored: [ChannelName: Int] = [:]
     /// The highest version of each channel whose role was removed as garbage.
     var collected: [ChannelName: Int] = [:]
     /// The same of the roles that the online key signs; 0 where none was.
@@ -60,6 +65,19 @@ extension VersionRecord {
             let row = try Fields(value, of: Self.name, at: "collected[\(index)]")
             collected[try row.name("channel")] = try row.integer("roleVersion", in: Self.versions)
         }
+        guard fields.has("restored") else { return }
+        for (index, value) in try fields.array("restored", limit: Limits.stateFile).enumerated() {
+            let row = try Fields(value, of: Self.name, at: "restored[\(index)]")
+            restored[try row.name("channel")] = try row.integer("roleVersion", in: Self.versions)
+        }
+    }
+
+    private static func rows(_ versions: [ChannelName: Int]) -> JSON {
+        .array(
+            versions.sorted { $0.key < $1.key }.map {
+                .fields([("channel", .text($0.key.text)), ("roleVersion", .integer($0.value))])
+            }
+        )
     }
 
     var fileBytes: [UInt8] {
@@ -82,14 +100,8 @@ extension VersionRecord {
                         ("snapshot", .integer(collectedOnline.snapshot)), ("dial", .integer(collectedOnline.dial)),
                     ])
             ),
-            (
-                "collected",
-                .array(
-                    collected.sorted { $0.key < $1.key }.map {
-                        .fields([("channel", .text($0.key.text)), ("roleVersion", .integer($0.value))])
-                    }
-                )
-            ),
+            ("collected", Self.rows(collected)),
+            ("restored", restored.isEmpty ? nil : Self.rows(restored)),
         ]).fileBytes
     }
 }

@@ -16,6 +16,7 @@ package struct PublishedTree: FileSource {
     private static let immutable = "public, max-age=31536000, immutable"
     /// How long a cache may say that there is nothing newer.
     private static let brief = "public, max-age=60"
+    private static let versionField = "Patchline-Version"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
     private static let unreadable = FileAnswer.refused(
@@ -63,7 +64,12 @@ package struct PublishedTree: FileSource {
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         guard !request.path.hasTrailingSlash else { return PreparedReply(.notFound) }
         if request.path.text == "/healthz" {
-            let ok = ServedBytes(bytes: Array("ok".utf8), contentType: "text/plain", cacheControl: "no-store")
+            let ok = ServedBytes(
+                bytes: Array("ok".utf8),
+                contentType: "text/plain",
+                cacheControl: "no-store",
+                headers: [Self.versionField: Product.version]
+            )
             return PreparedReply(.bytes(ok))
         }
         let path = TreePath(segments: request.path.segments)

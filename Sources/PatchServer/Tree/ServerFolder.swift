@@ -10,10 +10,12 @@ package import SystemPackage
 /// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
 /// apps/APP/labels.json          every label ever published, with its content
-/// apps/APP/versions.json        numbers given to exported trees, and of roles that are gone; missing while there are none
+/// apps/APP/versions.json        numbers given to exported trees, of roles that are gone, and left out by a restore; missing
+///                               while there are none
 /// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
 /// uploads/APP/                  releases on their way in, never served
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
+/// restoring/                    a backup on its way in, until it is whole
 /// incoming/                     half-written files; emptied by the next change
 /// ```
 package struct ServerFolder: Hashable, Sendable {
@@ -37,6 +39,8 @@ package struct ServerFolder: Hashable, Sendable {
     }
 
     package func records(of app: AppID) -> FilePath { apps.at(app.text) }
+
+    package func onlineKey(of app: AppID) -> FilePath { records(of: app).at("online.key") }
 
     package func drafts(of app: AppID) -> FilePath { root.at("drafts").at(app.text) }
 

@@ -64,6 +64,24 @@ package struct RootOfTrust: Sendable {
 }
 
 extension AppRepository {
+    /// Whether an app can be started with these; nothing is written.
+    package static func checkBeginning(
+        _ trust: RootOfTrust,
+        onlineKey key: OnlineKey,
+        in folder: ServerFolder,
+        files: any FileOperations,
+        allowsTestingKeys: Bool
+    ) throws(ServerError) {
+        try AppRepository(unchecked: trust.app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+            .checkBeginning(trust, onlineKey: key)
+    }
+
+    private func checkBeginning(_ trust: RootOfTrust, onlineKey key: OnlineKey) throws(ServerError) {
+        guard try storage.status(of: .timestamp) == nil else { throw .appExists(trust.app) }
+        try key.check(root: trust.root, targets: trust.targets)
+        try refuseTestingKeys(in: trust)
+    }
+
     /// Starts an app on this server with an empty tree.
     ///
     /// The caller holds the lock. Of keys it stores the online key alone. Started again after a crash, it continues.
@@ -85,9 +103,7 @@ extension AppRepository {
             storage: storage,
             allowsTestingKeys: allowsTestingKeys
         )
-        guard try repository.storage.status(of: .timestamp) == nil else { throw .appExists(trust.app) }
-        try key.check(root: trust.root, targets: trust.targets)
-        try repository.refuseTestingKeys(in: trust)
+        try repository.checkBeginning(trust, onlineKey: key)
         let (root, targets) = (trust.root.header.version, trust.targets.header.version)
         var plan = PublicationPlan()
         plan.write(trust.rootBytes, to: .tree(.root(version: root)), in: .roots)

@@ -69,6 +69,9 @@ extension AppRepository {
     /// 3. the roots, oldest first; from here readers of the new root refuse the old timestamp and keep what they have
     /// 4. the timestamp: readers see the new state
     ///
+    /// Where the new targets are signed by the old root's keys too, and the online key stays, 4 comes before 3: readers of
+    /// the old root and of the new one take what they find at any moment.
+    ///
     /// Stopped anywhere, the same call finishes: what is there already is left alone. Stopped in 2 or 3, the server can
     /// sign nothing else until then.
     ///
@@ -106,7 +109,8 @@ extension AppRepository {
         )
         try checkSize(of: update.labels)
 
-        var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified)
+        let rootStep: PublicationPlan.Step = chain.handsOver(trust.targetsBytes, from: state.root) ? .lateRoots : .roots
+        var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified, rootsIn: rootStep)
         if update.isCurrent, chain.publishedVersion == root.version {
             let change = try carryOut(plan, over: state)
             return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
@@ -213,6 +217,21 @@ extension AppRepository {
     }
 }
 
+extension RootChain {
+    /// Whether targets pass from the keys of one root to those of a later one without a gap: every root from `old` on takes
+    /// them, and all of them take the same snapshot and timestamp.
+    fileprivate func handsOver(_ targets: [UInt8], from old: RootRole) -> Bool {
+        guard let envelope = try? Envelope(targets, role: "targets", limit: Limits.targetsRole) else { return false }
+        let roots = links.map(\.trusted.root).filter { $0.header.version >= old.header.version }
+        guard newest.trusted.root.keys(of: "targets") != old.keys(of: "targets") else { return false }
+        return roots.allSatisfy { root in
+            let keys = root.keys(of: "targets")
+            return keys.validSignatures(on: envelope) >= keys.threshold
+                && ["snapshot", "timestamp"].allSatisfy { root.keys(of: $0) == old.keys(of: $0) }
+        }
+    }
+}
+
 extension RootOfTrust {
     /// - Precondition: the key was checked against it.
     func signers(_ key: OnlineKey) -> FreshRoles.Signers {
@@ -227,14 +246,15 @@ extension PublicationPlan {
         taking trust: RootOfTrust,
         _ chain: RootChain,
         key: OnlineKey,
-        releases: [VerifiedRelease]
+        releases: [VerifiedRelease],
+        rootsIn step: Step
     ) {
         self.init()
         for release in releases { add(contentsOf: release) }
         let targets = TreePath.File.role("targets", version: trust.targets.header.version)
         write(trust.targetsBytes, to: .tree(targets), in: .targets)
         write(key.pem, to: .record("online.key"), in: .records)
-        for link in chain.links { write(link.bytes, to: .tree(.root(version: link.version)), in: .roots) }
+        for link in chain.links { write(link.bytes, to: .tree(.root(version: link.version)), in: step) }
     }
 
     /// Makes it current.

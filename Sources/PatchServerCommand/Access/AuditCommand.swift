@@ -19,24 +19,29 @@ struct AuditCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchsrv audit list --data /srv/patchline
+              patchsrv audit list --server https://patches.example.com --token-file admin.token
               patchsrv audit export --data /srv/patchline > audit.jsonl
               patchsrv audit verify --data /srv/patchline --head 3f2a…
               patchsrv audit accept-clock --data /srv/patchline
               patchsrv audit verify audit.jsonl        (on any machine, without the server)
-
-            EXIT CODES
-              0   the log is whole
-              3   an entry is not what was written (verify)
-              6   the file cannot be read (verify)
-            """,
+            """
+                + exitCodes([
+                    .done: "the log is whole",
+                    .refused: "an entry is not what was written (verify)",
+                    .network: "the server of --server cannot be reached, or cannot do it now",
+                    .disk: "the file cannot be read (verify)",
+                ]),
         subcommands: [AuditList.self, AuditExport.self, AuditVerify.self, AuditAcceptClock.self]
     )
 }
 
 struct AuditList: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the newest entries.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Shows the newest entries, and what each of them changed."
+    )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup var place: PlaceOptions
 
     @Option(help: ArgumentHelp("How many.", valueName: "count"))
     var last = 20
@@ -50,29 +55,17 @@ struct AuditList: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: json) {
-            let records = try folder.records()
-            let end = try await records.lastAuditEntry()?.number ?? 0
-            let entries = try await entries(of: records, after: max(0, end - last))
-            let console = Console.standardOutput
-            if json {
-                return console.line(JSON.fields([("entries", .array(entries.map(\.json)))]).pretty())
+            let entries = try await place.auditing { pages in
+                let end = try await pages.newest()
+                return try await pages.entries(after: max(0, end - last), atMost: last)
             }
+            let console = Console.standardOutput
+            if json { return console.line(JSON.fields([("entries", .array(entries))]).pretty()) }
             guard !entries.isEmpty else { return console.line("nothing was done yet") }
-            var table = Table([Table.Column("entry", .right), "time", "action", "app", "channel", "by"])
-            for entry in entries { table.add(entry.cells) }
+            var table = Table([Table.Column("entry", .right), "time", "action", "app", "channel", "by", "what"])
+            for entry in entries { table.add(entry.auditCells) }
             table.write(to: console)
         }
-    }
-
-    private func entries(of records: ServerRecords, after first: Int) async throws -> [AuditEntry] {
-        var entries: [AuditEntry] = []
-        var next: Int? = first
-        while let number = next, entries.count < last {
-            let page = try await records.auditPage(after: number, limit: last - entries.count)
-            entries += page.entries
-            next = page.next
-        }
-        return entries
     }
 }
 
@@ -82,16 +75,12 @@ struct AuditExport: AsyncParsableCommand {
         abstract: "Prints the whole log, an entry a line, as JSON."
     )
 
-    @OptionGroup var folder: FolderOptions
+    @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         try await reporting {
-            let records = try folder.records()
-            var next: Int? = 0
-            while let last = next {
-                let page = try await records.auditPage(after: last, limit: ServerRecords.auditEntriesAtATime)
-                for entry in page.entries { Console.standardOutput.line(entry.json.line) }
-                next = page.next
+            try await place.auditing { pages in
+                try await pages.all { for entry in $0 { Console.standardOutput.line(entry.line) } }
             }
         }
     }
@@ -100,14 +89,13 @@ struct AuditExport: AsyncParsableCommand {
 struct AuditVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Says whether every entry of a log is what was written, and which is not."
+        abstract: "Checks that no entry of the log was changed, and names those that were."
     )
 
     @Argument(help: ArgumentHelp("A log that was exported, in place of the server's own.", valueName: "file"))
     var file: String?
 
-    @Option(help: ArgumentHelp("The server's folder.", valueName: "dir"))
-    var data: String?
+    @OptionGroup var place: PlaceOptions
 
     @Option(help: ArgumentHelp("A hash that was written down earlier and must be in the log.", valueName: "hash"))
     var head: String?
@@ -116,8 +104,11 @@ struct AuditVerify: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (file == nil) != (data == nil) else {
-            throw ValidationError("name an exported log, or the server's folder with --data")
+        guard file != nil || place.isNamed else {
+            throw ValidationError("name an exported log, or the server with --data or --server")
+        }
+        guard head.map({ SHA256Digest(hex: $0) != nil }) ?? true else {
+            throw ValidationError("--head must be 64 hex digits in lower case, as audit verify prints them")
         }
     }
 
@@ -131,11 +122,13 @@ struct AuditVerify: AsyncParsableCommand {
                 return
             }
             guard !chain.faults.isEmpty else {
-                return console.line("\(chain.count) entries, each as it was written; the last hash is \(chain.head)")
+                return console.line(
+                    "\(Words.count(chain.count, "entry", "entries")), each as it was written; the last hash is \(chain.head)"
+                )
             }
             for fault in chain.faults.prefix(Self.shownFaults) { console.line("✗ \(printable(fault.sentence))") }
             let rest = chain.faults.count - Self.shownFaults
-            if rest > 0 { console.line("… and \(rest) more") }
+            if rest > 0 { console.line("… and \(Words.grouped(rest)) more") }
             throw Failure(
                 "the audit log is not what was written",
                 hint: "compare it with an export or a backup",
@@ -148,8 +141,15 @@ struct AuditVerify: AsyncParsableCommand {
     private static let shownFaults = 50
 
     private func chain() async throws -> AuditChain {
-        if let data {
-            return try await ServerFolder(FilePath(argument: data)).records().auditChain(mustHold: head)
+        if file == nil {
+            return try await place.auditing(
+                here: { try await $0.auditChain(mustHold: head) },
+                there: { pages in
+                    var lines = AuditLines(mustHold: head)
+                    try await pages.all { for entry in $0 { lines.take(entry.fileBytes + [UInt8(ascii: "\n")]) } }
+                    return lines.finish()
+                }
+            )
         }
         var lines = AuditLines(mustHold: head)
         let reader = try DiskFiles().open(FilePath(argument: file ?? ""), limit: .max)
@@ -159,7 +159,7 @@ struct AuditVerify: AsyncParsableCommand {
 }
 
 extension AuditChain {
-    fileprivate var json: JSON {
+    var json: JSON {
         .fields([
             ("whole", .bool(faults.isEmpty)), ("entries", .integer(count)), ("head", .text(head)),
             ("faults", .array(faults.map(\.json))),
@@ -204,7 +204,7 @@ struct AuditAcceptClock: AsyncParsableCommand {
 }
 
 extension AuditChain.Fault {
-    fileprivate var sentence: String {
+    var sentence: String {
         switch self {
         case .unreadable(let row, let rule): "line \(row) is no entry: \(rule)"
         case .edited(_, let number): "entry \(number) was edited"
@@ -235,20 +235,5 @@ extension AuditChain.Fault {
             ("fault", .text(what)), ("line", row.map { .integer($0) }), ("entry", number.map { .integer($0) }),
             ("lastEntry", last.map { .integer($0) }), ("sentence", .text(sentence)),
         ])
-    }
-}
-
-extension AuditEntry {
-    fileprivate var cells: [Table.Cell] {
-        let who = Self.text(json["actor"]?["name"] ?? json["actor"]?["kind"])
-        let texts = [text("time"), text("action"), text("app"), text("channel"), who]
-        return ["\(number)"] + texts.map { Table.Cell($0 ?? "") }
-    }
-
-    private func text(_ key: String) -> String? { Self.text(json[key]) }
-
-    private static func text(_ value: JSON?) -> String? {
-        guard case .string(let text) = value else { return nil }
-        return text.text
     }
 }

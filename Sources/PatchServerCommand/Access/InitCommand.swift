@@ -17,17 +17,19 @@ struct InitCommand: AsyncParsableCommand {
             Reads root.json and targets.json as `patchsign init` wrote them, and nothing else in that folder. Copies the
             online key, still encrypted, into the server's folder. One server can have several apps.
 
-            EXAMPLE
+            EXAMPLES
               patchsrv init --data /srv/patchline --trust Keys --online-key Keys/online.key --passphrase-file online.pass
-
-            EXIT CODES
-              0   started
-              3   refused: the root of trust or the online key does not verify
-              4   a file is malformed
-              6   a file could not be read or written
-              7   another process holds the data folder
-              8   the app is there already
             """
+                + exitCodes(
+                    [
+                        .done: "started",
+                        .refused: "refused: the root of trust or the online key does not verify",
+                        .malformed: "a file is malformed",
+                        .busy: "another process holds the data folder",
+                        .conflict: "the app is there already",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var folder: FolderOptions
@@ -51,10 +53,18 @@ struct InitCommand: AsyncParsableCommand {
                 at: now
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey))
+            // Before there is a folder: what is refused leaves nothing behind.
+            try AppRepository.checkBeginning(
+                rootOfTrust,
+                onlineKey: key,
+                in: folder.folder,
+                files: files,
+                allowsTestingKeys: Surroundings.allowsTestingKeys
+            )
             try folder.folder.make(files: files)
             try await folder.desk(key).create(rootOfTrust, onlineKey: key, by: .here)
             Console.standardOutput.line(
-                "serving \(rootOfTrust.app) from \(printable(folder.folder.tree.string)), nothing published yet"
+                "initialized \(rootOfTrust.app) in \(printable(folder.folder.root.string)); nothing published yet"
             )
         }
     }

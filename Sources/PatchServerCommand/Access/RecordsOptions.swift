@@ -10,6 +10,18 @@ import Terminal
 extension FolderOptions {
     func records() throws -> ServerRecords { try folder.records() }
 
+    /// See ``ServerFolder/desk(_:waitingUpTo:)``.
+    func desk(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseDesk {
+        try folder.desk(key, waitingUpTo: patience)
+    }
+}
+
+extension ServerFolder {
+    func records() throws -> ServerRecords {
+        guard try DiskFiles().status(of: root) != nil else { throw Failure.noApps(in: self) }
+        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
+    }
+
     /// - Parameters:
     ///   - key: of all that is signed; nil where nothing is.
     ///   - patience: how long to wait for another process that changes the folder.
@@ -18,25 +30,15 @@ extension FolderOptions {
     }
 
     /// - Parameter openKey: see ``ReleaseDesk``.
-    func desk(
-        waitingUpTo patience: Duration = .seconds(10),
-        openKey: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
-    ) throws -> ReleaseDesk {
+    func desk(waitingUpTo patience: Duration = .seconds(10), openKey: @escaping KeyOpener) throws -> ReleaseDesk {
         ReleaseDesk(
-            folder,
+            self,
             records: try records(),
             files: DiskFiles(),
             allowsTestingKeys: Surroundings.allowsTestingKeys,
             patience: patience,
             openKey: openKey
         )
-    }
-}
-
-extension ServerFolder {
-    func records() throws -> ServerRecords {
-        guard try DiskFiles().status(of: root) != nil else { throw Failure.noApps(in: self) }
-        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
     }
 }
 

@@ -30,12 +30,12 @@ struct TrustCommand: AsyncParsableCommand {
               patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --passphrase-file online.pass
               patchsrv trust --data /srv/patchline --trust Keys --release Releases/production --release Releases/beta
               patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --carry-over production
-
-            EXIT CODES
-              0   done, or done before
-              3   refused: a document or release does not verify; nothing was changed
-              8   a newer root of trust, or another release, is published
             """
+                + exitCodes([
+                    .done: "done, or done before",
+                    .refused: "refused: a document or release does not verify; nothing was changed",
+                    .conflict: "a newer root of trust, or another release, is published",
+                ])
     )
 
     @OptionGroup var folder: FolderOptions
@@ -128,7 +128,7 @@ extension TrustOutcome {
                 + (done.restartsVersions
                     ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
                 + [
-                    "  wrote \(done.change.files) files, \(ByteText(done.change.bytes))",
+                    "  wrote \(Words.count(done.change.files, "file")), \(ByteText(done.change.bytes))",
                     "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
                 ]
         case .alreadyCurrent(let root, let targets, let change):
@@ -141,13 +141,13 @@ extension TrustOutcome {
 extension TrustPublication.CarriedDial {
     fileprivate var summary: String {
         guard let rows, let paused else { return ", which cannot be read" }
-        return ": \(rows.count == 1 ? "1 row" : "\(rows.count) rows"), \(paused) paused"
+        return ": \(Words.count(rows.count, "row")), \(paused) paused"
     }
 }
 
 extension TrustPublication.CarriedParameters {
     fileprivate var summary: String {
         guard let count else { return ", which cannot be read" }
-        return ": \(count == 1 ? "1 value" : "\(count) values"); look at them with patchsrv parameters show"
+        return ": \(Words.count(count, "value")); look at them with patchsrv parameters show"
     }
 }

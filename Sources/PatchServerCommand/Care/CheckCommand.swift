@@ -26,6 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
               label        labels.json does not say what a published list says
               stranger     no file of a published tree has such a name; it is never served
               record       a record of the server, or a draft, cannot be read
+              audit        an entry of the audit log is not what was written
               leftover     half-written, by what was stopped or is under way; no fault
 
             --repair puts back what another channel, another app, a draft or a folder of --from has with just this digest, the
@@ -36,13 +37,15 @@ struct CheckCommand: AsyncParsableCommand {
               patchsrv check --data /srv/patchline
               patchsrv check --data /srv/patchline --repair --from /backup/tree --from Releases/production
               patchsrv check --data /srv/patchline --json
-
-            EXIT CODES
-              0   everything is whole, or is so again
-              3   faults are left
-              6   a file could not be read or written
-              7   another process holds the data folder (with --repair)
             """
+                + exitCodes(
+                    [
+                        .done: "everything is whole, or is so again",
+                        .refused: "faults are left",
+                        .busy: "another process holds the data folder (with --repair)",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var folder: FolderOptions
@@ -69,36 +72,58 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: json) {
+            for source in sources where try DiskFiles().status(of: FilePath(argument: source)) == nil {
+                throw Failure("\(source) of --from does not exist", hint: "nothing was repaired", exitCode: .disk)
+            }
             var reports: [TreeReport] = []
             for app in try apps.apps(in: folder.folder, damaged: true) {
                 guard repair else {
                     let repository = AppRepository(suspecting: app, in: folder.folder, files: DiskFiles())
-                    reports.append(try repository.check())
+                    reports.append(try repository.showingProgress().check())
                     continue
                 }
                 let sources = sources.map { FilePath(argument: $0) }
-                reports.append(try await folder.desk().repair(app, from: sources, by: .here))
+                reports.append(try await folder.desk().showingProgress(of: app).repair(app, from: sources, by: .here))
             }
+            // Not of one app: whoever asks about one of them does not ask about the log.
+            let log = apps.app == nil ? try await folder.records().auditChain() : nil
             if json {
-                Console.standardOutput.line(JSON.fields([("apps", .array(reports.map(\.json)))]).pretty())
+                let state = JSON.fields([("apps", .array(reports.map(\.json))), ("audit", log?.json)])
+                Console.standardOutput.line(state.pretty())
             } else {
                 for report in reports { for line in report.lines { Console.standardOutput.line(printable(line)) } }
+                for line in log?.lines ?? [] { Console.standardOutput.line(printable(line)) }
             }
-            if reports.contains(where: { !$0.isWhole }) { throw Terminal.ExitCode.refused.ending }
+            let isWhole = reports.allSatisfy(\.isWhole) && log?.faults.isEmpty ?? true
+            if !isWhole { throw Terminal.ExitCode.refused.ending }
         }
+    }
+}
+
+extension AuditChain {
+    /// As many as a person reads; `patchsrv audit verify --json` has all.
+    fileprivate var lines: [String] {
+        faults.prefix(20).map { "✗ audit log: \($0.sentence)" }
+            + [
+                faults.isEmpty
+                    ? "audit log: \(count) entries, whole"
+                    : "audit log: \(faults.count) faults; patchsrv audit verify names them"
+            ]
     }
 }
 
 extension TreeReport {
     fileprivate var lines: [String] {
-        let unreferenced = counts.unreferenced > 0 ? "; \(counts.unreferenced) files that nothing refers to" : ""
+        let unreferenced =
+            counts.unreferenced > 0 ? "; \(Words.count(counts.unreferenced, "file")) that nothing refers to" : ""
         let summary =
-            "\(app): \(counts.roles) roles, \(counts.targets) targets, \(counts.objects) objects, "
-            + "\(counts.signatures) signatures, \(ByteText(counts.bytes))\(unreferenced)"
+            "\(app): \(Words.count(counts.roles, "role")), \(Words.count(counts.targets, "target")), "
+            + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "signature")), "
+            + "\(ByteText(counts.bytes))\(unreferenced)"
         let number = faults.count(where: \.rule.isFault)
         return repaired.map { "✓ repaired \($0.path): \($0.rule.rawValue)" }
             + faults.map { "\($0.rule.isFault ? "✗" : "-") \($0.path): \($0.rule.rawValue): \($0.detail)" }
-            + [summary, "\(app): \(number == 0 ? "whole" : number == 1 ? "1 fault" : "\(number) faults")"]
+            + [summary, "\(app): \(number == 0 ? "whole" : Words.count(number, "fault"))"]
     }
 
     fileprivate var json: JSON {

@@ -23,12 +23,12 @@ struct DoctorCommand: AsyncParsableCommand {
               patchsrv doctor --data /srv/patchline
               patchsrv doctor --data /srv/patchline --port 443 --passphrase-file /etc/patchline/online.pass \\
                 --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --json
-
-            EXIT CODES
-              0   all is well
-              3   a fault
-              10  warnings, and no fault
             """
+                + exitCodes([
+                    .done: "all is well",
+                    .refused: "a fault",
+                    .due: "warnings, and no fault",
+                ])
     )
 
     @OptionGroup var folder: FolderOptions
@@ -108,7 +108,9 @@ struct DoctorCommand: AsyncParsableCommand {
     /// Why the online key cannot sign; nil when it can.
     private func keyFault(_ repository: AppRepository) -> String? {
         do {
-            guard let key = try passphrase.reader(askingFor: [])(repository.onlineKeyFile) else { return nil }
+            let path = repository.onlineKeyFile
+            let file = try DiskFiles().read(path, limit: Limits.keyFile)
+            guard let key = try passphrase.opener()(file, path) else { return nil }
             try repository.check(key)
             return nil
         } catch { return Failure(of: error)?.message ?? "\(error)" }

@@ -34,14 +34,16 @@ struct ExportCommand: AsyncParsableCommand {
               patchsrv export /srv/www --data /srv/patchline
               patchsrv export /media/stick --data /srv/patchline --valid 30d --passphrase-file online.pass
               patchsrv export /srv/www --data /srv/patchline --app com.example.storefront --verify --json
-
-            EXIT CODES
-              0   DIR says what the server says
-              3   the published tree, or the online key, does not verify
-              6   a file could not be read or written
-              7   another process holds the data folder, or exports to DIR
-              8   DIR holds something newer, or another root of trust
             """
+                + exitCodes(
+                    [
+                        .done: "DIR says what the server says",
+                        .refused: "the published tree, or the online key, does not verify",
+                        .busy: "another process holds the data folder, or exports to DIR",
+                        .conflict: "DIR holds something newer, or another root of trust",
+                    ],
+                    usual: .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The folder to write to; it is made if it is missing.", valueName: "dir"))
@@ -148,7 +150,8 @@ extension Export {
     fileprivate func lines(to target: FilePath) -> [String] {
         [
             "\(app) in \(printable(target.at(app.text).string))",
-            "  wrote \(change.files) files, \(ByteText(change.bytes)); \(unchanged) were there",
+            "  wrote \(Words.count(change.files, "file")), \(ByteText(change.bytes)); "
+                + "\(Words.grouped(unchanged)) \(unchanged == 1 ? "was" : "were") there",
             "  timestamp \(roles.timestamp), snapshot \(roles.snapshot), dial \(roles.dial), until \(roles.expires)",
         ]
             + endingBefore.map {

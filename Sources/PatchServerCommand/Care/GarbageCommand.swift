@@ -25,13 +25,13 @@ struct GarbageCommand: AsyncParsableCommand {
               patchsrv gc --data /srv/patchline --dry-run
               patchsrv gc --data /srv/patchline --keep 20 --protect 7d
               patchsrv gc --data /srv/patchline --dry-run --json        (names every file)
-
-            EXIT CODES
-              0   nothing is left that could go
-              3   the published tree does not verify, so nobody knows what it needs: patchsrv check
-              6   a file could not be read or removed
-              7   another process holds the data folder
             """
+                + exitCodes([
+                    .done: "nothing is left that could go",
+                    .refused: "the published tree does not verify, so nobody knows what it needs: patchsrv check",
+                    .disk: "a file could not be read or removed",
+                    .busy: "another process holds the data folder",
+                ])
     )
 
     @OptionGroup var folder: FolderOptions
@@ -81,7 +81,11 @@ struct GarbageCommand: AsyncParsableCommand {
     }
 
     private func collect(_ app: AppID, _ rule: GarbageRule, _ desk: ReleaseDesk) async throws -> Report {
-        Report(app: app, tally: try await desk.collectGarbage(of: app, by: rule, by: .here), items: nil)
+        Report(
+            app: app,
+            tally: try await desk.showingProgress(of: app).collectGarbage(of: app, by: rule, by: .here),
+            items: nil
+        )
     }
 
     private struct Report {
@@ -98,7 +102,7 @@ struct GarbageCommand: AsyncParsableCommand {
 
         func write(to console: Console, dryRun: Bool) {
             if places > 0 {
-                let what = places == 1 ? "1 place of a head-count" : "\(places) places of head-counts"
+                let what = Words.count(places, "place of a head-count", "places of head-counts")
                 console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
             }
             guard !rows.isEmpty else {
@@ -107,9 +111,11 @@ struct GarbageCommand: AsyncParsableCommand {
             }
             console.line("\(app): \(dryRun ? "would remove" : "removed")")
             var table = Table(["what", Table.Column("files", .right), Table.Column("bytes", .right)])
-            for row in rows { table.add(["\(row.kind)", "\(row.count)", "\(ByteText(row.bytes))"]) }
+            for row in rows {
+                table.add(["\(row.kind)", Table.Cell(Words.grouped(row.count)), "\(ByteText(row.bytes))"])
+            }
             let (count, bytes) = rows.reduce((0, 0)) { ($0.0 + $1.count, $0.1 + $1.bytes) }
-            table.add(["in all", "\(count)", "\(ByteText(bytes))"])
+            table.add(["in all", Table.Cell(Words.grouped(count)), "\(ByteText(bytes))"])
             table.write(to: console)
         }
 

@@ -15,12 +15,12 @@ struct ListCommand: AsyncParsableCommand {
               patchsrv list --data /srv/patchline
               patchsrv list --data /srv/patchline --json
               patchsrv draft list --data /srv/patchline --channel production      (what waits, alone)
-
-            EXIT CODES
-              0   shown
-              3   a published tree does not verify
-              6   a file could not be read, or there is no app
             """
+                + exitCodes([
+                    .done: "shown",
+                    .refused: "a published tree does not verify",
+                    .disk: "a file could not be read, or there is no app",
+                ])
     )
 
     @OptionGroup var folder: FolderOptions

@@ -17,14 +17,17 @@ struct RefreshCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
               0 */6 * * *  patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
-
-            EXIT CODES
-              0   signed
-              1   no passphrase is named for an encrypted key, and there is no terminal to ask
-              3   the published tree does not verify, or the online key is not its own, or a wrong passphrase
-              6   a file could not be read or written
-              7   another process holds the data folder
             """
+                + exitCodes(
+                    [
+                        .done: "signed",
+                        .failed: "no passphrase is named for an encrypted key, and there is no terminal to ask",
+                        .refused:
+                            "the published tree does not verify, or the online key is not its own, or a wrong passphrase",
+                        .busy: "another process holds the data folder",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var folder: FolderOptions
@@ -52,6 +55,11 @@ struct RefreshCommand: AsyncParsableCommand {
 
 extension Failure {
     static func noApps(in folder: ServerFolder) -> Failure {
-        Failure("there is no app in \(folder.root)", hint: "start one with patchsrv init", exitCode: .disk)
+        Failure(
+            "there is no app in \(folder.root)",
+            hint:
+                "patchsrv init starts one; one that was lost comes back with patchsrv restore BACKUP, which devices go on with",
+            exitCode: .disk
+        )
     }
 }

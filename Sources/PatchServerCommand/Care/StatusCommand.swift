@@ -18,12 +18,13 @@ struct StatusCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv status --data /srv/patchline
               patchsrv status --data /srv/patchline --within 30d --json
-
-            EXIT CODES
-              0   everything holds for longer
-              3   a published tree does not verify
-              10  something has expired or must be signed soon, or the disk is nearly full
             """
+                + exitCodes([
+                    .done: "everything holds for longer",
+                    .refused: "a published tree does not verify",
+                    .disk: "there is no app in the folder, or no folder",
+                    .due: "something has expired or must be signed soon, or the disk is nearly full",
+                ])
     )
 
     @OptionGroup var folder: FolderOptions
@@ -46,6 +47,7 @@ struct StatusCommand: AsyncParsableCommand {
             let folder = folder.folder
             let check = ReadinessCheck(folder, within: within, free: readyFree)
             let readiness = try await check.answer()
+            if readiness.status == .empty { throw Failure.noApps(in: folder) }
             if json {
                 Console.standardOutput.line(readiness.json.pretty())
             } else {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
+import ReleaseClient
 import PatchTrust
 import ReleaseService
 import ServerRecords
@@ -23,12 +24,16 @@ struct AnswerCommand: AsyncParsableCommand {
               patchsrv answer set --data /srv/patchline --channel production --everyone --patch web --hold
               patchsrv answer list --data /srv/patchline --channel beta
               patchsrv answer remove --data /srv/patchline --channel beta --user alice --patch web
-
-            EXIT CODES
-              0   done
-              3   refused: not listed now, or nothing is chosen there; nothing was changed
-              8   too much is chosen for them, or in the channel, already
-            """,
+              patchsrv answer list --server https://patches.example.com --token-file ops.token --channel beta
+            """
+                + exitCodes(
+                    [
+                        .refused: "refused: not listed now, or nothing is chosen there; nothing was changed",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .conflict: "too much is chosen for them, or in the channel, already",
+                    ],
+                    usual: .done
+                ),
         subcommands: [AnswerSet.self, AnswerList.self, AnswerRemove.self]
     )
 }
@@ -84,7 +89,7 @@ struct AnswerSet: AsyncParsableCommand {
     @Flag(help: "A running app switches to it at once.")
     var force = false
 
-    @Flag(help: "They keep what they have.")
+    @Flag(help: "They get nothing new: they keep what they have, and who has nothing gets nothing.")
     var hold = false
 
     func validate() throws {
@@ -96,16 +101,32 @@ struct AnswerSet: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let answer = try await desk.answer(
-                subject.target(in: app),
-                with: version.map { .version($0, isForced: force) } ?? .hold,
-                of: subject.patch,
-                in: place.channel,
-                of: app,
-                by: .here
-            )
-            place.show(answer.json) { $0.line("\(answer.target.text): \(answer.patchID) \(answer.words)") }
+        try await reporting(json: place.json) {
+            let answer = try await place.answer {
+                let app = try place.repository.app
+                return try await place.folder.desk().answer(
+                    subject.target(in: app),
+                    with: version.map { .version($0, isForced: force) } ?? .hold,
+                    of: subject.patch,
+                    in: place.channel,
+                    of: app,
+                    by: .here
+                ).json
+            } there: { service, path in
+                guard subject.userHash == nil else {
+                    throw ValidationError("--user-hash is for a server's folder; with --server say --user")
+                }
+                return try await service.change(
+                    .post,
+                    "\(path)/answers",
+                    .fields([
+                        ("patchId", .text(subject.patch.text)), ("user", subject.user.map { .text($0) }),
+                        ("version", version.map { .text($0.text) }), ("force", force ? .bool(true) : nil),
+                        ("hold", hold ? .bool(true) : nil),
+                    ])
+                )
+            }
+            place.show(answer) { $0.line("\(answer.words("for")): \(answer.words("patchId")) \(answer.choice)") }
         }
     }
 }
@@ -119,17 +140,30 @@ struct AnswerList: AsyncParsableCommand {
     @OptionGroup var place: ChannelOptions
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let answers = try await all(of: app, from: desk)
-            place.show(.fields([("answers", .array(answers.map(\.json)))])) { console in
+        try await reporting(json: place.json) {
+            let list = try await place.answer {
+                let answers = try await all(of: try place.repository.app, from: place.folder.desk())
+                return .fields([("answers", .array(answers.map(\.json)))])
+            } there: { service, path in
+                var (answers, after): ([JSON], String?) = ([], nil)
+                repeat {
+                    let place = after.map { "&after=\($0)" } ?? ""
+                    let page = try await service.look("\(path)/answers?limit=1000\(place)")
+                    answers += page.items("answers")
+                    after = page["next"].map { _ in page.words("next") }
+                } while after != nil
+                return .fields([("answers", .array(answers))])
+            }
+            let answers = list.items("answers")
+            place.show(list) { console in
                 guard !answers.isEmpty else {
                     return console.line("nothing is chosen; patchsrv answer set chooses")
                 }
                 var table = Table(["for", "patch", "chosen", "since", "by"])
                 for answer in answers {
                     table.add([
-                        "\(answer.target.text)", "\(answer.patchID)", "\(answer.words)", "\(answer.since)",
-                        "\(printable(answer.actor.text))",
+                        Table.Cell(answer.words("for")), Table.Cell(answer.words("patchId")), Table.Cell(answer.choice),
+                        Table.Cell(answer.words("since")), Table.Cell(answer["by"]?.actor ?? ""),
                     ])
                 }
                 table.write(to: console)
@@ -158,31 +192,37 @@ struct AnswerRemove: AsyncParsableCommand {
     @OptionGroup var subject: AnswerSubject
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let removed = try await desk.removeAnswer(
-                for: subject.target(in: app),
-                of: subject.patch,
-                in: place.channel,
-                of: app,
-                by: .here
-            )
-            guard let removed else {
-                throw Failure(
-                    "nothing is chosen there",
-                    hint: "patchsrv answer list shows what is",
-                    exitCode: .refused
-                )
+        try await reporting(json: place.json) {
+            let removed = try await place.answer {
+                let app = try place.repository.app
+                let target = subject.target(in: app)
+                let removed = try await place.folder.desk()
+                    .removeAnswer(for: target, of: subject.patch, in: place.channel, of: app, by: .here)
+                guard let removed else {
+                    throw Failure(
+                        "nothing is chosen there",
+                        hint: "patchsrv answer list shows what is",
+                        exitCode: .refused
+                    )
+                }
+                return removed.json
+            } there: { service, path in
+                let app = path.split(separator: "/").dropFirst().first.flatMap { AppID(String($0)) }
+                guard let target = app.map({ subject.target(in: $0) }) else { return .null }
+                _ = try await service.change(.delete, "\(path)/answers/\(target.text)/\(subject.patch)")
+                return .fields([("for", .text(target.text)), ("patchId", .text(subject.patch.text))])
             }
-            place.show(removed.json) { $0.line("removed \(removed.target.text): \(removed.patchID) \(removed.words)") }
+            place.show(removed) {
+                $0.line("removed \(removed.words("for")): \(removed.words("patchId")) \(removed.choice)")
+            }
         }
     }
 }
 
-extension ServerAnswer {
-    fileprivate var words: String {
-        switch choice {
-        case .version(let version, _, let isForced): "\(version)" + (isForced ? ", forced" : "")
-        case .hold: "hold"
-        }
+extension JSON {
+    /// What is chosen; empty where the server does not say.
+    fileprivate var choice: String {
+        if isTrue("hold") { return "hold" }
+        return words("version") + (isTrue("forced") ? ", forced" : "")
     }
 }

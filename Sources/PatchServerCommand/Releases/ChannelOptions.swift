@@ -3,13 +3,12 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseClient
 import ReleaseService
 import Terminal
 
-/// One channel of one app of a server, and how what is there is printed.
-struct ChannelOptions: ParsableArguments {
-    @OptionGroup var folder: FolderOptions
-
+/// One channel of one app, and how what is there is printed.
+struct ChannelNames: ParsableArguments {
     @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?
 
@@ -21,6 +20,46 @@ struct ChannelOptions: ParsableArguments {
 
     @Flag(help: "Print it as JSON.")
     var json = false
+}
+
+/// A channel of a server whose folder is here, or that is asked over HTTP.
+struct ChannelOptions: ParsableArguments, ChannelPlace {
+    @OptionGroup var server: PlaceOptions
+    @OptionGroup var names: ChannelNames
+
+    var folder: ServerFolder { server.folder }
+
+    /// The answer of a server: what is here and what a service says are the same document.
+    ///
+    /// - Parameter there: given the service, and where the channel is on it, below `/api/v1`.
+    func answer(
+        here: () async throws -> JSON,
+        there: (ServiceClient, _ path: String) async throws -> JSON
+    ) async throws -> JSON {
+        try await server.asking(here: here) { client in
+            let app: AppID
+            if let named = names.app { app = named } else { app = try await client.onlyApp() }
+            return try await there(client, "/apps/\(app)/channels/\(channel)")
+        }
+    }
+}
+
+/// A channel of a server whose folder is here.
+struct LocalChannelOptions: ParsableArguments, ChannelPlace {
+    @OptionGroup var data: FolderOptions
+    @OptionGroup var names: ChannelNames
+
+    var folder: ServerFolder { data.folder }
+}
+
+protocol ChannelPlace {
+    var folder: ServerFolder { get }
+    var names: ChannelNames { get }
+}
+
+extension ChannelPlace {
+    var channel: ChannelName { names.channel }
+    var json: Bool { names.json }
 
     /// - Throws: a failure for a channel that the root of trust does not know.
     var repository: AppRepository {
@@ -52,16 +91,16 @@ struct ChannelOptions: ParsableArguments {
 
     /// Also of one that was dropped: its history stays.
     var repositoryOfAnyChannel: AppRepository {
-        get throws { try AppRepository(try folder.app(named: app), in: folder.folder) }
+        get throws { try AppRepository(try folder.app(named: names.app), in: folder) }
     }
 }
 
-extension FolderOptions {
+extension ServerFolder {
     /// The app that is named, or the only one there is.
     func app(named name: AppID?) throws -> AppID {
         if let name { return name }
-        let all = try folder.allApps(files: DiskFiles())
-        guard let only = all.first else { throw Failure.noApps(in: folder) }
+        let all = try allApps(files: DiskFiles())
+        guard let only = all.first else { throw Failure.noApps(in: self) }
         guard all.count == 1 else {
             throw ValidationError("--app is needed: this server has \(all.map(\.text).joined(separator: ", "))")
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
+import ReleaseClient
 import ReleaseService
 import ServerRecords
 import Terminal
@@ -13,9 +14,9 @@ struct DialCommand: AsyncParsableCommand {
         abstract: "Pauses and resumes versions and sets how many devices take them, up to the signed ceiling.",
         discussion: """
             Takes effect at once and needs no release key. A dial never adds, removes or takes back a version: a device that
-            runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what holds.
+            runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what is set.
             A version is named PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means every version that is listed. All
-            actions of one call are done together, or none is. What a new release lists no more loses its row.
+            actions of one call are done together, or none is. Versions that a release no longer lists are removed from the dial.
 
             A head-count opens a version to so many devices: each asks `patchsrv serve` for a place before it takes the version,
             and who has one keeps it. So it is only raised, never lowered or removed.
@@ -26,27 +27,36 @@ struct DialCommand: AsyncParsableCommand {
               patchsrv dial --data /srv/patchline --channel production --resume web@1.4.2 --rollout web@1.4.2=25%
               patchsrv dial --data /srv/patchline --channel production --rollout web=50% --expect 42 --json
               patchsrv dial --data /srv/patchline --channel production --headcount web@1.4.2=500
-
-            EXIT CODES
-              0   done, or so already
-              3   refused: above the signed ceiling, or not listed; nothing was changed
-              8   the dial has another version than --expect says, or a head-count would be lowered; nothing was changed
+              patchsrv dial --server https://patches.example.com --token-file ops.token --channel production --pause web
             """
+                + exitCodes([
+                    .done: "done, or already set",
+                    .refused:
+                        "refused: above the signed ceiling, not listed, or the token may not; nothing was changed",
+                    .network: "the server of --server cannot be reached, or cannot do it now",
+                    .conflict:
+                        "the dial has another version than --expect says, or a head-count would be lowered; nothing was changed",
+                ])
     )
 
     @OptionGroup var place: ChannelOptions
 
     @Option(
-        help: ArgumentHelp("Devices take it no more until it is resumed; repeatable.", valueName: "patch[@version]")
+        help: ArgumentHelp("No more devices install it until it is resumed; repeatable.", valueName: "patch[@version]")
     )
     var pause: [String] = []
 
-    @Option(help: ArgumentHelp("Goes on with the share that it had; repeatable.", valueName: "patch[@version]"))
+    @Option(
+        help: ArgumentHelp(
+            "Devices install it again, with the share that it had; repeatable.",
+            valueName: "patch[@version]"
+        )
+    )
     var resume: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Of all devices that may take it, this share does; repeatable.",
+            "This share of the devices that may have it installs it; repeatable.",
             valueName: "patch[@version]=share"
         )
     )
@@ -54,7 +64,7 @@ struct DialCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "So many devices may take it, and no more; only raised; repeatable.",
+            "How many devices may install it at most; can only be raised; repeatable.",
             valueName: "patch@version=count"
         )
     )
@@ -76,15 +86,34 @@ struct DialCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let repository = try place.repository
             let changes = try changes()
-            guard !changes.isEmpty else {
-                let state = try repository.dial(of: place.channel)
-                return show(state.hasHeadcounts ? try await place.folder.desk().counting(state) : state)
+            let answer = try await place.answer {
+                let repository = try place.repository
+                guard !changes.isEmpty else {
+                    let state = try repository.dial(of: place.channel)
+                    return (state.hasHeadcounts ? try await place.folder.desk().counting(state) : state).json
+                }
+                let key = try passphrase.key(at: repository.onlineKeyFile)
+                let desk = try place.folder.desk(key)
+                return try await desk.turn(
+                    changes,
+                    in: place.channel,
+                    of: repository.app,
+                    expecting: expect,
+                    by: .here
+                ).json
+            } there: { service, path in
+                guard !changes.isEmpty else { return try await service.look("\(path)/dial") }
+                return try await service.change(
+                    .post,
+                    "\(path)/dial",
+                    .fields([
+                        ("changes", .array(changes.map(\.json))), ("reason", reason.map { .text($0) }),
+                        ("expect", expect.map { .integer($0) }),
+                    ])
+                )
             }
-            let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try place.folder.desk(key)
-            show(try await desk.turn(changes, in: place.channel, of: repository.app, expecting: expect, by: .here))
+            place.show(answer) { answer.writeDial(to: $0) }
         }
     }
 
@@ -128,48 +157,59 @@ struct DialCommand: AsyncParsableCommand {
         }
         return DialChange(action, of: id, subject, reason: reason)
     }
+}
 
-    private func show(_ state: DialState) {
-        if place.json { Console.standardOutput.line(state.json.pretty()) } else { state.write(to: .standardOutput) }
-    }
-
-    private func show(_ outcome: DialOutcome) {
-        if place.json { return Console.standardOutput.line(outcome.json.pretty()) }
-        switch outcome {
-        case .turned(_, let roles):
-            Console.standardOutput.line("turned: timestamp \(roles.timestamp), until \(roles.expires)")
-        case .unchanged: Console.standardOutput.line("so already: nothing was changed")
-        }
-        outcome.state.write(to: .standardOutput)
+extension DialChange {
+    /// As the API takes it.
+    fileprivate var json: JSON {
+        let (name, rollout, headcount): (String, Int?, Int?) =
+            switch action {
+            case .pause: ("pause", nil, nil)
+            case .resume: ("resume", nil, nil)
+            case .rollout(let share): ("rollout", share, nil)
+            case .headcount(let count): ("headcount", nil, count)
+            }
+        return .fields([
+            ("subject", .text(subjectText)), ("action", .text(name)), ("rollout", rollout.map { .integer($0) }),
+            ("headcount", headcount.map { .integer($0) }),
+        ])
     }
 }
 
-extension DialState {
-    fileprivate func write(to console: Console) {
-        console.line("\(app) \(channel), dial \(version)")
+extension JSON {
+    /// A channel's dial, and before it what became of a change.
+    fileprivate func writeDial(to console: Console) {
+        switch words("outcome") {
+        case "turned": console.line("dial updated (timestamp \(words("timestamp")), until \(words("expires")))")
+        case "unchanged": console.line("already set; nothing was changed")
+        default: break
+        }
+        console.line("\(words("app")) \(words("channel")), dial \(words("dialVersion"))")
+        let versions = items("versions")
+        let hasHeadcounts = versions.contains { $0["headcount"] != nil }
         let places: [Table.Column] = hasHeadcounts ? [Table.Column("places", .right)] : []
         var table = Table(
             [
                 "patch", "version", Table.Column("ceiling", .right), Table.Column("dial", .right),
-                Table.Column("holds", .right),
+                Table.Column("effective", .right),
             ] + places + ["reason"]
         )
         for version in versions {
             let cells: [Table.Cell] = [
-                "\(version.patchID)", "\(version.version)", "\(Share(version.ceiling))",
-                version.row.map { "\(Share($0.rollout))" } ?? "-",
-                version.isPaused ? Table.Cell("paused", .yellow) : "\(Share(version.effective))",
+                Table.Cell(version.words("patchId")), Table.Cell(version.words("version")),
+                Table.Cell(version.share("ceiling")), Table.Cell(version.share("rollout")),
+                version.isTrue("paused") ? Table.Cell("paused", .yellow) : Table.Cell(version.share("effective")),
             ]
             let places: [Table.Cell] = hasHeadcounts ? [Table.Cell(version.places)] : []
-            table.add(cells + places + [Table.Cell(version.row?.reason ?? "")])
+            table.add(cells + places + [Table.Cell(version.words("reason"))])
         }
         table.write(to: console)
     }
-}
 
-extension DialState.Version {
+    private func share(_ key: String) -> String { number(key).map { "\(Share($0))" } ?? "-" }
+
     /// `2 of 500`.
-    fileprivate var places: String {
-        row?.headcount.map { "\(placesTaken ?? 0) of \($0)" } ?? "-"
+    private var places: String {
+        number("headcount").map { "\(number("places") ?? 0) of \($0)" } ?? "-"
     }
 }

@@ -20,13 +20,15 @@ struct DraftCommand: AsyncParsableCommand {
               patchsrv draft list --data /srv/patchline --channel production
               patchsrv draft show 7 --data /srv/patchline --channel production
               patchsrv draft remove 7 --data /srv/patchline --channel production
-
-            EXIT CODES
-              0   done
-              3   there is no such draft, or no such channel
-              4   the draft cannot be read (show); remove gives it up all the same
-              7   another process holds the data folder (remove)
-            """,
+            """
+                + exitCodes(
+                    [
+                        .refused: "there is no such draft, or no such channel",
+                        .malformed: "the draft cannot be read (show); remove gives it up all the same",
+                        .busy: "another process holds the data folder (remove)",
+                    ],
+                    usual: .done
+                ),
         subcommands: [DraftList.self, DraftShow.self, DraftRemove.self],
         defaultSubcommand: DraftList.self
     )
@@ -37,7 +39,7 @@ struct DraftOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("Of the draft: the number under `role`.", valueName: "version"))
     var version: Int
 
-    @OptionGroup var place: ChannelOptions
+    @OptionGroup var place: LocalChannelOptions
 
     func validate() throws {
         guard (1...(1 << 53 - 1)).contains(version) else { throw ValidationError("the version must be at least 1") }
@@ -58,7 +60,7 @@ struct DraftList: AsyncParsableCommand {
         abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all."
     )
 
-    @OptionGroup var place: ChannelOptions
+    @OptionGroup var place: LocalChannelOptions
 
     func run() async throws {
         try await place.asking { desk, app in
@@ -137,7 +139,7 @@ extension WaitingDraft {
         return [
             "\(app) \(row.channel) \(row.version), a draft",
             base + standing,
-            "\(row.valid) of \(row.needed) signatures\(by); holds until \(expires)",
+            "\(row.valid) of \(Words.count(row.needed, "signature"))\(by); holds until \(expires)",
         ]
             + (proposal.map { ["carries out the proposal \($0)"] } ?? [])
             + difference.map { "  " + $0 }

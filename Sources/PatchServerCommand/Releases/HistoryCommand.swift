@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
+import ReleaseClient
 import ReleaseService
 import ServerRecords
 import Terminal
@@ -17,11 +18,12 @@ struct HistoryCommand: AsyncParsableCommand {
               patchsrv history --data /srv/patchline --channel production --last 200 --json
               patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
               patchsrv history edit 7 --no-notes --data /srv/patchline --channel production
-
-            EXIT CODES
-              3   there is no such release (edit)
-              4   a label or notes break a rule (edit)
-            """,
+            """
+                + exitCodes([
+                    .refused: "there is no such release (edit)",
+                    .malformed: "a label or notes break a rule (edit)",
+                    .network: "the server of --server cannot be reached, or cannot do it now",
+                ]),
         subcommands: [HistoryList.self, HistoryEdit.self],
         defaultSubcommand: HistoryList.self
     )
@@ -44,19 +46,34 @@ struct HistoryList: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let app = try place.repositoryOfAnyChannel.app
-            let entries = try await place.folder.desk()
-                .history(of: place.channel, in: app, below: nil, limit: last).entries
-            if entries.isEmpty { _ = try place.repository }
-            place.show(.fields([("releases", .array(entries.map(\.json)))])) { console in
-                guard !entries.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
+            let history = try await place.answer {
+                let app = try place.repositoryOfAnyChannel.app
+                let entries = try await place.folder.desk()
+                    .history(of: place.channel, in: app, below: nil, limit: last).entries
+                if entries.isEmpty { _ = try place.repository }
+                return .fields([("releases", .array(entries.map(\.json)))])
+            } there: { service, path in
+                var (releases, below): ([JSON], Int?) = ([], nil)
+                repeat {
+                    let limit = min(500, last - releases.count)
+                    let place = below.map { "&below=\($0)" } ?? ""
+                    let page = try await service.look("\(path)/history?limit=\(limit)\(place)")
+                    releases += page.items("releases")
+                    below = page.number("next")
+                } while below != nil && releases.count < last
+                return .fields([("releases", .array(releases))])
+            }
+            let releases = history.items("releases")
+            place.show(history) { console in
+                guard !releases.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
                 var table = Table([Table.Column("role", .right), "published", "by", "label", "commit", "patches"])
-                for entry in entries {
+                for release in releases {
+                    let patches = release.items("patches").map { "\($0.words("patchId")) \($0.words("version"))" }
                     table.add([
-                        "\(entry.roleVersion)", "\(entry.published)", "\(printable(entry.actor.text))",
-                        "\(printable(entry.notes.label ?? ""))",
-                        "\(entry.notes.commit.map { String($0.prefix(12)) } ?? "")",
-                        "\(entry.patches.map(\.label.description).joined(separator: ", "))",
+                        Table.Cell(release.words("roleVersion")), Table.Cell(release.words("published")),
+                        Table.Cell(release["by"]?.actor ?? ""), Table.Cell(release.words("label")),
+                        Table.Cell(String(release.words("commit").prefix(12))),
+                        Table.Cell(patches.joined(separator: ", ")),
                     ])
                 }
                 table.write(to: console)
@@ -101,19 +118,21 @@ struct HistoryEdit: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let edit = try NotesEdit(
-                Fields(
-                    .fields([
-                        ("label", label.map { .text($0) } ?? (noLabel ? .null : nil)),
-                        ("notes", notes.map { .text($0) } ?? (noNotes ? .null : nil)),
-                    ]),
-                    of: "what is said"
-                )
-            )
-            let app = try place.repositoryOfAnyChannel.app
-            let entry = try await place.folder.desk().edit(edit, of: version, in: place.channel, of: app, by: .here)
-            place.show(entry.json) {
-                $0.line("\(place.channel) \(version) is called \(printable(entry.notes.label ?? "nothing")) now")
+            let members = JSON.fields([
+                ("label", label.map { .text($0) } ?? (noLabel ? .null : nil)),
+                ("notes", notes.map { .text($0) } ?? (noNotes ? .null : nil)),
+            ])
+            let edit = try NotesEdit(Fields(members, of: "what is said"))
+            let entry = try await place.answer {
+                let app = try place.repositoryOfAnyChannel.app
+                return try await place.folder.desk()
+                    .edit(edit, of: version, in: place.channel, of: app, by: .here).json
+            } there: { service, path in
+                try await service.change(.patch, "\(path)/history/\(version)", members)
+            }
+            let label = entry.words("label")
+            place.show(entry) {
+                $0.line("\(place.channel) \(version) is called \(label.isEmpty ? "nothing" : label) now")
             }
         }
     }

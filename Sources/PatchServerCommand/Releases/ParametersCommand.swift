@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
+import ReleaseClient
 import PatchStore
 import SystemPackage
 import Terminal
@@ -22,13 +23,14 @@ struct ParametersCommand: AsyncParsableCommand {
               patchsrv parameters set --data /srv/patchline --channel production checkout=false zip='"01234"'
               patchsrv parameters unset --data /srv/patchline --channel production banner
               patchsrv parameters replace parameters.json --data /srv/patchline --channel production --expect 3f0a…
-
-            EXIT CODES
-              0   done, or so already
-              3   refused: the channel has no release, or there would be too many; nothing was changed
-              4   the file is malformed
-              8   the parameters have another tag than --expect says; nothing was changed
-            """,
+            """
+                + exitCodes([
+                    .done: "done, or already set",
+                    .refused: "refused: the channel has no release, or there would be too many; nothing was changed",
+                    .malformed: "the file is malformed",
+                    .network: "the server of --server cannot be reached, or cannot do it now",
+                    .conflict: "the parameters have another tag than --expect says; nothing was changed",
+                ]),
         subcommands: [ParametersShow.self, ParametersSet.self, ParametersUnset.self, ParametersReplace.self]
     )
 }
@@ -43,8 +45,12 @@ struct ParametersShow: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: place.json) {
-            let state = try place.repository.parameters(of: place.channel)
-            place.show(state.json) { state.write(to: $0) }
+            let answer = try await place.answer {
+                try place.repository.parameters(of: place.channel).json
+            } there: { service, path in
+                try await service.look("\(path)/parameters")
+            }
+            place.show(answer) { answer.writeParameters(to: $0) }
         }
     }
 }

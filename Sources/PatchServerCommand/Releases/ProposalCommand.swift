@@ -20,13 +20,15 @@ struct ProposalCommand: AsyncParsableCommand {
               patchsrv proposal list --data /srv/patchline --channel production --all --json
               patchsrv proposal show 0123456789abcdef --data /srv/patchline --channel production
               patchsrv proposal remove 0123456789abcdef --data /srv/patchline --channel production
-
-            EXIT CODES
-              0   done
-              3   there is no such proposal, or no such channel
-              7   another process holds the records (remove)
-              8   it was published (remove)
-            """,
+            """
+                + exitCodes(
+                    [
+                        .refused: "there is no such proposal, or no such channel",
+                        .busy: "another process holds the records (remove)",
+                        .conflict: "it was published (remove)",
+                    ],
+                    usual: .done
+                ),
         subcommands: [ProposalList.self, ProposalShow.self, ProposalRemove.self],
         defaultSubcommand: ProposalList.self
     )
@@ -40,7 +42,7 @@ struct ProposalOptions: ParsableArguments {
     )
     var id: ProposalID
 
-    @OptionGroup var place: ChannelOptions
+    @OptionGroup var place: LocalChannelOptions
 }
 
 struct ProposalList: AsyncParsableCommand {
@@ -49,7 +51,7 @@ struct ProposalList: AsyncParsableCommand {
         abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first."
     )
 
-    @OptionGroup var place: ChannelOptions
+    @OptionGroup var place: LocalChannelOptions
 
     @Flag(help: "Those that were published too.")
     var all = false

@@ -22,15 +22,18 @@ struct PublishCommand: AsyncParsableCommand {
               patchsrv publish Release --data /srv/patchline
               patchsrv publish Release --data /srv/patchline --json
               patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
-
-            EXIT CODES
-              0   published, so already, or kept as a draft
-              3   refused: something does not verify, or nobody may sign for the channel
-              4   a file of the release is malformed or missing
-              6   a file could not be read or written
-              7   another process holds the data folder
-              8   conflict: it was not made from the current release, or another draft has its version
             """
+                + exitCodes(
+                    [
+                        .done: "published, so already, or kept as a draft",
+                        .refused: "refused: something does not verify, or nobody may sign for the channel",
+                        .malformed: "a file of the release is malformed or missing",
+                        .busy: "another process holds the data folder",
+                        .conflict:
+                            "conflict: it was not made from the current release, or another draft has its version",
+                    ],
+                    usual: .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The folder that `patchsign release` wrote.", valueName: "release"))
@@ -49,7 +52,7 @@ struct PublishCommand: AsyncParsableCommand {
             let signed = try SignedRelease(folder: FilePath(argument: release), files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try folder.desk(key)
+            let desk = try folder.desk(key).showingProgress(of: repository.app)
             let outcome = try await desk.publish(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),
@@ -70,14 +73,17 @@ extension PublishOutcome {
         case .published(let done):
             [
                 "published \(done.channel) \(done.version) of \(app)",
-                "  verified \(done.counts.entries) patches, \(done.counts.assets) assets, \(done.counts.signatures) signatures",
-                "  wrote \(done.change.files) files, \(ByteText(done.change.bytes))",
+                "  verified \(Words.count(done.counts.entries, "patch", "patches")), "
+                    + "\(Words.count(done.counts.assets, "asset")), "
+                    + "\(Words.count(done.counts.signatures, "signature"))",
+                "  wrote \(Words.count(done.change.files, "file")), \(ByteText(done.change.bytes))",
                 "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
-            ] + done.change.repaired.map { "  replaced \($0), which was damaged" }
+            ] + done.heldBack.map { "  \(printable($0.holdWords))" }
+                + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):
             [
-                "kept as a draft, \(quorum.valid) of \(quorum.needed) signatures: \(channel) \(version) of \(app)",
+                "kept as a draft, \(quorum.valid) of \(Words.count(quorum.needed, "signature")): \(channel) \(version) of \(app)",
                 "  nothing was published; publish it again with the missing signatures",
             ]
         case .alreadyPublished(let channel, let version, let change):

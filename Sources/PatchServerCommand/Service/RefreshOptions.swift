@@ -20,17 +20,53 @@ struct RefreshOptions: ParsableArguments {
 
     @OptionGroup var passphrase: KeyOptions
 
+    /// The keys that a running server signs with, and those that it cannot open.
+    struct Keys: Sendable {
+        let open: KeyOpener
+        /// Encrypted, and nobody gave their passphrases.
+        let locked: [FilePath]
+    }
+
+    /// What the timer and the API sign with.
+    ///
+    /// A passphrase that nobody named is asked for now, once for both, where somebody sits at the terminal; what was typed is
+    /// kept in memory. Who answers nothing has devices served all the same. A passphrase
+    /// that opens nothing ends the program here, not days later.
+    func keys(in folder: ServerFolder) throws -> Keys {
+        let encrypted = try encryptedKeys(in: folder)
+        if passphrase.isNamed {
+            for path in encrypted { _ = try passphrase.key(at: path) }
+            return Keys(open: passphrase.opener(), locked: [])
+        }
+        guard case .every = refreshEvery, Self.canAsk else { return Keys(open: passphrase.opener(), locked: encrypted) }
+        var typed = TypedPassphrases()
+        var locked: [FilePath] = []
+        for path in encrypted where try !typed.ask(for: path) { locked.append(path) }
+        return Keys(open: passphrase.opener(typed), locked: locked)
+    }
+
+    /// What does not happen while a key stays locked, in one sentence; nil where nothing was to happen.
+    func warning(of locked: FilePath, hasAPI: Bool) -> String? {
+        var missing: [String] = []
+        if case .every = refreshEvery {
+            missing.append("nothing is signed again here (run patchsrv refresh every six hours)")
+        }
+        if hasAPI {
+            missing.append("over the API nothing is published, no dial turned and no parameter changed")
+        }
+        guard !missing.isEmpty else { return nil }
+        return "no passphrase is known for the online key \(locked): devices are served, but "
+            + missing.joined(separator: ", and ") + "; give it with --passphrase-file or \(KeyOptions.variable)"
+    }
+
     /// The timer to run beside a server; nil when it is off.
     ///
-    /// An encrypted key whose passphrase nobody named is asked for now where somebody sits at the terminal; what was typed
-    /// is kept in memory. A passphrase in a file or in the environment is read at each signing. One that opens nothing
-    /// ends the program here, not days later.
-    ///
     /// - Parameter counters: told of every signing.
-    func timer(_ folder: ServerFolder, counting counters: RefreshCounters?, log: ServerLog) throws -> (any Service)? {
+    func timer(_ folder: ServerFolder, _ keys: Keys, counting counters: RefreshCounters?, log: ServerLog) -> (
+        any Service
+    )? {
         guard case .every(let every) = refreshEvery else { return nil }
-        let encrypted = try encryptedKeys(in: folder)
-        if passphrase.isNamed { for path in encrypted { _ = try passphrase.key(at: path) } }
+        let said = Set(keys.locked)
         return RefreshTimer(
             folder,
             files: DiskFiles(),
@@ -38,9 +74,15 @@ struct RefreshOptions: ParsableArguments {
             schedule: RefreshSchedule(every: every),
             clock: .continuous,
             now: Surroundings.now,
-            key: try passphrase.reader(askingFor: passphrase.isNamed || !Self.canAsk ? [] : encrypted),
+            key: { path in
+                let file: [UInt8]
+                do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }
+                return try keys.open(file, path)
+            },
             observe: { counters?.add($0, $1) },
             report: { app, result in
+                // That was the first thing the server said.
+                if case .withoutKey = result, let app, said.contains(folder.onlineKey(of: app)) { return }
                 if let (level, line) = result.line { log.say(level, printable(line), app: app) }
             }
         )
@@ -49,11 +91,6 @@ struct RefreshOptions: ParsableArguments {
     /// Not behind a shell's `&`: a question there would take the next line that is meant for the shell.
     private static var canAsk: Bool {
         isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
-    }
-
-    /// Online keys that this process cannot open, for nobody named their passphrases.
-    func lockedKeys(in folder: ServerFolder) throws -> [FilePath] {
-        passphrase.isNamed ? [] : try encryptedKeys(in: folder)
     }
 
     private func encryptedKeys(in folder: ServerFolder) throws -> [FilePath] {

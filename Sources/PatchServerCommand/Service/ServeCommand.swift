@@ -26,8 +26,9 @@ struct ServeCommand: AsyncParsableCommand {
             done.
 
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
-            the key is encrypted and no passphrase is named, it says so once and leaves that to `patchsrv refresh`; the API
-            then takes uploads in and publishes nothing, and turns nothing (503, keyLocked).
+            the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
+            API too. Without an answer it serves devices, says so once, and leaves signing to `patchsrv refresh`; the API then
+            takes uploads in and publishes nothing, and turns nothing (503, keyLocked).
 
             Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
             before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
@@ -43,15 +44,20 @@ struct ServeCommand: AsyncParsableCommand {
               patchsrv serve --config /etc/patchline/patchsrv.yaml --metrics-port 9464 --log-format json
               patchsrv serve --config /etc/patchline/patchsrv.yaml --print-config
               patchsrv serve --data /srv/patchline --refresh-every off --ready-within 14d
-
-            EXIT CODES
-              0   stopped in good order
-              4   the configuration file is malformed; file, line and key are named
-              6   a file could not be read or written
-              7   the port is in use
-              64  an option or a variable is not understood
-              130, 143  ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time
             """
+                + exitCodes(
+                    [
+                        .done: "stopped in good order",
+                        .refused: "the passphrase does not open the online key",
+                        .malformed: "the configuration file is malformed; file, line and key are named",
+                        .network: "the address cannot be listened on",
+                        .busy: "the port is in use",
+                        .interrupted:
+                            "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
+                        .terminated: "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var folder: FolderOptions
@@ -106,7 +112,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Addresses of proxies in front, with commas: from them X-Forwarded-For says who asks, where limits count it.",
+            "Addresses or networks of proxies in front, with commas: from them X-Forwarded-For says who asks, for limits and "
+                + "the access log.",
             valueName: "addresses"
         )
     )
@@ -114,11 +121,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
-
-    @Option(
-        help: ArgumentHelp("A YAML file that sets what the command line and the environment do not.", valueName: "file")
-    )
-    var config: String?
 
     @Flag(help: "Print every setting with where it comes from, and end.")
     var printConfig = false
@@ -137,23 +139,14 @@ struct ServeCommand: AsyncParsableCommand {
         try await reporting { try await serve() }
     }
 
-    private func releaseAPI(_ log: ServerLog) async throws -> ReleaseAPI? {
+    private func releaseAPI(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> ReleaseAPI? {
         guard api == .on else { return nil }
-        let desk = try folder.desk(openKey: try refresh.passphrase.opener(askingFor: []))
-        for key in try refresh.lockedKeys(in: folder.folder) {
-            log.say(
-                .warning,
-                printable(
-                    "no passphrase is named for the online key \(key): the API takes uploads and drafts in, but publishes "
-                        + "nothing and turns no dial and no parameters (--passphrase-file, or \(KeyOptions.variable))"
-                )
-            )
-        }
+        let desk = try folder.folder.desk(openKey: keys.open)
         let uploads = Uploads(desk)
         // Devices are served whatever became of these.
         do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }
         do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
-        return ReleaseAPI(desk, uploads: uploads, trustedProxies: trustedProxy?.addresses ?? []) {
+        return ReleaseAPI(desk, uploads: uploads, trustedProxies: trustedProxy?.proxies ?? .none) {
             log.say(.error, printable($0))
         }
     }
@@ -176,20 +169,27 @@ struct ServeCommand: AsyncParsableCommand {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
         let log = try ServerLog(logFormat, accessLog: accessLog)
+        let keys = try refresh.keys(in: folder)
+        for key in keys.locked {
+            if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }
+        }
         let readiness = ready.check(folder)
         let numbers = metrics.metrics(readiness)
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
         configuration.tls = renewal?.identity
-        configuration.sharing = .byAddress(trustedProxies: trustedProxy?.addresses ?? [])
+        configuration.sharing = .byAddress(trustedProxies: trustedProxy?.proxies ?? .none)
         if let connections { configuration.maxConnections = connections }
         if let leastRate { configuration.leastRate = leastRate.bytes }
         if let stopWithin { configuration.drainTimeout = stopWithin.duration }
         let scheme = renewal == nil ? "http" : "https"
         let server = FileServer(
             configuration: configuration,
-            source: ReleaseServer(PublishedTree(folder.tree, readiness: readiness), api: try await releaseAPI(log)),
+            source: ReleaseServer(
+                PublishedTree(folder.tree, readiness: readiness),
+                api: try await releaseAPI(keys, log)
+            ),
             accessLog: log.accessLog,
             meter: numbers?.traffic,
             errorLog: { log.say(.error, $0) },
@@ -199,7 +199,7 @@ struct ServeCommand: AsyncParsableCommand {
             log.reopen()
             nudge.yield()
         }
-        let timer = try refresh.timer(folder, counting: numbers?.refreshes, log: log)
+        let timer = refresh.timer(folder, keys, counting: numbers?.refreshes, log: log)
         let page = numbers.map { metrics.server(of: $0, log) }
         // Stopped from the last to the first: metrics are there until all else is done.
         let services: [(any Service)?] = [
@@ -229,17 +229,15 @@ private struct Serving: Service {
     }
 }
 
-/// Addresses of proxies, with commas between them.
+/// What `--trusted-proxy` says.
 struct ProxyAddresses: ExpressibleByArgument {
-    static let rule = "must be IP addresses with commas between them"
+    static let rule = TrustedProxies.rule
 
-    let addresses: Set<String>
+    let proxies: TrustedProxies
 
     init?(argument: String) {
-        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        let found = parts.compactMap { try? SocketAddress(ipAddress: $0, port: 0).ipAddress }
-        guard !parts.isEmpty, found.count == parts.count else { return nil }
-        addresses = Set(found)
+        guard let proxies = TrustedProxies(argument) else { return nil }
+        self.proxies = proxies
     }
 }
 

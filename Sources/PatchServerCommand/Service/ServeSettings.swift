@@ -1,15 +1,12 @@
 import ArgumentParser
 import CommandSupport
-import PatchFormat
 import PatchServer
-import PatchStore
-import SystemPackage
 import Terminal
 
 /// Everything that `patchsrv serve` can be told on its command line, in the environment and in a file.
 enum ServeSettings {
     static let all: [Setting] = [
-        Setting("data"),
+        Setting("data", alternative: "place"),
         Setting("host", standard: "127.0.0.1"),
         port("port", standard: "8080"),
         Setting("api", standard: "on", rule: "must be on or off") { APISwitch(rawValue: $0) != nil },
@@ -45,43 +42,16 @@ enum ServeSettings {
             Int($0).map((0...65_535).contains) ?? false
         }
     }
-
-    /// The command line with what the environment and the file add to it; nil when it only asks for the configuration,
-    /// which was printed.
-    static func expanded(_ arguments: [String]) throws -> [String]? {
-        guard arguments.first == "serve", Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else {
-            return arguments
-        }
-        let given = Array(arguments.dropFirst())
-        let file = ResolvedSettings.options(in: given)["config"] ?? Surroundings.environment("PATCHSRV_CONFIG")
-        do {
-            let settings = try ResolvedSettings(
-                all,
-                arguments: given,
-                environment: Surroundings.environment,
-                file: try file.map(read)
-            )
-            if given.contains("--print-config") {
-                Console.standardOutput.write(settings.text)
-                return nil
-            }
-            return ["serve"] + settings.addedArguments + given
-        } catch let error as SettingsError { throw Failure(error) }
-    }
-
-    private static func read(_ file: String) throws -> SettingsFile {
-        let bytes = try DiskFiles().read(FilePath(argument: file).followingLinks, limit: SettingsFile.limit)
-        return try SettingsFile(bytes, named: file, known: all)
-    }
 }
 
 extension Failure {
-    fileprivate init(_ error: SettingsError) {
+    init(_ error: SettingsError) {
         switch error {
         case .unknownKey(_, _, _, let nearest):
             self.init(
                 "\(error)",
-                hint: nearest.map { "did you mean \($0)?" } ?? "the keys are the options of patchsrv serve",
+                hint: nearest.map { "did you mean \($0)?" }
+                    ?? "the keys are the options of patchsrv serve, and server, token-file and ca",
                 exitCode: .malformed
             )
         case .notSettings, .badValue(.file, _, _): self.init("\(error)", exitCode: .malformed)

@@ -9,10 +9,25 @@ import Terminal
 
 /// Where the server keeps everything.
 struct FolderOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The server's folder.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The server's folder (or PATCHSRV_DATA).", valueName: "dir"))
     var data: String
 
+    @OptionGroup var settings: SettingsFileOption
+
     var folder: ServerFolder { ServerFolder(FilePath(argument: data)) }
+}
+
+/// Where the settings are that the command line and the environment leave open.
+///
+/// It is read before the command line is understood: see ``CommandSettings``.
+struct SettingsFileOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A YAML file that sets what the command line and the environment do not (or PATCHSRV_CONFIG).",
+            valueName: "file"
+        )
+    )
+    var config: String?
 }
 
 /// How the online key is opened.
@@ -20,7 +35,7 @@ struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
 
     @Option(
-        help: ArgumentHelp("A file whose first line is the online key's passphrase.", valueName: "file")
+        help: ArgumentHelp("A file whose first line is the online key's passphrase, or -.", valueName: "file")
     )
     var passphraseFile: String?
 
@@ -48,7 +63,7 @@ struct KeyOptions: ParsableArguments {
             )
             return key
         }
-        return try Self.open(file, with: try passphrase(for: path), at: path)
+        return try open(encrypted: file, at: path).key
     }
 
     /// Whether a file or the environment has the passphrase.
@@ -56,52 +71,49 @@ struct KeyOptions: ParsableArguments {
         passphraseFile != nil || passphraseEnv != nil || Surroundings.environment(Self.variable) != nil
     }
 
-    /// Opens the key each time it is asked; nil for an encrypted one whose passphrase nobody named.
+    /// Opens the bytes of a key, which came from a path, each time it is asked; nil for an encrypted one whose passphrase
+    /// nobody gave.
     ///
-    /// - Parameter paths: keys whose passphrases are asked for once, now.
-    func reader(askingFor paths: [FilePath]) throws -> @Sendable (FilePath) throws -> OnlineKey? {
-        let open = try opener(askingFor: paths)
-        return { path in
-            let file: [UInt8]
-            do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }
-            return try open(file, path)
-        }
-    }
-
-    /// The same for the bytes of a key, and where they came from.
-    func opener(
-        askingFor paths: [FilePath]
-    ) throws -> @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey? {
-        var typed: [FilePath: Passphrase] = [:]
-        for path in paths {
-            let passphrase = try passphrase(for: path)
-            _ = try Self.open(try DiskFiles().read(path, limit: Limits.keyFile), with: passphrase, at: path)
-            typed[path] = passphrase
-        }
-        let known = typed
-        return { file, path in
+    /// A passphrase in a file or in the environment is read each time.
+    func opener(_ typed: TypedPassphrases = TypedPassphrases()) -> KeyOpener {
+        { file, path in
             do {
                 guard OnlineKey.isEncrypted(file) else { return try OnlineKey(file, passphrase: nil, from: path) }
-                guard let passphrase = try isNamed ? passphrase(for: path) : known[path] else { return nil }
-                return try Self.open(file, with: passphrase, at: path)
+                if let named = try named() { return try Self.open(file, with: named, at: path) }
+                return try typed.passphrase(opening: file, at: path).map { try Self.open(file, with: $0, at: path) }
             } catch { throw OpeningTrouble(error) }
         }
     }
 
-    private static func open(_ file: [UInt8], with passphrase: Passphrase, at path: FilePath) throws -> OnlineKey {
+    static func open(_ file: [UInt8], with passphrase: Passphrase, at path: FilePath) throws -> OnlineKey {
         guard let text = String(validating: passphrase.bytes, as: UTF8.self) else {
             throw Failure("the passphrase is not UTF-8", exitCode: .malformed)
         }
         return try OnlineKey(file, passphrase: text, from: path)
     }
 
-    private func passphrase(for path: FilePath) throws(PassphraseError) -> Passphrase {
+    /// With the passphrase that is named, or one that a person types: one that opens several keys once, a wrong one again.
+    private func open(encrypted file: [UInt8], at path: FilePath) throws -> (key: OnlineKey, passphrase: Passphrase) {
+        if let named = try named() { return (try Self.open(file, with: named, at: path), named) }
+        for known in PassphraseQuestion.known {
+            if let key = try? Self.open(file, with: known, at: path) { return (key, known) }
+        }
+        var question = PassphraseQuestion("Passphrase for the online key \(path):")
+        while let typed = try question.next() {
+            do {
+                let key = try Self.open(file, with: typed, at: path)
+                PassphraseQuestion.remember(typed)
+                return (key, typed)
+            } catch ServerError.key(_, .wrongPassphrase) {}
+        }
+        throw ServerError.key(path, .wrongPassphrase)
+    }
+
+    /// Nil where a person has to be asked.
+    private func named() throws(PassphraseError) -> Passphrase? {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
-        if Surroundings.environment(Self.variable) != nil {
-            return try Passphrase.environment(Self.variable)
-        }
-        return try Passphrase.prompt("Passphrase for the online key \(path):", confirm: false)
+        return Surroundings.environment(Self.variable) == nil ? nil : try Passphrase.environment(Self.variable)
     }
 }
 

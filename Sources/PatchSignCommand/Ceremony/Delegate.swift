@@ -11,10 +11,6 @@ struct Delegate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a channel, or changes its keys and how many of them must sign.",
         discussion: """
-            patchsign delegate canary --keys Keys --add-key canary.pub
-            patchsign delegate production --keys Keys --add-key carol.pub --threshold 2
-            patchsign delegate production --keys Keys --remove-key 1a2b3c4d
-
             A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt \
             rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`.
 
@@ -23,9 +19,21 @@ struct Delegate: AsyncParsableCommand {
             Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders.
 
-            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 9 done in part: the draft waits for \
-            other holders; 64 usage, or nothing would change.
+            EXAMPLES
+              patchsign delegate canary --keys Keys --add-key canary.pub
+              patchsign delegate production --keys Keys --add-key carol.pub --threshold 2
+              patchsign delegate production --keys Keys --remove-key 1a2b3c4d
             """
+                + exitCodes(
+                    [
+                        .conflict: "another draft waits",
+                        .partial: "done in part: the draft waits for other holders",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)

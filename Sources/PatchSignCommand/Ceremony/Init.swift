@@ -26,9 +26,14 @@ struct Init: AsyncParsableCommand {
             `patchsign root publish`.
 
             Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
-
-            Exit codes: 0 done; 6 cannot write; 8 a file is there already; 64 usage.
             """
+                + exitCodes(
+                    [
+                        .disk: "cannot write",
+                        .conflict: "a file is there already",
+                    ],
+                    usual: .done
+                )
     )
 
     @Option(help: ArgumentHelp("The app's id, such as com.example.shop.", valueName: "app"), transform: parsed)

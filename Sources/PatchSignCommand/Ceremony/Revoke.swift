@@ -12,18 +12,26 @@ struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Takes a key away from every role that lists it.",
         discussion: """
-            patchsign revoke production-bob --keys Keys
-            patchsign revoke 1a2b3c4d --keys Keys --threshold production=1
-
             KEY is the name of a .pub in the folder, the file of a public key, or eight or more hex digits of a key id. A \
             role must keep as many keys as must sign: add one with `patchsign delegate` or `root draft`, or lower the \
             count. A release whose quorum rested on the key must be signed again; the command says of which channels.
 
             The server's online key is not revoked but replaced: `patchsign rotate online`.
 
-            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 another draft waits; 9 done in part: the draft waits for \
-            other holders; 64 usage, or no role lists the key.
+            EXAMPLES
+              patchsign revoke production-bob --keys Keys
+              patchsign revoke 1a2b3c4d --keys Keys --threshold production=1
             """
+                + exitCodes(
+                    [
+                        .conflict: "another draft waits",
+                        .partial: "done in part: the draft waits for other holders",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The key.", valueName: "pubfile|keyid|name"))

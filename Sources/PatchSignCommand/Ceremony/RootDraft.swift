@@ -23,9 +23,16 @@ struct RootDraft: AsyncParsableCommand {
             expiry.
 
             A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
-
-            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 the output exists; 64 usage, or nothing would change.
             """
+                + exitCodes(
+                    [
+                        .conflict: "the output exists"
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
     )
 
     @OptionGroup var folder: FolderOption

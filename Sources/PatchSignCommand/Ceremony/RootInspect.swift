@@ -11,14 +11,21 @@ struct RootInspect: AsyncParsableCommand {
         commandName: "inspect",
         abstract: "Says what a draft changes, who has signed it, and who is missing.",
         discussion: """
-            patchsign root inspect trust.draft --keys Keys
-
             The draft is compared with root.json and targets.json of --keys: only what can be said in words passes. \
             Keys go by the names of the .pub files there.
 
-            Exit codes: 0 done, whether the draft is complete or not; 3 refused: it changes what has no words, or breaks \
-            a rule; 4 malformed; 6 disk; 8 it was made from another root of trust than the folder's; 64 usage.
+            EXAMPLES
+              patchsign root inspect trust.draft --keys Keys
             """
+                + exitCodes(
+                    [
+                        .done: "done, whether the draft is complete or not",
+                        .refused: "refused: it changes what has no words, or breaks a rule",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The draft.", valueName: "file"))

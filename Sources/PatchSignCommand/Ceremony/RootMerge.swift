@@ -11,14 +11,21 @@ struct RootMerge: AsyncParsableCommand {
         commandName: "merge",
         abstract: "Takes over the signatures that other copies of a draft have.",
         discussion: """
-            patchsign root merge trust.draft from-bob.draft from-carol.draft --keys Keys
-
             Signatures that do not hold stay behind. Copies must say the same: other content is a conflict, and then \
             nothing is written.
 
-            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk; 8 other content, or made from another root of trust; \
-            64 usage.
+            EXAMPLES
+              patchsign root merge trust.draft from-bob.draft from-carol.draft --keys Keys
             """
+                + exitCodes(
+                    [
+                        .conflict: "other content, or made from another root of trust"
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The draft to complete.", valueName: "file"))

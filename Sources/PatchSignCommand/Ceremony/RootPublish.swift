@@ -12,16 +12,23 @@ struct RootPublish: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Puts a complete draft in the place of root.json and targets.json.",
         discussion: """
-            patchsign root publish trust.draft --keys Keys
-            patchsrv trust --data /srv/patchline --trust Keys
-
             Keeps the roots before and after as M.root.json and N.root.json, for devices follow every one; root.json \
             comes last. Stopped at any point, the same command does the rest. New keys that a rotation left beside the \
             old ones take their names now.
 
-            Exit codes: 0 done, or done before; 3 refused, or signatures are missing; 4 malformed; 6 disk; 8 it was \
-            made from another root of trust than the folder's; 64 usage.
+            EXAMPLES
+              patchsign root publish trust.draft --keys Keys
+              patchsrv trust --data /srv/patchline --trust Keys
             """
+                + exitCodes(
+                    [
+                        .done: "done, or done before",
+                        .refused: "refused, or signatures are missing",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The draft.", valueName: "file"))

@@ -11,14 +11,22 @@ struct RootSign: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Shows what a draft changes and adds one holder's signature to it.",
         discussion: """
-            patchsign root sign trust.draft --keys Keys --key root-alice.key
-
             The key signs whichever of root and targets it may sign: as a key of the present root or of the next. The \
             draft is replaced in one step. It asks first; --yes is the answer of a script.
 
-            Exit codes: 0 signed; 1 not signed because the answer was no; 3 refused, or the key may not sign it; \
-            4 malformed; 6 disk; 8 it was made from another root of trust than the folder's; 64 usage.
+            EXAMPLES
+              patchsign root sign trust.draft --keys Keys --key root-alice.key
             """
+                + exitCodes(
+                    [
+                        .done: "signed",
+                        .failed: "not signed because the answer was no",
+                        .refused: "refused, or the key may not sign it",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The draft.", valueName: "file"))

@@ -12,10 +12,6 @@ struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a new key pair and puts it in the place of an old one.",
         discussion: """
-            patchsign rotate online --keys Keys
-            patchsign rotate entry --keys Keys
-            patchsign rotate root-alice --keys Keys --passphrase-file alice.pass
-
             NAME is that of NAME.pub in the folder. The new pair is NAME.next until root.json or targets.json list it; \
             then it is NAME, and the old pair is in retired/. No private key is removed. `rotate entry` changes no root: \
             the next release is signed with the new key.
@@ -23,9 +19,21 @@ struct Rotate: AsyncParsableCommand {
             Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders. Stopped at any point, the same command goes on.
 
-            Exit codes: 0 done; 3 refused; 4 malformed; 6 disk, or no such key; 8 another draft waits, or one that holds \
-            more than this; 9 done in part: the draft waits for other holders; 64 usage.
+            EXAMPLES
+              patchsign rotate online --keys Keys
+              patchsign rotate entry --keys Keys
+              patchsign rotate root-alice --keys Keys --passphrase-file alice.pass
             """
+                + exitCodes(
+                    [
+                        .disk: "disk, or no such key",
+                        .conflict: "another draft waits, or one that holds more than this",
+                        .partial: "done in part: the draft waits for other holders",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed
+                )
     )
 
     @Argument(help: ArgumentHelp("online, entry, or the name of a role's key.", valueName: "name"))

@@ -13,19 +13,26 @@ struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says until when root, targets and releases hold; for cron.",
         discussion: """
-            patchsign status --keys Keys
-            patchsign status --keys Keys v2.release beta7.release --within 30d
-
             In a crontab, which mails what fails:
-            0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
+              0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
 
             Opens no private key. A release's role is checked by what targets.json says now: `incomplete` is one with \
             too few signatures, or with those of keys that may not sign any more. What expires stops devices from \
             taking anything new; what they run, they keep.
 
-            Exit codes: 0 all of it holds for longer; 3 root.json, targets.json or a release do not hold, or a release \
-            is incomplete; 4 malformed; 6 disk; 10 something has expired, or will within the time; 64 usage.
+            EXAMPLES
+              patchsign status --keys Keys
+              patchsign status --keys Keys v2.release beta7.release --within 30d
             """
+                + exitCodes(
+                    [
+                        .done: "all of it holds for longer",
+                        .refused: "root.json, targets.json or a release do not hold, or a release is incomplete",
+                        .due: "something has expired, or will within the time",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("Current releases.", valueName: "dir"))
@@ -37,7 +44,7 @@ struct Status: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long before its end a role is reported. Default: 30d.", valueName: "30d"))
     var within: Validity?
 
-    @OptionGroup var time: TimeOption
+    @OptionGroup var time: JudgingTimeOption
 
     @Flag(help: "Print as JSON.")
     var json = false
@@ -83,7 +90,7 @@ struct Status: AsyncParsableCommand {
 
     private func state(of role: RoleStatus, at time: UTCTime) -> Table.Cell {
         if let quorum = role.quorum, !quorum.isComplete {
-            return Table.Cell("incomplete: \(quorum.valid) of \(quorum.needed) signatures", .red)
+            return Table.Cell("incomplete: \(quorum.valid) of \(Words.count(quorum.needed, "signature"))", .red)
         }
         return switch role.expiry.state(within: margin, at: time) {
         case .holds: "holds"

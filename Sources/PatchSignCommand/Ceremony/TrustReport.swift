@@ -23,6 +23,13 @@ struct TrustReport {
 
     func writeQuorums(to console: Console) {
         for quorum in change.quorums { console.line(printable(quorum.words(names))) }
+        guard let handover = change.handover else { return }
+        console.line(printable(handover.words(names)))
+        guard change.isComplete, !handover.isComplete else { return }
+        console.line(
+            "the keys that go have not signed the new targets: while the server takes them in, a reader that starts just "
+                + "then may refuse them once"
+        )
     }
 
     private var head: String {
@@ -39,7 +46,7 @@ struct TrustReport {
                 ("root", role(change.draft.root, change.after.root.header)),
                 ("targets", role(change.draft.targets, change.after.targets.header)),
                 ("changes", .array(change.differences.map { .text($0.words(names)) })),
-                ("signatures", .array(change.quorums.map(json(of:)))),
+                ("signatures", .array(change.quorums.map(json(of:)))), ("handover", change.handover.map(json(of:))),
                 ("channelsToSignAgain", .array(change.weakenedChannels.map { .text($0.text) })),
             ] + more
         )

@@ -13,15 +13,22 @@ struct JSPatchSign: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Signs a file's MD5 or SHA-1 as JSPatch's packer does.",
         discussion: """
-            patchsign jspatch sign script.zip --key jspatch.key --output key
-            patchsign jspatch sign fix.js --key jspatch.key --digest sha1 --base64
-
             The raw signature goes to --output, or to standard output; with --base64 as one line of text. With --keys, \
             a key that signs for a role there, or entries, is refused: a JSPatch key has no other use.
 
-            Exit codes: 0 done; 3 the key does not open or has another use; 4 it is no RSA key; 6 disk; 8 the output \
-            exists; 64 usage.
+            EXAMPLES
+              patchsign jspatch sign script.zip --key jspatch.key --output key
+              patchsign jspatch sign fix.js --key jspatch.key --digest sha1 --base64
             """
+                + exitCodes(
+                    [
+                        .refused: "the key does not open or has another use",
+                        .malformed: "it is no RSA key",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .done,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"))

@@ -13,15 +13,22 @@ struct JSPatchVerify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Checks a JSPatch signature, every byte of its padding included.",
         discussion: """
-            patchsign jspatch verify script.zip --signature key --public jspatch.pub
-            patchsign jspatch verify fix.js --signature fix.sig --base64 --digest sha1 --public jspatch.pub
-
             JSPatch's own client takes anything between two zero bytes; this takes 00 01, at least eight ff, 00 and the \
             digest in lowercase hex, and nothing else. Keys from 1,024 bits are read, because packages in the field \
             have them.
 
-            Exit codes: 0 it holds; 3 it does not; 4 the key or the signature file is malformed; 6 disk; 64 usage.
+            EXAMPLES
+              patchsign jspatch verify script.zip --signature key --public jspatch.pub
+              patchsign jspatch verify fix.js --signature fix.sig --base64 --digest sha1 --public jspatch.pub
             """
+                + exitCodes(
+                    [
+                        .done: "it holds",
+                        .refused: "it does not",
+                        .malformed: "the key or the signature file is malformed",
+                    ],
+                    usual: .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The file that was signed.", valueName: "file"))

@@ -5,13 +5,14 @@ struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a key, prints its public half, lists keys.",
         discussion: """
-            patchsign key new production-carol --keys Keys
-            patchsign key public Keys/production-carol.key --output carol.pub
-            patchsign key public 'pkcs11:token=release;object=production'
-            patchsign key list --keys Keys
-
             Wherever a key is asked for, three things may stand: a PKCS#8 file; NAME.signer, which describes a command \
             that signs; and the pkcs11: URI of a key on a token.
+
+            EXAMPLES
+              patchsign key new production-carol --keys Keys
+              patchsign key public Keys/production-carol.key --output carol.pub
+              patchsign key public 'pkcs11:token=release;object=production'
+              patchsign key list --keys Keys
             """,
         subcommands: [KeyNew.self, KeyPublic.self, KeyList.self]
     )

@@ -13,14 +13,21 @@ struct KeyList: AsyncParsableCommand {
         commandName: "list",
         abstract: "Lists the keys of a folder and the roles that they sign for.",
         discussion: """
-            patchsign key list --keys Keys
-            patchsign key list --keys Keys --json
-
             Opens no encrypted key: what it is, is read from NAME.pub beside it. Roles are those of root.json and \
             targets.json in the folder, where they are.
 
-            Exit codes: 0 done; 3 root.json or targets.json do not hold; 4 a file is malformed; 6 disk; 64 usage.
+            EXAMPLES
+              patchsign key list --keys Keys
+              patchsign key list --keys Keys --json
             """
+                + exitCodes(
+                    [
+                        .refused: "root.json or targets.json do not hold",
+                        .malformed: "a file is malformed",
+                    ],
+                    usual: .done,
+                    .disk
+                )
     )
 
     @Option(help: ArgumentHelp("The folder with keys.", valueName: "dir"))

@@ -13,13 +13,19 @@ struct KeyNew: AsyncParsableCommand {
         commandName: "new",
         abstract: "Makes a key pair: NAME.key, encrypted PKCS#8, and NAME.pub.",
         discussion: """
-            patchsign key new production-carol --keys Keys
-            patchsign key new carol --keys Keys --kind ed25519 --passphrase-file secret.txt
-
             Keys of entries and of JSPatch forms are RSA; a role's may be of any kind. Nothing that exists is replaced.
 
-            Exit codes: 0 done; 6 cannot write; 8 a file is there already; 64 usage.
+            EXAMPLES
+              patchsign key new production-carol --keys Keys
+              patchsign key new carol --keys Keys --kind ed25519 --passphrase-file secret.txt
             """
+                + exitCodes(
+                    [
+                        .disk: "cannot write",
+                        .conflict: "a file is there already",
+                    ],
+                    usual: .done
+                )
     )
 
     @Argument(help: ArgumentHelp("The key's name, such as production-carol.", valueName: "name"))

@@ -10,14 +10,14 @@ import Terminal
 struct KeyOpening: ParsableArguments {
     @Option(
         name: .customLong("passphrase-file"),
-        help: ArgumentHelp("A file whose first line opens the keys; may stand several times.", valueName: "file")
+        help: ArgumentHelp("A file whose first line opens the keys, or -; may stand several times.", valueName: "file")
     )
     var passphraseFiles: [String] = []
 
     @Option(help: ArgumentHelp("An environment variable whose value opens the keys.", valueName: "name"))
     var passphraseEnv: String?
 
-    @Option(help: ArgumentHelp("A file whose first line is the PIN of a PKCS#11 token.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file whose first line is the PIN of a PKCS#11 token, or -.", valueName: "file"))
     var pinFile: String?
 
     @Option(help: ArgumentHelp("An environment variable whose value is the PIN of a token.", valueName: "name"))
@@ -66,17 +66,30 @@ struct KeyOpening: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
+    /// With the passphrases given; where none is, with those that were typed before, then with up to three more.
     private func open(encrypted file: FilePath) throws(Failure) -> SigningKey {
         let given = try passphrases()
-        for passphrase in given.isEmpty ? [try Self.ask(for: file)] : given {
-            let text = try passphrase.text()
-            do throws(SigningError) {
-                return try SigningKey(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
-            } catch .key(_, .wrongPassphrase) {
-                continue
-            } catch { throw Failure(error) }
+        for passphrase in given.isEmpty ? PassphraseQuestion.known : given {
+            if let key = try open(file, with: passphrase) { return key }
+        }
+        guard given.isEmpty else { throw Failure(SigningError.key(file, .wrongPassphrase)) }
+        var question = PassphraseQuestion("Passphrase for \(file.name ?? file.string):")
+        while let typed = try Self.next(&question, for: file) {
+            guard let key = try open(file, with: typed) else { continue }
+            PassphraseQuestion.remember(typed)
+            return key
         }
         throw Failure(SigningError.key(file, .wrongPassphrase))
+    }
+
+    /// Nil when it does not open with this.
+    private func open(_ file: FilePath, with passphrase: Passphrase) throws(Failure) -> SigningKey? {
+        let text = try passphrase.text()
+        do throws(SigningError) {
+            return try SigningKey(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
+        } catch .key(_, .wrongPassphrase) {
+            return nil
+        } catch { throw Failure(error) }
     }
 
     /// A wrong PIN is tried once: tokens lock themselves after a few.
@@ -92,7 +105,7 @@ struct KeyOpening: ParsableArguments {
         do throws(PassphraseError) {
             if let pinFile { return try Passphrase.read(file: pinFile) }
             if let pinEnv { return try Passphrase.environment(pinEnv) }
-            return try Passphrase.prompt("PIN for \(uri):", confirm: false)
+            return try Passphrase.prompt("PIN for \(uri):")
         } catch .noTerminal {
             return nil
         } catch { throw Failure(error) }
@@ -107,11 +120,17 @@ struct KeyOpening: ParsableArguments {
         return found
     }
 
-    private static func ask(for file: FilePath) throws(Failure) -> Passphrase {
+    private static func next(
+        _ question: inout PassphraseQuestion,
+        for file: FilePath
+    ) throws(Failure) -> Passphrase? {
         do throws(PassphraseError) {
-            return try Passphrase.prompt("Passphrase for \(file.name ?? file.string):", confirm: false)
+            return try question.next()
         } catch .noTerminal {
             throw Failure(SigningError.key(file, .needsPassphrase))
+        } catch .empty {
+            // Who has not the passphrase presses Enter; a ceremony goes on with the other keys.
+            throw Failure("no passphrase was typed for \(file.name ?? file.string)", exitCode: .refused)
         } catch { throw Failure(error) }
     }
 }

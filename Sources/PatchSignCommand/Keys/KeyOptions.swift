@@ -7,10 +7,19 @@ import Terminal
 
 /// Where an app's root of trust lies, and what opens its keys.
 struct KeyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder with root.json, targets.json and keys.", valueName: "dir"))
+    static let help = "The folder with root.json, targets.json and keys."
+
+    @Option(help: ArgumentHelp(KeyOptions.help, valueName: "dir"))
     var keys: String
 
     @OptionGroup var opening: KeyOpening
+
+    init() {}
+
+    init(keys: String, opening: KeyOpening) {
+        self.keys = keys
+        self.opening = opening
+    }
 
     var folder: FilePath { FilePath(argument: keys) }
 

@@ -13,15 +13,23 @@ struct KeyPublic: AsyncParsableCommand {
         commandName: "public",
         abstract: "Prints the public half of a key, so that its holder can send it.",
         discussion: """
-            patchsign key public Keys/production.key
-            patchsign key public kms.signer --output kms.pub
-            patchsign key public 'pkcs11:token=release;object=production' --output token.pub
-
             PEM, as openssl writes it. The passphrase of an encrypted file is asked for; a token shows its public \
             keys without a PIN.
 
-            Exit codes: 0 done; 3 the key does not open; 4 malformed; 6 disk; 8 the output exists; 64 usage.
+            EXAMPLES
+              patchsign key public Keys/production.key
+              patchsign key public kms.signer --output kms.pub
+              patchsign key public 'pkcs11:token=release;object=production' --output token.pub
             """
+                + exitCodes(
+                    [
+                        .refused: "the key does not open",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .done,
+                    .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("A key file, NAME.pub, NAME.signer or a pkcs11: URI.", valueName: "key"))

@@ -8,7 +8,7 @@ import Terminal
 struct NewKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file whose first line encrypts the new key. Default: the passphrase that opens the old one, if it is given.",
+            "A file whose first line encrypts the new key, or -. Default: the passphrase that opens the old one, if it is given.",
             valueName: "file"
         )
     )
@@ -56,12 +56,25 @@ struct NewKeyOptions: ParsableArguments {
                 exitCode: .usage
             )
         } catch { throw Failure(error) }
-        return .passphrase(try secret.text())
+        let text = try secret.text()
+        // The new key signs in the same run.
+        PassphraseQuestion.remember(secret)
+        return .passphrase(text)
     }
 
     private func passphrase() throws(PassphraseError) -> Passphrase {
-        if let newPassphraseFile { return try Passphrase.read(file: newPassphraseFile) }
-        if let newPassphraseEnv { return try Passphrase.environment(newPassphraseEnv) }
-        return try Passphrase.prompt("Passphrase for the new key:", confirm: true)
+        if let newPassphraseFile { return try .forNewKey(file: newPassphraseFile) }
+        if let newPassphraseEnv { return try .forNewKey(variable: newPassphraseEnv) }
+        return try Passphrase.promptForNew("Passphrase for the new key:")
+    }
+}
+
+extension Passphrase {
+    static func forNewKey(file: String) throws(PassphraseError) -> Passphrase {
+        try read(file: file).forNewKey(from: .file(file))
+    }
+
+    static func forNewKey(variable: String) throws(PassphraseError) -> Passphrase {
+        try environment(variable).forNewKey(from: .environment(variable))
     }
 }

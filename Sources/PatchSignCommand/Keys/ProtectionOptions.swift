@@ -4,7 +4,12 @@ import Terminal
 
 /// How new private keys are protected.
 struct ProtectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file whose first line encrypts the keys.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line encrypts the keys, at least \(Passphrase.minimum) characters, or -.",
+            valueName: "file"
+        )
+    )
     var passphraseFile: String?
 
     @Option(help: ArgumentHelp("An environment variable whose value encrypts the keys.", valueName: "name"))
@@ -12,7 +17,7 @@ struct ProtectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line encrypts online.key, which is on the server. Default: as the others.",
+            "A file whose first line encrypts online.key, which is on the server, or -. Default: as the others.",
             valueName: "file"
         )
     )
@@ -42,7 +47,7 @@ struct ProtectionOptions: ParsableArguments {
         do throws(PassphraseError) {
             // The file first: nobody types a passphrase in vain.
             let online = try onlinePassphraseFile.map { (path) throws(PassphraseError) in
-                try Passphrase.read(file: path)
+                try Passphrase.forNewKey(file: path)
             }
             return (try common(), online)
         } catch .noTerminal {
@@ -55,8 +60,8 @@ struct ProtectionOptions: ParsableArguments {
     }
 
     private func common() throws(PassphraseError) -> Passphrase {
-        if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
-        if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
-        return try Passphrase.prompt("Passphrase for the new keys:", confirm: true)
+        if let passphraseFile { return try .forNewKey(file: passphraseFile) }
+        if let passphraseEnv { return try .forNewKey(variable: passphraseEnv) }
+        return try Passphrase.promptForNew("Passphrase for the new keys:")
     }
 }

@@ -13,18 +13,25 @@ struct Embed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes what ships inside an app: a complete version for its first start, offline.",
         discussion: """
-            patchsign embed v7.release --keys Keys --output app/patchline --app-build 1042
-            patchsign embed v7.release --keys Keys --output app/patchline --select web=2.1.0 --json
-            patchsign embed v7.release --keys Keys --output app/patchline --from server/tree/com.example.shop
-
             Verifies the release as `patchsrv publish` does, and needs no key. Ships of each patch the newest version \
             that everybody may take: no rollout below 100 %, app versions, condition, users or required dial; --select \
             chooses another. The same release gives the same bytes. A web view can load bundles/PATCHID/ as it lies there; \
             a device starts from it with `patchsync init --embedded`.
 
-            Exit codes: 0 written; 3 the release does not verify, lacks a file or signatures; 4 there is nothing to ship \
-            or a selected version is not listed; 6 disk; 8 --output holds something else, or a newer release; 64 usage.
+            EXAMPLES
+              patchsign embed v7.release --keys Keys --output app/patchline --app-build 1042
+              patchsign embed v7.release --keys Keys --output app/patchline --select web=2.1.0 --json
+              patchsign embed v7.release --keys Keys --output app/patchline --from server/tree/com.example.shop
             """
+                + exitCodes(
+                    [
+                        .done: "written",
+                        .refused: "the release does not verify, lacks a file or signatures",
+                        .malformed: "there is nothing to ship or a selected version is not listed",
+                        .conflict: "--output holds something else, or a newer release",
+                    ],
+                    usual: .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))

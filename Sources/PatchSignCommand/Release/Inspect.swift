@@ -13,11 +13,18 @@ struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says what a release holds and what it changes; verifies nothing.",
         discussion: """
-            patchsign inspect v2.release --previous v1.release
-            patchsign inspect v2.release --json
-
-            Exit codes: 0 done; 3 a part is missing; 4 malformed; 6 disk; 64 usage.
+            EXAMPLES
+              patchsign inspect v2.release --previous v1.release
+              patchsign inspect v2.release --json
             """
+                + exitCodes(
+                    [
+                        .refused: "a part is missing"
+                    ],
+                    usual: .done,
+                    .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))

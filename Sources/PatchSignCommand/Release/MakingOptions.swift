@@ -10,7 +10,7 @@ import Terminal
 /// What every new release needs besides its content.
 struct MakingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder to write the release to.", valueName: "dir"))
-    var output: String
+    var output: String?
 
     @Option(
         name: .customLong("key"),
@@ -75,6 +75,13 @@ struct MakingOptions: ParsableArguments {
             at: output.followingLinks,
             besides: all.map { KeptFolder($0.role, $0.path.followingLinks, keepsContents: $0.keepsContents) }
         )
+    }
+
+    func outputFolder() throws(Failure) -> FilePath {
+        guard let output else {
+            throw Failure("there is no --output", hint: "--output DIR says where the release goes", exitCode: .usage)
+        }
+        return FilePath(argument: output)
     }
 
     func validate() throws {

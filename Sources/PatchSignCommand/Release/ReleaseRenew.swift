@@ -12,10 +12,6 @@ struct ReleaseRenew: AsyncParsableCommand {
         commandName: "renew",
         abstract: "Makes the next release with the same content: a new expiry, and the keys that there are now.",
         discussion: """
-            patchsign release renew v2.release --keys Keys --output v3.release
-            patchsign release renew v2.release --keys Keys --output v3.release --base-quorum-lost
-            patchsign release renew v2.release --keys Keys --output v9.release --base-quorum-lost --above 8
-
             Before a release expires, after its channel's keys have changed, or to sign all entries with a new entry \
             key. Devices fetch no patch again, for no patch is another.
 
@@ -26,9 +22,20 @@ struct ReleaseRenew: AsyncParsableCommand {
             A thief's release has used up its number. --above N makes the next one version N+1, and only together with \
             a new online key does `patchsrv trust` take it.
 
-            Exit codes: 0 done (also when other key holders still have to sign); 3 refused, or the release's quorum is \
-            not complete; 4 malformed; 6 disk; 8 the output exists; 64 usage.
+            EXAMPLES
+              patchsign release renew v2.release --keys Keys --output v3.release
+              patchsign release renew v2.release --keys Keys --output v3.release --base-quorum-lost
+              patchsign release renew v2.release --keys Keys --output v9.release --base-quorum-lost --above 8
             """
+                + exitCodes(
+                    [
+                        .done: "done (also when other key holders still have to sign)",
+                        .refused: "refused, or the release's quorum is not complete",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The release that is published now.", valueName: "dir"))

@@ -14,6 +14,8 @@ struct ReleaseReport {
     let leftOut: [PatchID: [String]]
     let jspatch: SignatureCounts
     let quorum: VerifiedRelease.Quorum
+    /// Who has signed, and who may.
+    let signers: String
     let folder: FilePath
 
     func write(json: Bool) {
@@ -34,11 +36,11 @@ struct ReleaseReport {
         if jspatch != SignatureCounts() {
             console.line("JSPatch signatures: \(Words.grouped(jspatch.made)) made, \(Words.grouped(jspatch.kept)) kept")
         }
-        console.line(quorum.words(role: contents.channel.text))
+        console.line(signers)
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }
 
-    private var json: JSON {
+    var json: JSON {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
@@ -53,18 +55,14 @@ struct ReleaseReport {
 }
 
 extension VerifiedRelease.Quorum {
+    /// `production: 1 of 2 signatures`.
     func words(role: String) -> String {
-        signatureCount(role: role, valid: valid, needed: needed)
+        "\(role): \(valid) of \(Words.count(needed, "signature"))"
     }
 
     var json: JSON {
         .fields([("valid", .integer(valid)), ("needed", .integer(needed)), ("complete", .bool(isComplete))])
     }
-}
-
-/// `production: 1 of 2 signatures`.
-func signatureCount(role: String, valid: Int, needed: Int) -> String {
-    "\(role): \(valid) of \(Words.count(needed, "signature"))"
 }
 
 /// A line of a difference in the colour of its sign.

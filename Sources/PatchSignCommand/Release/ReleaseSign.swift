@@ -14,16 +14,24 @@ struct ReleaseSign: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Shows what a release changes and adds one signature to it.",
         discussion: """
-            patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
-
             Everything in the release is verified first. With --previous, what it changes is shown against the \
             release that it was made from; without it, what it holds. Then it asks; --yes is the answer of a script.
 
             A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
 
-            Exit codes: 0 signed; 1 not signed because the answer was no; 3 the release does not verify or the key \
-            may not sign for it; 4 malformed; 6 disk; 8 --previous is not what the release was made from; 64 usage.
+            EXAMPLES
+              patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
             """
+                + exitCodes(
+                    [
+                        .done: "signed",
+                        .failed: "not signed because the answer was no",
+                        .refused: "the release does not verify or the key may not sign for it",
+                        .conflict: "--previous is not what the release was made from",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
@@ -57,11 +65,7 @@ struct ReleaseSign: AsyncParsableCommand {
             if let own = trust.targets.delegation(to: contents.channel.text)?.keys,
                 signer.hasSigned(verified.release.role, for: own)
             {
-                let count = signatureCount(
-                    role: contents.channel.text,
-                    valid: verified.quorum.valid,
-                    needed: verified.quorum.needed
-                )
+                let count = try trust.signatures(of: verified.release)
                 return Console.standardOutput.line("\(printable(self.key)) has signed this release already; \(count)")
             }
             var signed = verified.release
@@ -75,14 +79,7 @@ struct ReleaseSign: AsyncParsableCommand {
                 try signed.sign(with: signer, for: delegation)
                 try signed.saveRole(in: folder, files: DiskFiles())
             }
-            Console.standardOutput.line(
-                "signed; "
-                    + signatureCount(
-                        role: contents.channel.text,
-                        valid: delegation.keys.validSignatures(on: signed.role),
-                        needed: delegation.keys.threshold
-                    )
-            )
+            Console.standardOutput.line("signed; " + (try trust.signatures(of: signed)))
         }
     }
 

@@ -55,7 +55,7 @@ struct ReleaseWork {
         output: FilePath? = nil,
         proposal: ProposalID? = nil
     ) throws(Failure) {
-        let output = output ?? FilePath(argument: making.output)
+        let output = if let output { output } else { try making.outputFolder() }
         let kept = [("the source folder", source), ("the release that this one is made from", base?.folder)]
         let replacement = making.replacement(
             at: output,
@@ -64,6 +64,13 @@ struct ReleaseWork {
         )
         writer = try signing { () throws(SigningError) in
             try ReleaseWriter(output, replacing: replacement, files: DiskFiles())
+        }
+        guard trust.targets.delegation(to: channel.text) != nil else {
+            throw Failure(
+                trust.absence(of: channel),
+                hint: "`patchsign delegate` makes a channel; its key signs from then on",
+                exitCode: .refused
+            )
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
         let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
@@ -116,26 +123,45 @@ struct ReleaseWork {
 
     static func base(_ folder: FilePath, _ trust: RootOfTrust) throws(Failure) -> BaseRelease {
         try signing { () throws(SigningError) in
-            try BaseRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
+            try BaseRelease(
+                folder: folder,
+                rootOfTrust: trust,
+                files: DiskFiles(),
+                progress: reporter("Verifying the previous release")
+            )
         }
     }
 
     /// Writes the release, and says what it holds and what is still missing.
     func finish(_ made: MadeRelease, json: Bool) throws(Failure) {
+        try written(made).write(json: json)
+    }
+
+    /// Writes the release.
+    func written(_ made: MadeRelease) throws(Failure) -> ReleaseReport {
         let verified = try signing { () throws(SigningError) in
-            try writer.write(made.release, rootOfTrust: builder.rootOfTrust, base: builder.base)
+            try writer.write(
+                made.release,
+                rootOfTrust: builder.rootOfTrust,
+                base: builder.base,
+                writing: reporter("Writing the release"),
+                verifying: reporter("Verifying what was written")
+            )
         }
         let contents = ReleaseContents(verified)
         let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
-        ReleaseReport(
+        let console = Console.standardError
+        for warning in made.warnings { console.line(ReleaseCheckReport.line(warning, on: console)) }
+        return ReleaseReport(
             contents: contents,
             difference: difference,
             signatures: made.signatures,
             leftOut: made.leftOut,
             jspatch: made.jspatch,
             quorum: verified.quorum,
+            signers: try builder.rootOfTrust.signatures(of: verified.release),
             folder: writer.output
-        ).write(json: json)
+        )
     }
 
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in

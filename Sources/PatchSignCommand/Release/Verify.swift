@@ -13,16 +13,22 @@ struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verifies a release offline: roles, quorum, every entry, every file.",
         discussion: """
-            patchsign verify v2.release --keys Keys
-            patchsign verify v2.release --keys Keys --explain --all
-
             Needs root.json and targets.json in the folder of --keys, and no key. An expired release is reported and \
             is no failure. --explain lists each check that was made, by which key and under which rule, also those \
             before the one that failed; keys are named after the .pub files in the folder of --keys.
 
-            Exit codes: 0 everything holds; 3 something does not, or signatures are missing; 4 malformed; 6 disk; \
-            64 usage.
+            EXAMPLES
+              patchsign verify v2.release --keys Keys
+              patchsign verify v2.release --keys Keys --explain --all
             """
+                + exitCodes(
+                    [
+                        .done: "everything holds",
+                        .refused: "something does not, or signatures are missing",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
@@ -31,7 +37,7 @@ struct Verify: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
     var keys: String
 
-    @OptionGroup var time: TimeOption
+    @OptionGroup var time: JudgingTimeOption
 
     @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
     var explain = false
@@ -81,7 +87,13 @@ struct Verify: AsyncParsableCommand {
         let observe = explain ? observe : nil
         return try signing { () throws(SigningError) in
             let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
-            return try Verification(folder, rootOfTrust: trust, files: DiskFiles(), observe: observe)
+            return try Verification(
+                folder,
+                rootOfTrust: trust,
+                files: DiskFiles(),
+                observe: observe,
+                progress: reporter("Verifying")
+            )
         }
     }
 

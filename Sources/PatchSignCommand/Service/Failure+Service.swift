@@ -48,6 +48,8 @@ extension Failure {
     private static func hint(_ problem: ServiceProblem) -> String? {
         switch problem.status {
         case 401: "`patchsrv token list` shows which tokens hold; `patchsrv token new` makes one"
+        case 413:
+            "a proxy before the server may take smaller bodies only: nginx needs `client_max_body_size 0` for it"
         case 404 where problem.kind == "http":
             "is --server the address of a patchsrv that was not started with --api off?"
         default: nil

@@ -10,20 +10,31 @@ import Terminal
 
 /// A proposed change, made into a release out of what is published, shown, and signed.
 struct ProposalWork {
-    let pull: Pull
+    /// How the difference is shown before anything is signed.
+    struct Asking {
+        let yes: Bool
+        let names: NamesOption
+    }
+
+    let server: ServerOptions
+    let channel: ChannelName
+    let making: MakingOptions
+    let keys: KeyOptions
+    let time: UTCTime
+    let asking: Asking
     let trust: RootOfTrust
     let folder: PulledFolder
 
-    func run(_ id: ProposalID) async throws(Failure) {
-        let root = try pull.root(of: trust)
-        let (channel, app) = (pull.channel, trust.app)
-        let (proposal, base, source) = try await pull.server.asking { client throws(ServiceError) in
+    func run(_ id: ProposalID) async throws(Failure) -> ReleaseReport {
+        let root = try trust.rootBytes()
+        let (channel, app) = (channel, trust.app)
+        let (proposal, base, source) = try await server.asking { client throws(ServiceError) in
             let proposal = try await client.proposal(id, of: channel, in: app)
             let published = try await PublishedApp(app, root: root, at: Surroundings.now(), from: client)
             let base = try await published.release(of: channel)
             var source: SignedRelease?
             switch proposal.change {
-            case .promote(let from):
+            case .promote(let from, _):
                 source = try await published.release(of: from)
                 if source == nil { throw .noRelease(from) }
             case .rollBack(let version): source = try await published.release(of: channel, version: version)
@@ -40,7 +51,7 @@ struct ProposalWork {
             try folder.write(parts.compactMap { name, release in release.map { (name, $0) } }, rootOfTrust: trust)
         }
         do throws(Failure) {
-            try await make(
+            return try await make(
                 proposal,
                 base: try base.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.base), trust) },
                 source: try source.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.source), trust)
@@ -59,21 +70,21 @@ struct ProposalWork {
         _ proposal: ServiceProposal,
         base: BaseRelease?,
         source: BaseRelease?
-    ) async throws(Failure) {
+    ) async throws(Failure) -> ReleaseReport {
         let work = try ReleaseWork(
-            channel: pull.channel,
+            channel: channel,
             base: base,
             trust: trust,
-            time: try pull.time.time(),
-            making: pull.making,
-            keys: pull.keys,
+            time: time,
+            making: making,
+            keys: keys,
             output: place(PulledFolder.release),
             proposal: proposal.id
         )
         let made = try await signing { () async throws(SigningError) in
-            try await work.builder.carryOut(proposal.change, in: pull.channel, source: source)
+            try await work.builder.carryOut(proposal.change, in: channel, source: source)
         }
-        try work.finish(try work.signed(made, yes: pull.yes, names: pull.names), json: pull.json)
+        return try work.written(try work.signed(made, yes: asking.yes, names: asking.names))
     }
 }
 
@@ -84,7 +95,8 @@ extension ReleaseBuilder {
         source: BaseRelease?
     ) async throws(SigningError) -> MadeRelease {
         switch (change, base, source) {
-        case (.promote, _, let source?): try await promote(source, to: channel)
+        case (.promote(_, let rollouts), _, let source?):
+            try await promote(source, to: channel, rollouts: rollouts)
         case (.rollBack, _, let source?): try await rollBack(to: source)
         case (.withdraw(let id, let version), let base?, _): try await withdraw(id, version: version, from: base)
         case (.rules(let id, let version, let edit), let base?, _):

@@ -11,20 +11,29 @@ struct Propose: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Proposes a change of a channel, for a key holder to make and sign.",
         discussion: """
-            patchsign propose --channel production --promote-from beta --server https://…
-            patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://…
-            patchsign propose --channel production --withdraw web@2.0.0 --server https://…
-            patchsign propose --channel production --rules rules.json --server https://…
-
             A file of rules is JSON: {"patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null}; what \
             is null is taken away, what does not stand there stays.
 
             No key is needed. It prints the proposal's id for `patchsign pull --proposal ID`, which makes the release \
             where the keys are, shows what it changes and asks.
 
-            Exit codes: 0 proposed; 3 refused; 4 the file of rules is malformed; 5 no connection, or a server in \
-            trouble; 6 disk; 8 too many wait already; 64 usage.
+            EXAMPLES
+              patchsign propose --channel production --promote-from beta --server https://…
+              patchsign propose --channel production --promote-from beta --rollout web=10% --server https://…
+              patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://…
+              patchsign propose --channel production --withdraw web@2.0.0 --server https://…
+              patchsign propose --channel production --rules rules.json --server https://…
             """
+                + exitCodes(
+                    [
+                        .done: "proposed",
+                        .malformed: "the file of rules is malformed",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "too many wait already",
+                    ],
+                    usual: .refused,
+                    .disk
+                )
     )
 
     @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"), transform: parsed)
@@ -35,6 +44,9 @@ struct Propose: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
     var promoteFrom: ChannelName?
+
+    @Option(help: PromotedShare.help)
+    var rollout: [PromotedShare] = []
 
     @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))
     var rollBackTo: Int?
@@ -58,6 +70,7 @@ struct Propose: AsyncParsableCommand {
         guard given == 1 else {
             throw ValidationError("one of --promote-from, --roll-back-to, --withdraw and --rules is needed")
         }
+        if !rollout.isEmpty, promoteFrom == nil { throw ValidationError("--rollout goes with --promote-from") }
     }
 
     func run() async throws {
@@ -76,6 +89,7 @@ struct Propose: AsyncParsableCommand {
     }
 
     private func change() throws(Failure) -> ProposedChange {
+        if let promoteFrom { return try .promotion(from: promoteFrom, rollout) }
         let fields = try members()
         do throws(FormatError) { return try ProposedChange(Fields(fields, of: "the proposal")) } catch {
             throw Failure(error.description, exitCode: .malformed)
@@ -83,7 +97,6 @@ struct Propose: AsyncParsableCommand {
     }
 
     private func members() throws(Failure) -> JSON {
-        if let promoteFrom { return .fields([("action", .text("promote")), ("from", .text(promoteFrom.text))]) }
         if let rollBackTo { return .fields([("action", .text("rollback")), ("to", .integer(rollBackTo))]) }
         if let withdraw {
             let parts = withdraw.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

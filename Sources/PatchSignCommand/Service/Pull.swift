@@ -14,14 +14,6 @@ struct Pull: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetches what is published, and what waits to be signed: a draft, or a proposed change.",
         discussion: """
-            patchsign pull --server https://patches.example.com --channel production --keys Keys --output work
-            patchsign release sign work/release --keys Keys --key bob.key --previous work/base
-            patchsign push work/release --server https://patches.example.com
-
-            patchsign pull --server https://patches.example.com --channel production --keys Keys --output work \\
-              --proposal 0123456789abcdef
-            patchsign push work/release --server https://patches.example.com
-
             work/base is what the channel publishes now, verified from the root of trust in --keys; work/release is the \
             draft that waits for signatures. Neither has objects: their digests are signed, their bytes stay on the \
             server. work/base goes where a --previous is wanted, also for `patchsign release FOLDER`.
@@ -31,10 +23,25 @@ struct Pull: AsyncParsableCommand {
             the new channel. It shows the difference, asks, signs and writes work/release. --key, --entry-key and the \
             other options of `patchsign release` count then alone.
 
-            Exit codes: 0 done; 1 not signed because the answer was no; 3 refused: the token, or something that does not \
-            verify; 4 malformed, or there is nothing to fetch; 5 no connection, or a server in trouble; 6 disk; 8 the \
-            output exists, or the proposal is done already; 64 usage.
+            EXAMPLES
+              patchsign pull --server https://patches.example.com --channel production --keys Keys --output work
+              patchsign release sign work/release --keys Keys --key bob.key --previous work/base
+              patchsign push work/release --server https://patches.example.com
+              patchsign pull --server https://patches.example.com --channel production --keys Keys --output work \\
+                --proposal 0123456789abcdef
+              patchsign push work/release --server https://patches.example.com
             """
+                + exitCodes(
+                    [
+                        .failed: "not signed because the answer was no",
+                        .refused: "refused: the token, or something that does not verify",
+                        .malformed: "malformed, or there is nothing to fetch",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the output exists, or the proposal is done already",
+                    ],
+                    usual: .done,
+                    .disk
+                )
     )
 
     @OptionGroup var server: ServerOptions
@@ -74,16 +81,26 @@ struct Pull: AsyncParsableCommand {
     func run() async throws {
         try await ending(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
+            let output = try making.outputFolder()
             let folder = try signing { () throws(SigningError) in
-                let output = FilePath(argument: making.output)
-                return try PulledFolder(
+                try PulledFolder(
                     output,
                     replacing: making.replacement(at: output, keys: keys.folder),
                     files: DiskFiles()
                 )
             }
             if let proposal {
-                try await ProposalWork(pull: self, trust: trust, folder: folder).run(proposal)
+                let work = ProposalWork(
+                    server: server,
+                    channel: channel,
+                    making: making,
+                    keys: keys,
+                    time: try time.time(),
+                    asking: ProposalWork.Asking(yes: yes, names: names),
+                    trust: trust,
+                    folder: folder
+                )
+                try await work.run(proposal).write(json: json)
             } else {
                 try await fetch(trust, into: folder)
             }
@@ -91,7 +108,7 @@ struct Pull: AsyncParsableCommand {
     }
 
     private func fetch(_ trust: RootOfTrust, into folder: PulledFolder) async throws(Failure) {
-        let root = try root(of: trust)
+        let root = try trust.rootBytes()
         let (base, draft) = try await server.asking { client throws(ServiceError) in
             let published = try await PublishedApp(trust.app, root: root, at: Surroundings.now(), from: client)
             let base = try await published.release(of: channel)
@@ -115,14 +132,26 @@ struct Pull: AsyncParsableCommand {
             folder: folder.output,
             base: base == nil ? nil : verified.first,
             release: draft == nil ? nil : verified.last,
+            signatures: try draft.map { (draft) throws(Failure) in try trust.signatures(of: draft) } ?? "",
             names: names
         ).write(json: json)
     }
+}
+
+extension RootOfTrust {
+    /// `production: 1 of 2 signatures by production-alice (1a2b3c4d); may still sign: production-bob (5e6f7a8b)`.
+    func signatures(of release: SignedRelease) throws(Failure) -> String {
+        printable(
+            try signing { () throws(SigningError) in
+                try signatureWords(for: release.header.channel, on: release.role, files: DiskFiles())
+            }
+        )
+    }
 
     /// What the caller trusts, and everything else is verified from.
-    func root(of trust: RootOfTrust) throws(Failure) -> [UInt8] {
+    func rootBytes() throws(Failure) -> [UInt8] {
         do throws(FileError) {
-            return try DiskFiles().read(trust.folder.at(RootOfTrust.rootFile), limit: Limits.root)
+            return try DiskFiles().read(folder.at(Self.rootFile), limit: Limits.root)
         } catch { throw Failure(SigningError.file(error)) }
     }
 }
@@ -132,6 +161,8 @@ struct PullReport {
     let folder: FilePath
     let base: VerifiedRelease?
     let release: VerifiedRelease?
+    /// Who has signed it, and who may.
+    let signatures: String
     let names: NamesOption
 
     func write(json: Bool) {
@@ -146,7 +177,7 @@ struct PullReport {
         if !isCurrent {
             console.line("  ! it was made from another release than the current one: nobody can publish it")
         }
-        console.line(release.quorum.words(role: release.role.name))
+        console.line(signatures)
         console.line("next: patchsign release sign \(place), then patchsign push \(place)")
     }
 

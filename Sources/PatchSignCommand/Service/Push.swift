@@ -14,9 +14,6 @@ struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Uploads a signed release to a server and has it published.",
         discussion: """
-            patchsign push v2.release --server https://patches.example.com --token-file ci.token
-            patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
-
             Only what the server lacks is sent, six parts at a time. A push that was interrupted goes on where it stopped, \
             to the byte. The server verifies everything before anything of it can be seen. A release that has fewer \
             signatures than its channel needs is kept as a draft; whoever signs it next pushes it again, with or without \
@@ -25,10 +22,20 @@ struct Push: AsyncParsableCommand {
             The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
             except to this machine itself (or with --insecure-http).
 
-            Exit codes: 0 published, kept as a draft, or published before; 3 refused: the token, or a rule that the \
-            release breaks; 4 the release is malformed; 5 no connection, or a server in trouble; 6 disk; 8 the channel \
-            moved on since the release was made, or another draft waits; 64 usage.
+            EXAMPLES
+              patchsign push v2.release --server https://patches.example.com --token-file ci.token
+              patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
             """
+                + exitCodes(
+                    [
+                        .done: "published, kept as a draft, or published before",
+                        .refused: "refused: the token, or a rule that the release breaks",
+                        .malformed: "the release is malformed",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the channel moved on since the release was made, or another draft waits",
+                    ],
+                    usual: .disk
+                )
     )
 
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
@@ -42,28 +49,47 @@ struct Push: AsyncParsableCommand {
 
     func run() async throws {
         try await ending(json: json) { () async throws(Failure) in
-            let folder = FilePath(argument: release)
-            let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles())
-            }
-            let progress = PushProgress()
-            let report = try await server.asking { client throws(ServiceError) in
-                try await ReleasePush(signed, to: client, files: DiskFiles()) { progress.show($0) }.run(
-                    notes: notes.json
-                )
-            }
-            write(report)
+            let report = try await server.push(FilePath(argument: release), notes: notes.json)
+            guard !json else { return Console.standardOutput.line(report.json.pretty()) }
+            report.write()
         }
     }
+}
 
-    private func write(_ report: PushReport) {
-        let console = Console.standardOutput
-        guard !json else { return console.line(report.json.pretty()) }
-        let what = "\(report.channel) \(report.roleVersion) of \(report.app)"
-        if report.sent.parts > 0 {
-            console.line("sent \(Words.count(report.sent.parts, "part")), \(Words.bytes(report.sent.bytes))")
+extension ServerOptions {
+    /// Uploads a release and has it published.
+    func push(_ folder: FilePath, notes: JSON) async throws(Failure) -> PushReport {
+        let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
+        let progress = PushProgress()
+        do throws(Failure) {
+            return try await asking { client throws(ServiceError) in
+                try await ReleasePush(signed, to: client, files: DiskFiles()) { progress.show($0) }.run(notes: notes)
+            }
+        } catch {
+            guard error.exitCode == .conflict, signed.header.base == nil, error.message.contains("based on 0") else {
+                throw error
+            }
+            throw Failure(
+                error.message,
+                hint: "it was made without --previous: `patchsign pull --output work` fetches the current release, "
+                    + "then make it again with --previous work/base",
+                exitCode: error.exitCode
+            )
         }
-        switch report.outcome {
-        case .published: console.line("published \(what)")
+    }
+}
+
+extension PushReport {
+    func write() {
+        let console = Console.standardOutput
+        let what = "\(channel) \(roleVersion) of \(app)"
+        if sent.parts > 0 {
+            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))")
+        }
+        switch outcome {
+        case .published:
+            console.line("published \(what)")
+            for line in heldBack { console.line("  \(printable(line))") }
         case .drafted(let signatures, let threshold):
             console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")
             console.line(
@@ -72,11 +98,9 @@ struct Push: AsyncParsableCommand {
         case .alreadyPublished: console.line("\(what) is published already")
         }
     }
-}
 
-extension PushReport {
     /// The server's answer, and what travelled.
-    fileprivate var json: JSON {
+    var json: JSON {
         var members = answer.object ?? JSONObject()
         members["sentParts"] = .integer(sent.parts)
         members["sentBytes"] = .integer(sent.bytes)

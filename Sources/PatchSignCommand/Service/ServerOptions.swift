@@ -8,14 +8,19 @@ import Terminal
 
 /// Which release service is asked, and who asks.
 struct ServerOptions: ParsableArguments {
-    static let tokenVariable = "PATCHLINE_TOKEN"
-
-    @Option(help: ArgumentHelp("The server: https://patches.example.com.", valueName: "url"))
-    var server: String
+    static let serverVariable = "PATCHLINE_SERVER"
 
     @Option(
         help: ArgumentHelp(
-            "The file with the token's text. Default: the value of \(tokenVariable).",
+            "The server: https://patches.example.com. Default: the value of \(serverVariable).",
+            valueName: "url"
+        )
+    )
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with the token's text, or -. Default: the value of \(TokenReading.variable).",
             valueName: "file"
         )
     )
@@ -37,7 +42,7 @@ struct ServerOptions: ParsableArguments {
     var retries = 7
 
     func validate() throws {
-        guard ServerURL(server) != nil else { throw ValidationError("--server \(ServerURL.rule)") }
+        if let server, ServerURL(server) == nil { throw ValidationError("--server \(ServerURL.rule)") }
         guard (0...100).contains(retries) else { throw ValidationError("--retries must be 0 to 100") }
     }
 
@@ -45,7 +50,7 @@ struct ServerOptions: ParsableArguments {
     func asking<Value: Sendable>(
         _ work: (ServiceClient) async throws(ServiceError) -> Value
     ) async throws(Failure) -> Value {
-        guard let server = ServerURL(server) else { preconditionFailure("validated before") }
+        let server = try url()
         var settings = ServiceClient.Settings()
         settings.allowsPlainHTTP = insecureHTTP
         settings.retries = retries
@@ -56,30 +61,24 @@ struct ServerOptions: ParsableArguments {
             let seconds = max(1, wait.components.seconds)
             Console.standardError.line(printable("\(error); trying again in \(seconds) s"))
         }
-        let token = try token()
+        let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
         do throws(ServiceError) {
             return try await ServiceClient.with(server, token: token, settings, work)
         } catch { throw Failure(error) }
     }
 
-    private func token() throws(Failure) -> ServiceToken {
-        let (text, place): (String, String)
-        if let tokenFile {
-            let bytes = try Self.read(tokenFile, limit: ServiceToken.fileLimit)
-            (text, place) = (String(decoding: bytes, as: UTF8.self), tokenFile)
-        } else if let value = Surroundings.environment(Self.tokenVariable) {
-            (text, place) = (value, Self.tokenVariable)
-        } else {
+    private func url() throws(Failure) -> ServerURL {
+        guard let text = server ?? Surroundings.environment(Self.serverVariable) else {
             throw Failure(
-                "there is no token",
-                hint: "name its file with --token-file, or set \(Self.tokenVariable); `patchsrv token new` makes one",
+                "there is no server",
+                hint: "name it with --server, or set \(Self.serverVariable)",
                 exitCode: .usage
             )
         }
-        guard let token = ServiceToken(text) else {
-            throw Failure("\(place) holds no token: it \(TokenText.rule)", exitCode: .malformed)
+        guard let url = ServerURL(text) else {
+            throw Failure("\(Self.serverVariable) \(ServerURL.rule)", exitCode: .usage)
         }
-        return token
+        return url
     }
 
     private static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {

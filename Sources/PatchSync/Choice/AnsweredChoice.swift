@@ -44,6 +44,8 @@ extension Candidates {
     mutating func follow(_ choice: DeviceAnswer.Choice) -> IgnoredAnswer.Why? {
         switch choice {
         case .hold:
+            // A device always has a version to run: who has none gets its first one.
+            guard current != nil || versions.first?.kind != .bundle else { return .nothingToHold }
             passOverAll(but: nil, because: .held)
             return nil
         case .version(let sha256, isForced: _):

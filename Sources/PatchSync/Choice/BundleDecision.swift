@@ -49,7 +49,7 @@ package enum BundleDecision: Equatable, Sendable {
             self = .ignore(.current)
         } else if offered == facts.pending {
             self = .ignore(.pending)
-        } else if case .blocked(let until) = facts.standing {
+        } else if let until = facts.standing.blockedUntil {
             self = .refuse(.blacklisted(until: until))
         } else if let platform = facts.platform, !platform.fits(compatibility) {
             self = .refuse(.incompatible(platform, needs: compatibility[platform.name]))

@@ -75,6 +75,7 @@ package struct Circumstances: Sendable {
         case .free: break
         case .waiting(let until): return .waiting(until: until)
         case .blocked(let until): return .blocked(until: until)
+        case .rolledBackByHand(let until): return .rolledBackByHand(until: until)
         }
         if !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) {
             return .transferWaiting(failures: wait.failures, until: wait.until)

@@ -40,16 +40,4 @@ package struct DeviceFacts: Sendable {
         self.time = time
         self.retryNow = retryNow
     }
-
-    package init(_ configuration: DeviceConfiguration, deviceID: [UInt8], time: UTCTime, retryNow: Bool) {
-        self.init(
-            deviceID: deviceID,
-            appVersion: configuration.appVersion,
-            user: configuration.user,
-            data: configuration.data,
-            platform: configuration.platform,
-            time: time,
-            retryNow: retryNow
-        )
-    }
 }

@@ -15,6 +15,8 @@ package indirect enum NotEligible: Equatable, Sendable {
     /// Its trial failed here once.
     case waiting(until: UTCTime)
     case blocked(until: UTCTime)
+    /// A person went back from it.
+    case rolledBackByHand(until: UTCTime)
     /// Its transfers failed too often.
     case transferWaiting(failures: Int, until: UTCTime)
     /// It did not come in this sync; versions below it are not looked at, for a failed patch stays as it was (P7).
@@ -58,7 +60,7 @@ extension NotEligible {
     /// Whether the version before stays although it is not listed any more: what took its place is no good here.
     var keepsTheOld: Bool {
         switch self {
-        case .waiting, .blocked, .transferWaiting, .notReceived, .incompatible, .republished: true
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible, .republished: true
         case .unmet(_, let because): because?.keepsTheOld ?? false
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .breaks, .noPlace, .held, .notChosen:
@@ -84,8 +86,8 @@ extension NotEligible {
         switch self {
         case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing, .noPlace, .held, .notChosen: true
         case .unmet(_, let because): because?.isPostponed ?? false
-        case .blocked, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule, .incompatible,
-            .republished, .breaks:
+        case .blocked, .rolledBackByHand, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
+            .incompatible, .republished, .breaks:
             false
         }
     }
@@ -95,7 +97,7 @@ extension NotEligible {
     /// Whether it says what became of the version on this device, rather than for whom it is.
     package var isOfThisDevice: Bool {
         switch self {
-        case .waiting, .blocked, .transferWaiting, .notReceived, .incompatible: true
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible: true
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .republished, .unmet, .breaks, .noPlace, .held, .notChosen:
             false
@@ -107,10 +109,12 @@ extension NotEligible: CustomStringConvertible {
     package var description: String {
         switch self {
         case .rollout(let cohort, let effective):
-            "rolled out to \(effective) of 10,000; this device is number \(cohort)"
+            "rolled out to \(Words.grouped(effective)) of 10,000; this device is number \(Words.grouped(cohort))"
         case .paused(let reason): "paused" + (reason.map { ": \($0)" } ?? "")
         case .dialMissing: "needs a valid dial, and there is none"
-        case .appVersion(let needs, let has): "for app versions \(needs); this is \(has ?? "unknown")"
+        case .appVersion(let needs, let has):
+            "needs app version \(needs); "
+                + (has.map { "this is \($0)" } ?? "this device's is not set (`patchsync set --app-version`)")
         case .condition(let text): "for devices with \(text); this one is not"
         case .malformedCondition(let problem): "its condition \(problem)"
         case .users(let isKnown): "for some users; " + (isKnown ? "this one is not among them" : "none is set here")
@@ -118,6 +122,8 @@ extension NotEligible: CustomStringConvertible {
         case .waiting(let until): "failed a trial here; next try after \(until)"
         case .blocked(let until):
             "Skipping downloading blacklisted version: failed its trials here; blocked until \(until)"
+        case .rolledBackByHand(let until):
+            "rolled back here by hand; blocked until \(until), or until `patchsync unblock`"
         case .transferWaiting(let failures, let until):
             "could not be fetched \(failures) times; next try after \(until)"
         case .notReceived: "could not be fetched"
@@ -128,7 +134,7 @@ extension NotEligible: CustomStringConvertible {
         case .unmet(let id, let because):
             "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")
         case .breaks(let label): "would take from \(label) what that requires"
-        case .noPlace(let headcount): "waits for a place: open to \(headcount) devices"
+        case .noPlace(let headcount): "waits for a place: open to \(Words.count(headcount, "device"))"
         case .held: "held by the server"
         case .notChosen(let version): "the server chose \(version)"
         }

@@ -32,6 +32,21 @@ package enum PatchState: Int, Sendable, CaseIterable {
     }
 }
 
+extension PatchState {
+    /// The same in plain words.
+    package var meaning: String {
+        switch self {
+        case .unknownError: "unusable"
+        case .unInstall: "downloaded, waits"
+        case .success: "installed"
+        case .fileNotExist: "file missing"
+        case .fileNotMatch: "file altered"
+        case .update: "other version listed"
+        case .add: "new"
+        }
+    }
+}
+
 /// What stands on disk of one patch.
 package enum PatchOnDisk: Equatable, Sendable {
     case absent

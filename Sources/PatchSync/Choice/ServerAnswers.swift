@@ -15,8 +15,6 @@ package struct ServerAnswers: Equatable, Sendable {
     package var questionsLeft: Int
     /// Whether choices are still to be asked for, before the first version is taken.
     package var wantsChoices: Bool
-    /// Why there is no answer.
-    package var trouble: SyncError?
 
     package init(
         choices: [PatchID: DeviceAnswer.Choice] = [:],
@@ -49,10 +47,9 @@ package struct ServerAnswers: Equatable, Sendable {
     }
 
     /// No answer came: nothing is asked again in this sync.
-    mutating func giveUp(because error: SyncError) {
+    mutating func giveUp() {
         questionsLeft = 0
         wantsChoices = false
-        trouble = error
     }
 }
 
@@ -67,6 +64,8 @@ package struct IgnoredAnswer: Equatable, Sendable {
         case notEligible(NotEligible)
         /// To hold would take away what the device has, for that is not listed any more.
         case takesAway
+        /// There is nothing of this bundle to hold on to, and an app needs a version of it.
+        case nothingToHold
     }
 
     package let patchID: PatchID
@@ -86,6 +85,7 @@ extension IgnoredAnswer: CustomStringConvertible {
             case .notAbove: "it names a version that does not stand above what is installed"
             case .notEligible(let why): "it names a version that is not for this device: \(why)"
             case .takesAway: "what is installed is not listed any more"
+            case .nothingToHold: "it holds what there is, and nothing of it is installed yet"
             }
         return "\(patchID): the server's answer is not followed: \(reason)"
     }

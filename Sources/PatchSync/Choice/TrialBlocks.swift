@@ -27,6 +27,16 @@ package struct TrialBlocks: Equatable, Sendable {
         case free
         case waiting(until: UTCTime)
         case blocked(until: UTCTime)
+        /// A person went back from it.
+        case rolledBackByHand(until: UTCTime)
+
+        /// Nil for what may be tried when a person asks for it.
+        var blockedUntil: UTCTime? {
+            switch self {
+            case .free, .waiting: nil
+            case .blocked(let until), .rolledBackByHand(let until): until
+            }
+        }
     }
 
     package private(set) var blocks: [PatchContent: Block]
@@ -38,6 +48,7 @@ package struct TrialBlocks: Equatable, Sendable {
     /// - Parameter retryNow: a person asked to try again what only waits for its first hour to end.
     package func standing(of content: PatchContent, at time: UTCTime, retryNow: Bool = false) -> Standing {
         guard let block = blocks[content], block.until > time else { return .free }
+        if block.reason == .person { return .rolledBackByHand(until: block.until) }
         if block.failures >= 2 { return .blocked(until: block.until) }
         return retryNow ? .free : .waiting(until: block.until)
     }

@@ -2,12 +2,18 @@ import PatchFormat
 import PatchTrust
 
 extension Device {
+    /// What the list comes to for this device, and what it has.
+    struct Standing {
+        let decisions: [Decision]
+        let listed: Set<PatchContent>
+    }
+
     /// What becomes of each patch by the list and the dial as this device last verified them; no network.
     ///
-    /// As a sync decides that gets no answer from its server. Empty where nothing that holds together was kept: that is the
+    /// As a sync decides that gets no answer from its server. Nil where nothing that holds together was kept: that is the
     /// next sync's business.
-    func standing(_ state: DeviceState) -> [Decision] {
-        guard let role = try? kept(configuration.channel.text), let list = try? list(of: role) else { return [] }
+    func standing(_ state: DeviceState) -> Standing? {
+        guard let role = try? kept(configuration.channel.text), let list = try? list(of: role) else { return nil }
         let circumstances: Circumstances
         do throws(SyncError) {
             circumstances = Circumstances(
@@ -15,8 +21,9 @@ extension Device {
                 device: DeviceFacts(configuration, deviceID: try store.deviceID(), time: now(), retryNow: false),
                 dial: dial
             )
-        } catch { return [] }
-        return SyncPlan(list: list, role: role, machine: state.machine, under: circumstances).decisions
+        } catch { return nil }
+        let plan = SyncPlan(list: list, role: role, machine: state.machine, under: circumstances)
+        return Standing(decisions: plan.decisions, listed: Set(list.entries.map(\.content)))
     }
 
     /// A role as it was verified when it came.

@@ -14,7 +14,7 @@ package struct Device: Sendable {
     /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:host:machine:embedded:appBuild:)``
     /// made.
     ///
-    /// Reads only; ``open(_:now:machine:appBuild:)`` also notices another build or machine.
+    /// Reads only; ``open(_:now:machine:appBuild:random:)`` also notices another build or machine.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
         configuration = try store.configuration()
         self.now = now

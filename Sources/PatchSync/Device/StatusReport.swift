@@ -13,6 +13,22 @@ package struct StatusReport: Equatable, Sendable {
         package let fault: String?
         /// Whether it belongs to the selection that waits, not to the one that runs.
         package let isPending: Bool
+        /// Of a script that is as it should be: the file that holds it.
+        package let file: FilePath?
+    }
+
+    /// What becomes of a version that failed here, or that a person went back from.
+    package enum Retry: String, Sendable {
+        /// A sync takes it once its time is over.
+        case waits
+        /// The same, and `sync --retry-failed` does not shorten it.
+        case blocked
+        /// Its time is over: the next sync takes it.
+        case free
+        /// It runs just now, and is to prove itself.
+        case onTrial
+        /// The list as last verified does not have it any more.
+        case notListed
     }
 
     package enum Phase: String, Sendable {
@@ -27,10 +43,19 @@ package struct StatusReport: Equatable, Sendable {
     package let unfit: UnfitVersions
     /// What the list and the dial, as last verified, make of each patch.
     package let decisions: [Decision]
+    /// What becomes of each version that ``machine`` has a block for.
+    package let retries: [PatchContent: Retry]
     /// Why the state is not that of `state.json`.
     package let fault: StateFault?
     /// A state that nobody could read, and that was put by.
     package let damagedState: FilePath?
+
+    /// What is not for this device now; what failed here is told by itself.
+    package var heldBack: [(decision: Decision, passed: Decision.PassedOver)] {
+        decisions.flatMap { decision in
+            decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
+        }
+    }
 }
 
 extension Device {
@@ -56,17 +81,13 @@ extension Device {
                     version: patch.version,
                     state: stateNow,
                     fault: onDisk.fault,
-                    isPending: isPending
+                    isPending: isPending,
+                    file: onDisk == .intact ? store.file(of: patch) : nil
                 )
             )
         }
-        let running = state.machine.state.running
-        for patch in running?.patches ?? [] { try add(patch, isPending: false) }
-        if case .pending(_, let next) = state.machine.state {
-            for patch in next.patches where running?[patch.patchID]?.content != patch.content {
-                try add(patch, isPending: true)
-            }
-        }
+        for (patch, isPending) in state.machine.state.shownPatches { try add(patch, isPending: isPending) }
+        let standing = standing(state)
         return StatusReport(
             phase: state.machine.state.phase,
             rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
@@ -74,9 +95,31 @@ extension Device {
             lastSync: state.lastSync,
             transfers: state.transfers,
             unfit: state.unfit,
-            decisions: standing(state),
+            decisions: standing?.decisions ?? [],
+            retries: state.machine.retries(at: now(), listed: standing?.listed),
             fault: try store.stateFault(of: configuration.channel),
             damagedState: store.damagedState(of: configuration.channel)
+        )
+    }
+}
+
+extension SelectionMachine {
+    /// - Parameter listed: what the list has; nil where none is known.
+    fileprivate func retries(
+        at time: UTCTime,
+        listed: Set<PatchContent>?
+    ) -> [PatchContent: StatusReport.Retry] {
+        let tried: Set<PatchContent> = if case .trying(_, let trial, _) = state { trial.contents } else { [] }
+        return Dictionary(
+            uniqueKeysWithValues: blocks.blocks.keys.map { content in
+                if tried.contains(content) { return (content, .onTrial) }
+                if let listed, !listed.contains(content) { return (content, .notListed) }
+                return switch blocks.standing(of: content, at: time) {
+                case .free: (content, .free)
+                case .waiting: (content, .waits)
+                case .blocked, .rolledBackByHand: (content, .blocked)
+                }
+            }
         )
     }
 }

@@ -1,4 +1,5 @@
-import PatchFormat
+import NIOConcurrencyHelpers
+package import PatchFormat
 import PatchStore
 package import PatchTrust
 
@@ -20,22 +21,48 @@ extension Device {
     /// Hashes every file of every kept selection and checks each entry's and asset's signature again, offline.
     ///
     /// Neither records nor expiry count here.
-    package func verifyInstalled(signatures: Bool) throws(SyncError) -> VerificationReport {
+    /// - Parameter progress: told of files.
+    package func verifyInstalled(
+        signatures: Bool,
+        progress start: ProgressStart = { _ in { _ in } }
+    ) throws(SyncError) -> VerificationReport {
         let state = try state()
         var report = VerificationReport()
         var seen: Set<PatchContent> = []
-        for selection in state.machine.kept {
-            for patch in selection.patches where seen.insert(patch.content).inserted {
-                report.patches += 1
-                report.checks += try checks(of: patch, keys: signatures ? selection.entryKeys : nil)
+        let installed = state.machine.kept.flatMap { selection in
+            selection.patches.filter { seen.insert($0.content).inserted }.map { ($0, selection.entryKeys) }
+        }
+        let total = installed.reduce(0) { $0 + files(of: $1.0) }
+        let (progress, done) = (start(total), NIOLockedValueBox(0))
+        for (patch, keys) in installed {
+            report.patches += 1
+            report.checks += try checks(of: patch, keys: signatures ? keys : nil) { files in
+                let number = done.withLockedValue { done in
+                    done += files
+                    return done
+                }
+                progress(min(number, total - 1))
             }
         }
+        progress(total)
         return report
     }
 
+    /// How many a patch has; a bundle whose manifest cannot be read has none that can be counted.
+    private func files(of patch: InstalledPatch) -> Int {
+        guard patch.kind == .bundle else { return 1 }
+        let examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        return (try? examination.manifest(of: patch))??.assets.count ?? 0
+    }
+
     /// - Parameter keys: those that signed its entries; nil to leave signatures out.
-    private func checks(of patch: InstalledPatch, keys: EntryKeys?) throws(SyncError) -> [CheckRecord] {
+    private func checks(
+        of patch: InstalledPatch,
+        keys: EntryKeys?,
+        looked: @escaping @Sendable (_ files: Int) -> Void
+    ) throws(SyncError) -> [CheckRecord] {
         var examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        examination.looked = looked
         let faults = try examination.faults(of: patch)
         let manifest =
             patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil

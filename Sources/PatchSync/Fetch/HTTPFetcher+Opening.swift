@@ -63,7 +63,7 @@ extension HTTPFetcher {
         configuration.timeout.connect = TimeAmount(settings.deadlines.connect)
         configuration.timeout.read = TimeAmount(settings.deadlines.stall)
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Download.connections
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Transfers.connections
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
         settings.trust.apply(to: &configuration)

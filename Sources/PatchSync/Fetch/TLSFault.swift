@@ -27,7 +27,8 @@ extension TLSFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .wrongHostName(let host): "the certificate of \(host) is for another name"
-        case .unknownIssuer(let host): "nobody whom this device trusts vouches for the certificate of \(host)"
+        case .unknownIssuer(let host):
+            "the certificate of \(host) is not signed by an authority that this device trusts"
         case .expired(let host, let time): "the certificate of \(host) expired at \(time)"
         case .notYetValid(let host, let time): "the certificate of \(host) is not valid before \(time)"
         case .notTLS(let host): "\(host) does not speak TLS"

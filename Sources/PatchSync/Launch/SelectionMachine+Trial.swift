@@ -37,6 +37,15 @@ extension SelectionMachine {
     }
 }
 
+/// What stays on the disk.
+extension SelectionMachine {
+    /// The one confirmed just before the present one.
+    package var previous: Selection? { earlier.first }
+
+    /// Every selection whose files must stay.
+    package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
+}
+
 /// What failed here, and for how long.
 extension SelectionMachine {
     package mutating func shortenBlocks(at time: UTCTime) {

@@ -17,17 +17,21 @@ package struct SelectionMachine: Equatable, Sendable {
     package internal(set) var blocks: TrialBlocks
     /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
     package private(set) var embedded: Selection?
+    /// The launch that was confirmed last: its word may come twice.
+    package private(set) var confirmedLaunch: LaunchToken?
 
     package init(
         state: SelectionState = .empty,
         earlier: [Selection],
         blocks: TrialBlocks = TrialBlocks(),
-        embedded: Selection? = nil
+        embedded: Selection? = nil,
+        confirmedLaunch: LaunchToken? = nil
     ) {
         self.state = state
         self.earlier = earlier
         self.blocks = blocks
         self.embedded = embedded
+        self.confirmedLaunch = confirmedLaunch
     }
 
     package init(
@@ -38,12 +42,6 @@ package struct SelectionMachine: Equatable, Sendable {
     ) {
         self.init(state: state, earlier: [previous].compactMap(\.self), blocks: blocks, embedded: embedded)
     }
-
-    /// The one confirmed just before the present one.
-    package var previous: Selection? { earlier.first }
-
-    /// Every selection whose files must stay.
-    package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
 
     /// A complete, verified selection lies ready.
     package mutating func stage(_ next: Selection) -> Staging {
@@ -148,8 +146,10 @@ package struct SelectionMachine: Equatable, Sendable {
     package enum Confirmation: Equatable, Sendable {
         /// The trial is the new good selection; clean up what is not kept.
         case confirmed(Selection)
-        /// It was confirmed before; nothing changes.
+        /// This very launch was confirmed before; nothing changes.
         case alreadyConfirmed(Selection)
+        /// Nothing is on trial, and the token is not the one that was confirmed last: this runs, whatever it says.
+        case nothingOnTrial(Selection)
         /// The token is not the one of the running trial: some other page or launch speaks.
         case otherLaunch
         case nothingToConfirm
@@ -161,7 +161,8 @@ package struct SelectionMachine: Equatable, Sendable {
     package mutating func confirm(_ token: LaunchToken, keep: Int = defaultKeep) -> Confirmation {
         switch state {
         case .empty: return .nothingToConfirm
-        case .settled(let selection), .pending(let selection?, _): return .alreadyConfirmed(selection)
+        case .settled(let selection), .pending(let selection?, _):
+            return token == confirmedLaunch ? .alreadyConfirmed(selection) : .nothingOnTrial(selection)
         case .pending(nil, _): return .nothingToConfirm
         case .trying(let good, let trial, let launch):
             guard launch.token == token else { return .otherLaunch }
@@ -169,6 +170,7 @@ package struct SelectionMachine: Equatable, Sendable {
             earlier = Array(before.prefix(keep))
             blocks.clear(trial.contents)
             state = .settled(trial)
+            confirmedLaunch = token
             return .confirmed(trial)
         }
     }
@@ -254,6 +256,8 @@ package struct SelectionMachine: Equatable, Sendable {
             blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
             state = .settled(target)
             earlier = Array(earlier.dropFirst())
+            // What it confirmed was gone back from.
+            confirmedLaunch = nil
             return .rolledBack(to: target, from: present)
         }
     }

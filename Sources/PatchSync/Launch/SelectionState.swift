@@ -1,18 +1,12 @@
 import PatchFormat
+package import PatchTrust
 
 /// A name that one launch of one trial goes by, so that an "I am ready" of another counts for nothing (X8).
-package struct LaunchToken: Hashable, Sendable, CustomStringConvertible {
+package struct LaunchToken: RandomText, CustomStringConvertible {
     package let text: String
 
-    /// 32 lowercase hex digits.
-    package init?(_ text: String) {
-        guard text.utf8.count == 32, Hex.bytes(text) != nil else { return nil }
-        self.text = text
-    }
-
-    package init(random: [UInt8]) {
-        precondition(random.count == 16, "a launch token has 128 bits")
-        text = Hex.text(random)
+    package init(_ digits: RandomDigits) {
+        text = digits.text
     }
 
     package var description: String { text }

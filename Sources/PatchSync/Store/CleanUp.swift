@@ -39,6 +39,11 @@ struct Retention: Equatable {
         return true
     }
 
+    /// These objects stay, whatever selections name.
+    mutating func keep(_ more: Set<SHA256Digest>) {
+        objects.formUnion(more)
+    }
+
     /// These bytes are used where the app ships them.
     mutating func leave(_ object: SHA256Digest) {
         objects.remove(object)
@@ -72,6 +77,9 @@ struct CleanUp {
         var examination = Examination(store: store, records: store.records())
         let needed = Retention(keeping: kept, served: served) { patch in (try? examination.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
+        // A manifest that the app ships and that was healed here finds the app's own files, which bundles of other manifests
+        // may use: it stays also when its own version is gone.
+        retention.keep(store.embedded?.manifests ?? [])
         // What the app ships intact is used there.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {
             if try examination.isEmbedded(digest) { retention.leave(digest) }

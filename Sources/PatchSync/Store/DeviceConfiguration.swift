@@ -1,3 +1,4 @@
+import PatchTrust
 package import PatchFormat
 package import SystemPackage
 
@@ -131,5 +132,19 @@ package struct DeviceConfiguration: Equatable, Sendable {
 
     package var dataJSON: JSON {
         .fields(data.sorted { $0.key < $1.key }.map { ($0.key.text, .text($0.value.text)) })
+    }
+}
+
+extension DeviceFacts {
+    package init(_ configuration: DeviceConfiguration, deviceID: [UInt8], time: UTCTime, retryNow: Bool) {
+        self.init(
+            deviceID: deviceID,
+            appVersion: configuration.appVersion,
+            user: configuration.user,
+            data: configuration.data,
+            platform: configuration.platform,
+            time: time,
+            retryNow: retryNow
+        )
     }
 }

@@ -46,6 +46,7 @@ package struct DeviceState: Equatable, Sendable {
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(written)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
             ("embedded", machine.embedded.map(written)),
+            ("confirmedLaunch", machine.confirmedLaunch.map { .text($0.text) }),
             ("places", places.isEmpty ? nil : .array(places.sorted().map { .text($0.hex) })),
         ])
     }
@@ -83,7 +84,8 @@ package struct DeviceState: Equatable, Sendable {
             state: try SelectionState(try fields.fields("state"), selection),
             earlier: try Self.earlier(fields, earlier),
             blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document),
-            embedded: fields.has("embedded") ? try selection(try fields.fields("embedded")) : nil
+            embedded: fields.has("embedded") ? try selection(try fields.fields("embedded")) : nil,
+            confirmedLaunch: fields.has("confirmedLaunch") ? try fields.launch("confirmedLaunch") : nil
         )
         if fields.has("transfers") {
             transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
@@ -157,19 +159,23 @@ extension SelectionState {
         case "settled": self = .settled(try selection("selection"))
         case "pending": self = .pending(good: good, next: try selection("next"))
         case "trying":
-            guard let token = LaunchToken(try fields.string("launch")) else {
-                throw fields.broken("launch", "must be 32 lowercase hex digits")
-            }
             self = .trying(
                 good: good,
                 trial: try selection("trial"),
                 launch: .init(
-                    token: token,
+                    token: try fields.launch("launch"),
                     launches: try fields.integer("launches", in: 0...TrialLaunch.most),
                     isCounted: try fields.bool("counted", default: true)
                 )
             )
         default: throw fields.broken("is", "must be empty, settled, pending or trying")
         }
+    }
+}
+
+extension Fields {
+    fileprivate func launch(_ key: String) throws(FormatError) -> LaunchToken {
+        guard let token = LaunchToken(try string(key)) else { throw broken(key, "must be 32 lowercase hex digits") }
+        return token
     }
 }

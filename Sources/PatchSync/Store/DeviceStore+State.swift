@@ -134,9 +134,10 @@ extension DeviceStore {
     package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
         var state = state
         state.bound()
-        for selection in state.selections { try write(selection, of: channel) }
         let bytes = state.json.fileBytes
         try check(bytes, mean: state, at: stateFile(channel))
+        // What no state will name leaves no files behind.
+        for selection in state.selections { try write(selection, of: channel) }
         try wrapped { () throws(FileError) in try files.makeDirectory(directory(of: channel)) }
         if let before = try setAside(channel) {
             removeSelections(of: channel, but: Set((state.selections + before.selections).map(\.content.digest)))

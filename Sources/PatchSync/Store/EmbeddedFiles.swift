@@ -9,13 +9,10 @@ package import SystemPackage
 /// Pure, and never written: what lies here is neither copied nor fetched.
 package struct EmbeddedFiles: Sendable {
     package let folder: FilePath
+    /// Of the bundles that the app ships: by them their assets are found.
+    let manifests: Set<SHA256Digest>
     /// Below ``folder``.
     private let paths: [SHA256Digest: String]
-
-    package init(folder: FilePath, paths: [SHA256Digest: String]) {
-        self.folder = folder
-        self.paths = paths
-    }
 
     /// - Parameter store: where a damaged manifest was healed; without it the assets that it names would be lost too.
     init(_ embedded: EmbeddedFolder, in store: DeviceStore) {
@@ -23,7 +20,9 @@ package struct EmbeddedFiles: Sendable {
             let bytes = try? store.files.read(store.objects.path(of: digest), limit: Limits.manifest)
             return bytes.flatMap { SHA256Digest(of: $0) == digest ? $0 : nil }
         }
-        self.init(folder: embedded.path, paths: paths)
+        self.paths = paths
+        folder = embedded.path
+        manifests = Set(embedded.document.patches.filter { $0.entry.kind == .bundle }.map(\.entry.fingerprint.sha256))
     }
 
     package func file(_ digest: SHA256Digest) -> FilePath? {

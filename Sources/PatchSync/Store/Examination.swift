@@ -31,6 +31,8 @@ package struct Examination {
     private var shipped: VerifiedRecords
     /// Manifests of bundles whose index was found in its file.
     private var indexed: Set<SHA256Digest> = []
+    /// Told of each file that was looked at, by ``faults(of:_:)``.
+    var looked: @Sendable (_ files: Int) -> Void = { _ in }
 
     package init(store: DeviceStore, records: VerifiedRecords) {
         self.init(store: store, records: records, shipped: store.shippedRecords())
@@ -52,6 +54,7 @@ package struct Examination {
     ) throws(SyncError) -> [FileFault] {
         switch patch.kind {
         case .script:
+            defer { looked(1) }
             return try object(patch.fingerprint, named: patch.label.description, mustBeText: true).map { [$0] } ?? []
         case .bundle:
             if isUntouched(patch) { return [] }
@@ -89,6 +92,7 @@ package struct Examination {
                     identity != nil && identity == records[asset.fingerprint.sha256]
                     && identity?.size == asset.fingerprint.size
                 if !isRecorded { try body(&self, asset) }
+                looked(1)
             }
         }
     }

@@ -1,27 +1,16 @@
-import PatchFormat
-import PatchTrust
+package import PatchTrust
 
 /// The name under which the pages of an app are served on this device alone: `LABEL.localhost`, which browsers resolve to
 /// loopback by themselves (RFC 6761 §6.3).
 ///
 /// A secret of the store: a host's cookies go to each of its ports, so that whoever knew the name could lead a browser to
 /// a port of theirs under it.
-package struct HostLabel: Hashable, Sendable {
-    package static let rule = "must be 32 lowercase hex digits"
-
+package struct HostLabel: RandomText {
     package let text: String
 
-    package init?(_ text: String) {
-        guard text.utf8.count == 32, let bytes = Hex.bytes(text), Hex.text(bytes) == text else { return nil }
-        self.text = text
+    package init(_ digits: RandomDigits) {
+        text = digits.text
     }
-
-    package init(random: [UInt8]) {
-        precondition(random.count == 16, "a label has 128 bits")
-        text = Hex.text(random)
-    }
-
-    package static func make() -> HostLabel { HostLabel(random: SecureRandom.bytes(16)) }
 
     /// What stands in a URL and in `Host`, without the port.
     package var host: String { "\(text).localhost" }

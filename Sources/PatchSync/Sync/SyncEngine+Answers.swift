@@ -9,7 +9,12 @@ extension SyncEngine {
     /// What the server answers before this plan can be carried out; nil when there is nothing to ask.
     ///
     /// No answer is an answer too: versions with a head-count wait then, and everything else goes on.
-    func answers(wantedBy plan: SyncPlan) async throws(SyncError) -> ServerAnswers? {
+    ///
+    /// - Parameter outcome: told why there is none.
+    func answers(
+        wantedBy plan: SyncPlan,
+        _ outcome: inout Download.Outcome
+    ) async throws(SyncError) -> ServerAnswers? {
         guard let question = plan.question(for: configuration.user?.answerHash(in: configuration.app)) else {
             return nil
         }
@@ -19,7 +24,8 @@ extension SyncEngine {
         } catch .fetch(.cancelled) {
             throw .fetch(.cancelled)
         } catch {
-            answers.giveUp(because: error)
+            answers.giveUp()
+            outcome.unanswered = error
         }
         let given = answers.places.subtracting(plan.circumstances.answers.places)
         if !given.isEmpty { await remember(given) }

@@ -18,7 +18,7 @@ extension SyncEngine {
         guard plan.changes(state) || !outcome.healed.isEmpty else { return }
         let damaged = damaged(besides: outcome.ready)
         guard !damaged.isEmpty else { return }
-        var download = Download(engine: self, plan: plan.mending(damaged), list: list, outcome: outcome)
+        var download = download(of: plan.mending(damaged), list, after: outcome)
         do throws(SyncError) { outcome = try await download.run() } catch {
             if error == .fetch(.cancelled) { throw error }
             outcome = download.outcome

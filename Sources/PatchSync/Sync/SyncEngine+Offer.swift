@@ -43,7 +43,7 @@ extension SyncEngine {
             guard let first = errors.first, case .again(let wait) = next else {
                 throw errors.first { $0.fetchError?.isNetwork != true } ?? errors[0]
             }
-            if let error = await pause(wait, because: first) { throw error }
+            if let error = await transfers.pause(wait, because: first) { throw error }
         }
     }
 

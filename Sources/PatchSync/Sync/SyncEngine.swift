@@ -42,91 +42,100 @@ package struct SyncEngine: Sendable {
         self.now = now
     }
 
-    /// One sync.
+    /// One sync: what is offered, what of it is to run here, its bytes, and the selection that waits then.
     ///
     /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; what came stays.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = sources.takeFaults()
-        guard let deadline = deadlines.sync else { return try await syncToTheEnd() }
-        return try await ending(.syncDeadline(seconds: Int(deadline.components.seconds))) {
+        guard let deadline = deadlines.sync else { return try await syncNewest() }
+        return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds))) {
             () async throws(SyncError) in
-            try await syncToTheEnd()
+            try await syncNewest()
         } when: {
             try? await pauses.sleep(deadline)
         }
     }
 
-    private func syncToTheEnd() async throws(SyncError) -> SyncReport {
+    /// As often as a newer list appears meanwhile, up to a limit.
+    private func syncNewest() async throws(SyncError) -> SyncReport {
         let traffic = Traffic()
         var newerLists = 0
         while true {
             let offer = try await offer()
             do throws(SyncError) {
-                return try await sync(offer, watching: newerLists < deadlines.newerLists, traffic)
+                let start = try await begin(offer)
+                let bringing = Bringing(offer: offer, machine: start.machine, traffic: traffic)
+                let (plan, outcome) =
+                    newerLists < deadlines.newerLists
+                    ? try await unlessNewer(bringing, under: start.circumstances)
+                    : try await bring(bringing, under: start.circumstances)
+                let staging = try await commit(outcome, plan: plan, list: offer.list, at: offer.time)
+                return SyncReport(
+                    roleVersion: offer.list.roleVersion,
+                    decisions: plan.decisions,
+                    refused: offer.list.refused,
+                    failures: outcome.failures,
+                    filesReceived: traffic.files,
+                    bytesReceived: traffic.bytes,
+                    healed: outcome.healed,
+                    staging: staging,
+                    activates: plan.activates,
+                    staleMirror: offer.staleMirror,
+                    keptEmbedded: plan.keptEmbedded,
+                    mirrors: sources.takeFaults(),
+                    unanswered: outcome.unanswered,
+                    ignoredAnswers: plan.ignoredAnswers,
+                    parameters: offer.parameters,
+                    stateFault: start.stateFault
+                )
             } catch .fetch(.newerList) {
                 newerLists += 1
             }
         }
     }
 
-    /// - Throws: `fetch(.newerList)` when this offer is no longer the newest.
-    private func sync(_ offer: Offer, watching: Bool, _ traffic: Traffic) async throws(SyncError) -> SyncReport {
-        let (list, time) = (offer.list, offer.time)
+    /// From what an offer is judged.
+    private struct Start {
+        let stateFault: StateFault?
+        let machine: SelectionMachine
+        let circumstances: Circumstances
+    }
+
+    /// What is brought, and for whom: an offer, for a device that is in this state.
+    private struct Bringing {
+        let offer: Offer
+        let machine: SelectionMachine
+        let traffic: Traffic
+    }
+
+    /// What this device knows and has, by the offer's time.
+    private func begin(_ offer: Offer) async throws(SyncError) -> Start {
         // The first change writes it anew.
         let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
-            state.machine.shortenBlocks(at: time)
-            state.transfers.shorten(at: time)
+            state.machine.shortenBlocks(at: offer.time)
+            state.transfers.shorten(at: offer.time)
             return state
         }
-        let device = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: retryNow)
+        let deviceID = try store.deviceID()
+        let device = DeviceFacts(configuration, deviceID: deviceID, time: offer.time, retryNow: retryNow)
         var circumstances = Circumstances(before, device: device, dial: offer.dial)
         circumstances.answers.questionsLeft = Self.questions
         circumstances.answers.wantsChoices = configuration.answers
-        let (plan, outcome) = try await carriedOut(
-            offer,
-            machine: before.machine,
-            under: circumstances,
-            watching: watching,
-            traffic
-        )
-        let staging = try await commit(outcome, plan: plan, list: list, at: time)
-        return SyncReport(
-            roleVersion: list.roleVersion,
-            decisions: plan.decisions,
-            refused: list.refused,
-            failures: outcome.failures,
-            filesReceived: traffic.files,
-            bytesReceived: traffic.bytes,
-            healed: outcome.healed,
-            staging: staging,
-            activates: plan.activates,
-            staleMirror: offer.staleMirror,
-            keptEmbedded: plan.keptEmbedded,
-            mirrors: sources.takeFaults(),
-            unanswered: plan.circumstances.answers.trouble,
-            ignoredAnswers: plan.ignoredAnswers,
-            parameters: offer.parameters,
-            stateFault: stateFault
-        )
+        return Start(stateFault: stateFault, machine: before.machine, circumstances: circumstances)
     }
 
-    /// As long as no newer list is there.
-    private func carriedOut(
-        _ offer: Offer,
-        machine: SelectionMachine,
-        under circumstances: Circumstances,
-        watching: Bool,
-        _ traffic: Traffic
+    /// - Throws: `fetch(.newerList)` as soon as this offer is no longer the newest.
+    private func unlessNewer(
+        _ bringing: Bringing,
+        under circumstances: Circumstances
     ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
-        guard watching, let interval = deadlines.newerList else {
-            return try await carriedOut(offer, machine: machine, under: circumstances, traffic)
-        }
-        return try await ending(.newerList) { () async throws(SyncError) in
-            try await carriedOut(offer, machine: machine, under: circumstances, traffic)
+        guard let interval = deadlines.newerList else { return try await bring(bringing, under: circumstances) }
+        return try await unless(.newerList) { () async throws(SyncError) in
+            try await bring(bringing, under: circumstances)
         } when: {
             while (try? await pauses.sleep(interval)) != nil {
-                guard let newer = await newerList(than: offer.list.roleVersion) else { continue }
+                guard let newer = await newerList(than: bringing.offer.list.roleVersion) else { continue }
                 return report(.newerList(roleVersion: newer))
             }
         }
@@ -134,17 +143,16 @@ package struct SyncEngine: Sendable {
 
     /// Chooses and downloads until every version chosen is there: what turns out not to fit this device, or does not come,
     /// is chosen no more in this sync, and what requires it neither.
-    private func carriedOut(
-        _ offer: Offer,
-        machine: SelectionMachine,
-        under circumstances: Circumstances,
-        _ traffic: Traffic
+    private func bring(
+        _ bringing: Bringing,
+        under circumstances: Circumstances
     ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
+        let (offer, machine, traffic) = (bringing.offer, bringing.machine, bringing.traffic)
         var circumstances = circumstances
         var outcome = Download.Outcome()
         while true {
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: circumstances)
-            if let answers = try await answers(wantedBy: plan) {
+            if let answers = try await answers(wantedBy: plan, &outcome) {
                 circumstances.answers = answers
                 continue
             }
@@ -153,7 +161,7 @@ package struct SyncEngine: Sendable {
                 try await mendKept(beside: plan, list: offer.list, state: machine.state, &outcome)
                 return (plan, outcome)
             }
-            var download = Download(engine: self, plan: plan, list: offer.list, outcome: outcome)
+            var download = download(of: plan, offer.list, after: outcome)
             do throws(SyncError) {
                 outcome = try await download.run()
             } catch {
@@ -164,6 +172,15 @@ package struct SyncEngine: Sendable {
             circumstances.unfit.merge(outcome.unfit)
             circumstances.notReceived.formUnion(outcome.transfers.notReceived)
         }
+    }
+
+    var transfers: Transfers {
+        Transfers(sources: sources, objects: store.objects, deadlines: deadlines, pauses: pauses, report: report)
+    }
+
+    /// - Parameter outcome: of the downloads of this sync before.
+    func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
+        Download(of: plan, list, into: store, by: transfers, after: outcome, atCommitPoint: atCommitPoint)
     }
 
     /// The way to the server broke: what was under way has failed once more, unless some of it came.

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchStore
 
 extension Download {
-    /// ``parallel`` requests at a time, while what came before them is made durable.
+    /// ``Transfers/parallel`` requests at a time, while what came before them is made durable.
     ///
     /// One that fails stops no other; what has come stays for the next sync.
     ///
@@ -14,16 +14,16 @@ extension Download {
                 try removeDamaged(digest)
             }
         }
-        let engine = engine
+        let (store, transfers, atCommitPoint) = (store, transfers, atCommitPoint)
         var reception = try store.wrapped { () throws(FileError) in try Reception(of: requests, in: store) }
         await withTaskGroup(of: Progress.self) { group in
-            reception.start(in: &group, of: engine)
+            reception.start(in: &group, into: store, by: transfers)
             while let progress = await group.next() {
                 do throws(SyncError) { try take(progress, of: &reception) } catch {
                     if error.endsSync { reception.end(with: error) }
                 }
-                if !progress.isCommit, !reception.hasAll { engine.atCommitPoint(.duringObjects) }
-                reception.start(in: &group, of: engine)
+                if !progress.isCommit, !reception.hasAll { atCommitPoint(.duringObjects) }
+                reception.start(in: &group, into: store, by: transfers)
             }
         }
         // Also when the sync ends here: what has come stays for the next one.
@@ -47,7 +47,7 @@ extension Download {
             let rest = positions.dropFirst(run.parts.count)
             move(positions.prefix(run.parts.count + (run.hasMoved ? 1 : 0)), of: reception)
             for part in run.parts { keep(part, of: &reception) }
-            reception.packs.judge(source, run, in: engine.sources)
+            reception.packs.judge(source, run, in: transfers.sources)
             guard let error = run.error, let first = rest.first else { return }
             guard error.isOwn else { return reception.waiting.putBack(rest) }
             reception.fail(first, error)
@@ -116,10 +116,10 @@ private struct Reception {
         self.error = self.error ?? error
     }
 
-    mutating func start(in group: inout TaskGroup<Progress>, of engine: SyncEngine) {
-        if !isCommitting, !full.isEmpty { commit(full.removeFirst(), in: &group, engine.store) }
+    mutating func start(in group: inout TaskGroup<Progress>, into store: DeviceStore, by transfers: Transfers) {
+        if !isCommitting, !full.isEmpty { commit(full.removeFirst(), in: &group, store) }
         // A disk that is slower than the line: nothing more comes before it has what is here.
-        while error == nil, full.isEmpty, receiving < Download.parallel, receiveNext(in: &group, engine) {
+        while error == nil, full.isEmpty, receiving < Transfers.parallel, receiveNext(in: &group, transfers) {
             receiving += 1
         }
     }
@@ -136,19 +136,19 @@ private struct Reception {
     }
 
     /// - Returns: false when there is nothing to ask for.
-    private mutating func receiveNext(in group: inout TaskGroup<Progress>, _ engine: SyncEngine) -> Bool {
-        let source = packs.first(of: engine.sources.inOrder)
+    private mutating func receiveNext(in group: inout TaskGroup<Progress>, _ transfers: Transfers) -> Bool {
+        let source = packs.first(of: transfers.sources.inOrder)
         switch waiting.next(packs: source != nil) {
         case .object(let position):
             group.addTask { [requests] in
-                let (result, hasMoved) = await engine.receivePart(of: requests[position])
+                let (result, hasMoved) = await transfers.receivePart(of: requests[position])
                 return .received(position: position, result, hasMoved: hasMoved)
             }
         case .run(let positions):
             guard let source else { return false }
             let run = requests.run(positions)
             group.addTask {
-                .receivedRun(positions, await engine.receive(run, from: source), from: source)
+                .receivedRun(positions, await transfers.receive(run, from: source), from: source)
             }
         case nil: return false
         }

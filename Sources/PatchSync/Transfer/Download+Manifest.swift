@@ -59,7 +59,7 @@ extension Download {
 
     private mutating func receive(_ request: ObjectRequest) async throws(SyncError) {
         try removeDamaged(request.expected.sha256)
-        switch await engine.receive(request) {
+        switch await transfers.receive(request) {
         case nil:
             outcome.filesReceived += 1
             outcome.bytesReceived += request.expected.size

@@ -6,11 +6,6 @@ import PatchTrust
 ///
 /// One patch that fails stays what it was and stops no other (P10).
 struct Download {
-    /// Connections open at once to one server.
-    static let connections = 6
-    /// Objects that travel at once: one connection stays free to ask for a newer list.
-    static let parallel = connections - 1
-
     struct Outcome {
         /// What was looked at and is there, whole.
         var ready: Set<PatchContent> = []
@@ -21,6 +16,8 @@ struct Download {
         /// Bundles that turned out to be made for another native part.
         var unfit = UnfitVersions()
         var transfers = TransferOutcome()
+        /// Why the server answered nothing to the question of this sync.
+        var unanswered: SyncError?
 
         /// Whether everything that is planned is there, or was tried in vain and stays as it is.
         func isComplete(for plan: SyncPlan) -> Bool {
@@ -34,27 +31,32 @@ struct Download {
         }
     }
 
-    let engine: SyncEngine
+    let store: DeviceStore
+    let transfers: Transfers
     let plan: SyncPlan
     let list: VerifiedList
-    let store: DeviceStore
+    var atCommitPoint: @Sendable (CommitPoint) -> Void
     var examination: Examination
     /// Digests under which something else stands.
     var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
 
     /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
-    init(engine: SyncEngine, plan: SyncPlan, list: VerifiedList, outcome: Outcome) {
-        self.engine = engine
-        self.plan = plan
-        self.list = list
-        self.outcome = outcome
-        store = engine.store
-        examination = Examination(store: engine.store, records: engine.store.records())
+    init(
+        of plan: SyncPlan,
+        _ list: VerifiedList,
+        into store: DeviceStore,
+        by transfers: Transfers,
+        after outcome: Outcome,
+        atCommitPoint: @escaping @Sendable (CommitPoint) -> Void
+    ) {
+        (self.plan, self.list, self.store, self.transfers) = (plan, list, store, transfers)
+        (self.outcome, self.atCommitPoint) = (outcome, atCommitPoint)
+        examination = Examination(store: store, records: store.records())
     }
 
     mutating func run() async throws(SyncError) -> Outcome {
-        var tasks: [Task] = []
+        var tasks: [PatchDownload] = []
         for wanted in plan.wanted where !outcome.isDone(wanted) {
             let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
             }
@@ -62,14 +64,14 @@ struct Download {
         }
         let requests = MissingObjects(tasks)
         try removeUnwantedParts(requests)
-        engine.report(
+        transfers.report(
             .downloading(
                 files: requests.count,
                 bytes: requests.indices.reduce(0) { $0 + requests.fingerprint(at: $1).size }
             )
         )
         let failures = tasks.isEmpty ? [:] : try await fetch(requests)
-        engine.atCommitPoint(.afterObjects)
+        atCommitPoint(.afterObjects)
         for task in tasks {
             _ = try await isolating(task.wanted) { (download) throws(SyncError) in
                 if let digest = task.digests.first(where: { failures[$0] != nil }), let failure = failures[digest] {
@@ -99,7 +101,7 @@ struct Download {
             if wanted.isNew { outcome.transfers.fail(wanted.patch, because: error.transferCause) }
             let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
             outcome.failures.append(failure)
-            engine.report(.failed(failure))
+            transfers.report(.failed(failure))
             return nil
         }
     }
@@ -107,7 +109,7 @@ struct Download {
     /// Looks at what is there, and at the manifest of a bundle that is not complete.
     ///
     /// Nil when nothing is to be done.
-    private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> Task? {
+    private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> PatchDownload? {
         let patch = wanted.patch
         let faults = try examination.faults(of: patch)
         let state = state(of: wanted, faults)
@@ -115,7 +117,7 @@ struct Download {
         let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
         if !isFallback || !faults.isEmpty {
             let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
-            engine.report(.state(patch.patchID, patch.version, state, fault: fault))
+            transfers.report(.state(patch.patchID, patch.version, state, fault: fault))
         }
         let isUnproven = try isUnproven(wanted)
         guard state.work == .download || isUnproven else {
@@ -136,7 +138,7 @@ struct Download {
         switch patch.kind {
         case .script:
             examination.forget(patch.fingerprint.sha256)
-            return Task(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
+            return PatchDownload(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
         case .bundle:
             let before = outcome.filesReceived
             let manifest = try await manifest(of: wanted)
@@ -146,7 +148,7 @@ struct Download {
             for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) {
                 missing.append(Int32(row))
             }
-            return Task(wanted: wanted, content: .bundle(manifest, missing: missing))
+            return PatchDownload(wanted: wanted, content: .bundle(manifest, missing: missing))
         }
     }
 
@@ -159,14 +161,14 @@ struct Download {
     }
 
     /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
-    private mutating func install(_ task: Task) throws(SyncError) {
+    private mutating func install(_ task: PatchDownload) throws(SyncError) {
         let patch = task.wanted.patch
         var verified: AssetManifest?
         switch task.content {
         case .bundle(let manifest, _):
             verified = manifest
             var staging = BundleStaging(store: store)
-            staging.atCommitPoint = engine.atCommitPoint
+            staging.atCommitPoint = atCommitPoint
             let folderStands = try store.wrapped { () throws(FileError) in
                 try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
             }
@@ -188,7 +190,7 @@ struct Download {
                 onDisk: fault.onDisk,
                 launch: .notRunning
             )
-            engine.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
+            transfers.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
         if patch.kind == .bundle { keepIndex(of: patch, verified) }
@@ -197,7 +199,7 @@ struct Download {
         if !task.wanted.isNew { outcome.healed.append(patch.label) }
         let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
         let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)
-        engine.report(.state(patch.patchID, patch.version, result, fault: nil))
+        transfers.report(.state(patch.patchID, patch.version, result, fault: nil))
     }
 
     /// Lets a bundle pass that this device may have: before any asset of it is fetched.

@@ -1,63 +1,6 @@
 import PatchFormat
 import PatchStore
 
-extension Download {
-    /// A patch that needs something, and what.
-    struct Task {
-        enum Content {
-            /// Whether its text has to come.
-            case script(isMissing: Bool)
-            /// A manifest verified with every signature, and the places in it of the assets that have to come.
-            case bundle(AssetManifest, missing: [Int32])
-        }
-
-        let wanted: SyncPlan.Wanted
-        let content: Content
-
-        /// How many objects have to come; some may be the same.
-        fileprivate var count: Int {
-            switch content {
-            case .script(let isMissing): isMissing ? 1 : 0
-            case .bundle(_, let missing): missing.count
-            }
-        }
-
-        /// Where each asset of the bundle stands in its pack; nil for a script.
-        fileprivate var pack: FullPack? {
-            guard case .bundle(let manifest, _) = content else { return nil }
-            return FullPack(manifest.assets)
-        }
-
-        /// Its row in the manifest; nil for a script.
-        fileprivate func row(_ number: Int) -> Int? {
-            guard case .bundle(_, let missing) = content else { return nil }
-            return Int(missing[number])
-        }
-
-        fileprivate func fingerprint(_ number: Int) -> Fingerprint {
-            switch content {
-            case .script: wanted.patch.fingerprint
-            case .bundle(let manifest, let missing): manifest.assets[Int(missing[number])].fingerprint
-            }
-        }
-
-        /// Of what has to come.
-        var digests: some Sequence<SHA256Digest> { (0..<count).lazy.map { fingerprint($0).sha256 } }
-
-        fileprivate func request(_ number: Int) -> ObjectRequest {
-            let patch = wanted.patch
-            switch content {
-            case .script:
-                return ObjectRequest(ExpectedFile(patch.fingerprint), path: patch.url, entry: patch.label.description)
-            case .bundle(let manifest, let missing):
-                let asset = manifest.assets[Int(missing[number])]
-                let path = URLLayout.object(asset.fingerprint.sha256)
-                return ObjectRequest(ExpectedFile(asset.fingerprint), path: path, entry: "\(patch.label) \(asset.path)")
-            }
-        }
-    }
-}
-
 /// What has to come for some patches, each object once.
 ///
 /// A request is made when its turn comes: there may be a hundred thousand.
@@ -67,14 +10,14 @@ struct MissingObjects: RandomAccessCollection {
         let number: Int32
     }
 
-    private let tasks: [Download.Task]
+    private let tasks: [PatchDownload]
     /// By task; nil for a script.
     private let packs: [FullPack?]
     private var places: [Place] = []
     /// By position: the other patches that need the same object.
     private var others: [Int32: [Int32]] = [:]
 
-    init(_ tasks: [Download.Task]) {
+    init(_ tasks: [PatchDownload]) {
         self.tasks = tasks
         packs = tasks.map(\.pack)
         var seen: [SHA256Digest: Int32] = [:]

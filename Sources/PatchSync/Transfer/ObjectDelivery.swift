@@ -4,7 +4,7 @@ import PatchStore
 /// The way of one object into the store: server after server, try after try, each going on where the last one stopped.
 struct ObjectDelivery {
     private let request: ObjectRequest
-    private let engine: SyncEngine
+    private let transfers: Transfers
     /// Servers that do not have the object, or lied about it, are not asked for it again.
     private var passedOver: [String: SyncError] = [:]
     /// Bytes in the part that no later try asks for.
@@ -15,36 +15,36 @@ struct ObjectDelivery {
     /// Whether bytes came that no later sync asks for.
     var hasMoved: Bool { start.map { progress > $0 } ?? false }
 
-    init(_ request: ObjectRequest, engine: SyncEngine) {
+    fileprivate init(_ request: ObjectRequest, by transfers: Transfers) {
         self.request = request
-        self.engine = engine
+        self.transfers = transfers
     }
 
     /// What comes of the object once it is here: that is for `end` to do.
     mutating func run<Received>(
         ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async -> Result<Received, SyncError> {
-        var attempts = Attempts(engine.deadlines)
+        var attempts = Attempts(transfers.deadlines)
         var spent: [String: Duration] = [:]
         while true {
             let before = progress
             var errors: [SyncError] = []
-            for source in engine.sources.inOrder where passedOver[source.name] == nil {
-                let left = engine.deadlines.object(of: request.expected.size) - spent[source.name, default: .zero]
-                let begin = engine.pauses.clock()
+            for source in transfers.sources.inOrder where passedOver[source.name] == nil {
+                let left = transfers.deadlines.object(of: request.expected.size) - spent[source.name, default: .zero]
+                let begin = transfers.pauses.clock()
                 let delivered = await deliver(from: source, within: left, end)
                 guard case .failure(let error) = delivered, !error.isOwn else { return delivered }
-                spent[source.name, default: .zero] += engine.pauses.clock() - begin
+                spent[source.name, default: .zero] += transfers.pauses.clock() - begin
                 errors.append(error)
                 judge(source, error)
             }
             let next = attempts.failed(
                 errors.compactMap(\.fetchError),
                 progress: progress > before,
-                random: engine.pauses.random()
+                random: transfers.pauses.random()
             )
             guard case .again(let wait) = next else { return .failure(worst(of: errors)) }
-            if let error = await engine.pause(wait, because: worst(of: errors)) { return .failure(error) }
+            if let error = await transfers.pause(wait, because: worst(of: errors)) { return .failure(error) }
         }
     }
 
@@ -57,11 +57,11 @@ struct ObjectDelivery {
 
     private mutating func judge(_ source: Source, _ error: SyncError) {
         switch error {
-        case .fetch(let fetch) where fetch.isWorthRetrying: engine.sources.putLast(source)
+        case .fetch(let fetch) where fetch.isWorthRetrying: transfers.sources.putLast(source)
         case .fetch(let fetch) where !fetch.isLie: passedOver[source.name] = error
         default:
             passedOver[source.name] = error
-            engine.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
+            transfers.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
         }
     }
 
@@ -76,7 +76,7 @@ struct ObjectDelivery {
             var hadPart = false
             let received = try await receive(from: source, within: time, &hadPart, end)
             guard case .failure(let error) = received, hadPart, error.blamesPart else { return received }
-            try engine.store.objects.removePart(of: request.expected)
+            try transfers.objects.removePart(of: request.expected)
             return try await receive(from: source, within: time, &hadPart, end)
         } catch { return .failure(SyncError(error, entry: request.entry)) }
     }
@@ -87,7 +87,7 @@ struct ObjectDelivery {
         _ hadPart: inout Bool,
         _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async throws(StoreError) -> Result<Received, SyncError> {
-        var receiver = try engine.store.objects.receive(request.expected)
+        var receiver = try transfers.objects.receive(request.expected)
         hadPart = receiver.received > 0
         start = start ?? receiver.received
         progress = max(progress, receiver.received)
@@ -96,7 +96,7 @@ struct ObjectDelivery {
         }
         do throws(StoreError) {
             let received = try end(receiver)
-            engine.report(.fileDone(request.entry))
+            transfers.report(.fileDone(request.entry))
             return .success(received)
         } catch .mismatch(_, let field) {
             return .failure(.object(entry: request.entry, field: field))
@@ -124,7 +124,7 @@ struct ObjectDelivery {
                         try receiver.begin(at: head.offset, validator: head.validator)
                     case .bytes(let chunk):
                         try receiver.append(chunk)
-                        engine.report(.received(bytes: chunk.count))
+                        transfers.report(.received(bytes: chunk.count))
                     }
                 } catch {
                     storeError = error
@@ -146,8 +146,34 @@ struct ObjectDelivery {
 
     /// Nobody goes on from the bytes of a page.
     private func webPage() throws(StoreError) -> SyncError {
-        try engine.store.objects.removePart(of: request.expected)
+        try transfers.objects.removePart(of: request.expected)
         return .fetch(.webPage(request.path))
+    }
+}
+
+extension Transfers {
+    /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
+    ///
+    /// Nil when it is there.
+    func receive(_ request: ObjectRequest) async -> SyncError? {
+        var delivery = ObjectDelivery(request, by: self)
+        return await delivery.run { (receiver) throws(StoreError) in try receiver.finish() }.error
+    }
+
+    /// One object from the servers, digested as it comes; for a batch to put into the store.
+    ///
+    /// - Returns: also whether bytes came that stay, whatever became of the whole.
+    func receivePart(of request: ObjectRequest) async -> (Result<SealedPart, SyncError>, hasMoved: Bool) {
+        var delivery = ObjectDelivery(request, by: self)
+        let result = await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
+        return (result, delivery.hasMoved)
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }
 

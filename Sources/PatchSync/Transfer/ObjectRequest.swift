@@ -16,32 +16,6 @@ struct ObjectRequest: Sendable {
     }
 }
 
-extension SyncEngine {
-    /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
-    ///
-    /// Nil when it is there.
-    func receive(_ request: ObjectRequest) async -> SyncError? {
-        var delivery = ObjectDelivery(request, engine: self)
-        return await delivery.run { (receiver) throws(StoreError) in try receiver.finish() }.error
-    }
-
-    /// One object from the servers, digested as it comes; for a batch to put into the store.
-    ///
-    /// - Returns: also whether bytes came that stay, whatever became of the whole.
-    func receivePart(of request: ObjectRequest) async -> (Result<SealedPart, SyncError>, hasMoved: Bool) {
-        var delivery = ObjectDelivery(request, engine: self)
-        let result = await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
-        return (result, delivery.hasMoved)
-    }
-}
-
-extension Result {
-    fileprivate var error: Failure? {
-        guard case .failure(let error) = self else { return nil }
-        return error
-    }
-}
-
 extension SyncError {
     init(_ error: StoreError, entry: String) {
         switch error {

@@ -21,11 +21,11 @@ struct PackOutcome: Sendable {
     fileprivate(set) var error: SyncError?
 }
 
-extension SyncEngine {
+extension Transfers {
     /// One try with one server; whatever is missing then is for others to fetch.
     func receive(_ run: PackRun, from source: Source) async -> PackOutcome {
         if Task.isCancelled { return PackOutcome(error: .fetch(.cancelled)) }
-        var receiver = RunReceiver(run.requests, engine: self)
+        var receiver = RunReceiver(run.requests, by: self)
         var error: SyncError?
         var storeError: SyncError?
         let request = FetchRequest(run.path, part: run.bytes, deadline: deadlines.object(of: run.bytes.count))
@@ -45,13 +45,13 @@ extension SyncEngine {
 /// Cuts a part of a pack into its objects.
 private struct RunReceiver: ~Copyable {
     private let requests: [ObjectRequest]
-    private let engine: SyncEngine
+    private let transfers: Transfers
     private var current: ObjectReceiver?
     private var outcome = PackOutcome()
 
-    init(_ requests: [ObjectRequest], engine: SyncEngine) {
+    init(_ requests: [ObjectRequest], by transfers: Transfers) {
         self.requests = requests
-        self.engine = engine
+        self.transfers = transfers
         outcome.parts.reserveCapacity(requests.count)
     }
 
@@ -64,7 +64,7 @@ private struct RunReceiver: ~Copyable {
                 try take(&rest, of: request)
             } catch { throw SyncError(error, entry: request.entry) }
         }
-        engine.report(.received(bytes: chunk.count))
+        transfers.report(.received(bytes: chunk.count))
     }
 
     private mutating func take(_ rest: inout ArraySlice<UInt8>, of request: ObjectRequest) throws(StoreError) {
@@ -78,11 +78,11 @@ private struct RunReceiver: ~Copyable {
             return
         }
         outcome.parts.append(try receiver.seal())
-        engine.report(.fileDone(request.entry))
+        transfers.report(.fileDone(request.entry))
     }
 
     private func begin(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
-        var receiver = try engine.store.objects.receive(expected)
+        var receiver = try transfers.objects.receive(expected)
         // Named as the object is on our own servers: there it goes on at the byte.
         try receiver.begin(at: 0, validator: nil)
         return receiver

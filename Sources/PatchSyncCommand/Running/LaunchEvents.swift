@@ -2,18 +2,23 @@ import CommandSupport
 import PatchFormat
 import PatchSync
 import Patchline
+import SystemPackage
 import Terminal
 
 /// What `serve` prints: sentences, or one JSON object a line.
 struct LaunchEvents: Sendable {
     private let json: Bool
+    private let store: FilePath
 
-    init(_ json: Bool) {
-        self.json = json
+    init(_ options: StoreOptions) {
+        json = options.json
+        store = options.path
     }
 
-    /// - Parameter file: where the URL stands, in place of what is printed.
-    func listening(_ address: LocalServer.Address, urlIn file: String? = nil) {
+    /// - Parameters:
+    ///   - file: where the URL stands, in place of what is printed.
+    ///   - isSecret: whether others may read what is printed, so that neither token nor host is.
+    func listening(_ address: LocalServer.Address, urlIn file: String?, isSecret: Bool) {
         if address.token != nil, address.host == LocalServer.Address.sharedHost {
             Console.standardError.line(
                 "warning: pages are served on 127.0.0.1, whose cookies go to every port of this machine, other users' too"
@@ -27,6 +32,14 @@ struct LaunchEvents: Sendable {
                 "listening",
                 "patchsync: listening on port \(address.port); the URL is in \(printable(file))",
                 [("urlFile", .text(file)), ("port", .integer(address.port))]
+            )
+        }
+        if isSecret, address.token != nil {
+            return say(
+                "listening",
+                "patchsync: listening on port \(address.port); this is the journal, so the URL, which lets in whoever has it, is not "
+                    + "printed (--url-file FILE, or --print-url)",
+                [("port", .integer(address.port))]
             )
         }
         say(
@@ -45,6 +58,7 @@ struct LaunchEvents: Sendable {
     func take(_ event: LocalServer.Event) {
         switch event {
         case .app(let event): take(event)
+        case .syncing: break
         case .fileTrouble(let line): Console.standardError.line(line)
         case .portTaken(let port, let next):
             Console.standardError.line(
@@ -74,7 +88,7 @@ struct LaunchEvents: Sendable {
         case .nothingInstalled:
             say("nothingInstalled", "nothing is installed yet")
         case .serving(let selection, let trial):
-            let how = trial.map { "on trial; confirm: \($0.hint)" } ?? "confirmed"
+            let how = trial.map { "on trial; confirm: \($0.hint(store))" } ?? "confirmed"
             say(
                 "serving",
                 "serving \(selection.words) (\(how))",
@@ -111,6 +125,13 @@ struct LaunchEvents: Sendable {
                 "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
                     + "and a newer release takes its place",
                 [("patches", .array(selection.patches.map(\.words)))]
+            )
+        case .bundleMissing(let id, let there):
+            let names = there.map(\.text).joined(separator: ", ")
+            say(
+                "bundleMissing",
+                "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)",
+                [("bundle", .text(id.text)), ("bundles", .array(there.map { .text($0.text) }))]
             )
         case .stateFault(let fault):
             say("stateFault", "trouble: \(printable(fault.description))", fault.members)

@@ -12,7 +12,7 @@ struct SecretFile {
     func lines() throws(Failure) -> [String] {
         let lines: [String]
         do throws(SystemError) { lines = try secretLines(of: path, limit: Self.limit) } catch {
-            let place = path == "-" ? "standard input" : printable(path)
+            let place = printable(SecretInput.name(of: path))
             throw Failure("\(option): cannot read \(place): \(error.reason)", exitCode: .disk)
         }
         return lines.filter { !$0.isEmpty }

@@ -5,6 +5,7 @@ import AssetServer
 import CommandSupport
 import HTTPFiles
 import PatchFormat
+import PatchStore
 import PatchSync
 import Patchline
 import SystemPackage
@@ -31,7 +32,8 @@ struct Serve: AsyncParsableCommand {
             this launch. After a restart open the URL again.
 
             Other users of the machine see command lines, and some see the journal: --url-file writes the URL into a file that
-            is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with.
+            is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with. In a systemd
+            journal the URL is not printed.
 
             With nothing installed yet, a page shows how far the first version has come.
 
@@ -40,13 +42,19 @@ struct Serve: AsyncParsableCommand {
             EXAMPLES
               patchsync serve --store /var/lib/app
               patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
-              patchsync serve --store /var/lib/app --sync-every 3600
+              patchsync serve --store /var/lib/app --sync-every 900
               patchsync serve --store /var/lib/app --url-file ~/.app/open.html & xdg-open ~/.app/open.html
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
-
-            EXIT CODES: 0 stopped in good order (SIGINT, SIGTERM) · 6 disk · 7 the port is taken · 130, 143 told to stop and
-            still at work 15 seconds later
             """
+                + exitCodes(
+                    [
+                        .done: "stopped in good order (SIGINT, SIGTERM)",
+                        .busy: "the port is taken",
+                        .interrupted: "told to stop and still at work 15 seconds later",
+                        .terminated: "told to stop and still at work 15 seconds later",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var options: StoreOptions
@@ -91,6 +99,9 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("Write the URL into this file, mode 0600, and do not print it.", valueName: "file")
     )
     var urlFile: String?
+
+    @Flag(name: .customLong("print-url"), help: "Print the URL also where the output is a systemd journal.")
+    var printURL = false
 
     @OptionGroup var serving: ServingOptions
 
@@ -146,6 +157,7 @@ struct Serve: AsyncParsableCommand {
         defer { deadline.lift() }
         var device = try await options.opened(appBuild: build.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
+        try checkNames(device)
         guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
         let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
         do {
@@ -155,12 +167,31 @@ struct Serve: AsyncParsableCommand {
         } catch { throw error as? Failure ?? Failure("\(error)") }
     }
 
+    /// What is named and is not there would be asked in vain for as long as this runs.
+    private func checkNames(_ device: Device) throws(Failure) {
+        for (option, folder) in [("--www", www), ("--local-files", localFiles)] {
+            guard let path = folder.map({ FilePath(argument: $0) }) else { continue }
+            guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
+                throw Failure("\(option): \(path) is no folder, or not there", exitCode: .usage)
+            }
+        }
+        guard let id = bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else { return }
+        let there = Set(state.kept.flatMap(\.bundleIDs)).sorted().map(\.text)
+        guard there.isEmpty || there.contains(id.text) else {
+            throw Failure(
+                "--bundle: no bundle \(id) is installed; there is \(there.joined(separator: ", "))",
+                hint: "without --bundle the first by id is served.",
+                exitCode: .usage
+            )
+        }
+    }
+
     private func serve(
         _ device: Device,
         delegate: (any RequestDelegate)?,
         until signals: UnixSignalsSequence
     ) async throws(Failure) {
-        let events = LaunchEvents(options.json)
+        let events = LaunchEvents(options)
         let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
         if serving.open { events.isOpen() }
         let address: LocalServer.Address
@@ -170,7 +201,7 @@ struct Serve: AsyncParsableCommand {
             await server.stop()
             throw error
         }
-        events.listening(address, urlIn: file?.path.string)
+        events.listening(address, urlIn: file?.path.string, isSecret: Journal.isStandardOutput && !printURL)
         do throws(LocalServerError) { try await run(server, until: signals) } catch { throw Failure(error) }
     }
 

@@ -1,7 +1,9 @@
+import PatchTrust
 import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchSync
+import SystemPackage
 import Terminal
 
 struct Confirm: AsyncParsableCommand {
@@ -9,13 +11,23 @@ struct Confirm: AsyncParsableCommand {
         commandName: "confirm",
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
         discussion: """
-            The token is the one that `patchsync serve` printed for this launch; one of another launch counts for nothing.
+            The token is the one that `patchsync serve` printed for this launch; one of another launch confirms nothing.
             Other users of the machine see command lines, and so what stands behind --launch.
 
             EXAMPLES
               echo 6f0d… | patchsync confirm --store /var/lib/app --launch-file -
               patchsync confirm --store /var/lib/app --launch-file launch.txt
             """
+                + exitCodes(
+                    [
+                        .done: "confirmed, also by the same launch before",
+                        .failed: "nothing is installed yet",
+                        .refused: "the token is of another launch, or nothing is on trial",
+                        .malformed: "it is no launch token",
+                    ],
+                    usual: .disk,
+                    .busy
+                )
     )
 
     @OptionGroup var options: StoreOptions
@@ -47,7 +59,7 @@ struct Confirm: AsyncParsableCommand {
         guard let token = LaunchToken(text) else {
             throw Failure(
                 "\(option) must be 32 lowercase hex digits",
-                hint: "`patchsync serve` prints it.",
+                hint: "`patchsync serve` and `patchsync status` print it.",
                 exitCode: .malformed
             )
         }
@@ -57,6 +69,12 @@ struct Confirm: AsyncParsableCommand {
         switch confirmation {
         case .confirmed(let selection): result = ("confirmed", "confirmed: \(selection.words)")
         case .alreadyConfirmed(let selection): result = ("alreadyConfirmed", "was confirmed before: \(selection.words)")
+        case .nothingOnTrial(let selection):
+            throw Failure(
+                "nothing is on trial, so nothing was confirmed; what runs is \(selection.words)",
+                hint: "the token is of another launch, or of a version that was rolled back.",
+                exitCode: .refused
+            )
         case .otherLaunch:
             throw Failure("this token is not the one of the running trial; nothing was confirmed", exitCode: .refused)
         case .nothingToConfirm: throw Failure(.nothingInstalled)
@@ -74,7 +92,18 @@ extension Confirm {
 
 extension LaunchToken {
     /// How a person confirms it: what a shell echoes by itself stands on no command line.
-    var hint: String { "echo \(text) | patchsync confirm --launch-file -" }
+    func hint(_ store: FilePath) -> String {
+        "echo \(text) | patchsync confirm --store \(shellWord(store.string)) --launch-file -"
+    }
+}
+
+/// The text as one word for a POSIX shell.
+func shellWord(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            || "/._-+,:@%".utf8.contains(byte)
+    }
+    return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
 }
 
 struct Rollback: AsyncParsableCommand {
@@ -84,7 +113,7 @@ struct Rollback: AsyncParsableCommand {
         discussion: """
             What differs is blocked for 14 days, so that the next sync does not bring it back; `patchsync unblock` ends that.
 
-            EXAMPLE
+            EXAMPLES
               patchsync rollback --store /var/lib/app
             """
     )
@@ -107,14 +136,16 @@ struct Verify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
         discussion: """
-            EXAMPLE
-              patchsync verify --store /var/lib/app --entries
-              patchsync verify --store /var/lib/app --entries --explain --all
-
             --explain lists each check that was made, under which rule and by which key.
 
-            EXIT CODES: 0 all holds · 3 something does not, each named
+            EXAMPLES
+              patchsync verify --store /var/lib/app --entries
+              patchsync verify --store /var/lib/app --entries --explain --all
             """
+                + exitCodes([
+                    .done: "all holds",
+                    .refused: "something does not, each named",
+                ])
     )
 
     @OptionGroup var options: StoreOptions
@@ -139,7 +170,9 @@ struct Verify: AsyncParsableCommand {
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
         let device = try await options.opened()
-        let report = try await reporting { () throws(SyncError) in try device.verifyInstalled(signatures: entries) }
+        let report = try await reporting { () throws(SyncError) in
+            try device.verifyInstalled(signatures: entries, progress: reporter("Verifying"))
+        }
         let checks = explain ? CheckReport(report.checks) : nil
         let out = Console.standardOutput
         if options.json {
@@ -154,7 +187,8 @@ struct Verify: AsyncParsableCommand {
             checks?.write(to: out, all: all)
             for fault in report.faults { out.line(printable(fault)) }
             out.line(
-                "\(report.patches) patches, \(report.files) files, \(report.signatures) signatures; \(report.faults.count) faults"
+                "\(Words.count(report.patches, "patch", "patches")), \(Words.count(report.files, "file")), "
+                    + "\(Words.count(report.signatures, "signature")); \(Words.count(report.faults.count, "fault"))"
             )
         }
         return report.faults.isEmpty ? .done : .refused
@@ -193,7 +227,7 @@ extension SelectionMachine.Activation {
             )
         } else {
             Console.standardOutput.line(words)
-            if let launch { Console.standardOutput.line("confirm: \(launch.hint)") }
+            if let launch { Console.standardOutput.line("confirm: \(launch.hint(options.path))") }
         }
     }
 }

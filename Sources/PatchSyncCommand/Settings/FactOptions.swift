@@ -1,6 +1,7 @@
 import ArgumentParser
 import PatchFormat
 import PatchSync
+import PatchTrust
 import Terminal
 
 /// What rules are judged by: the same options for `init` and `set`.

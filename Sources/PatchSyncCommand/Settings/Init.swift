@@ -16,12 +16,6 @@ struct Init: AsyncParsableCommand {
             in the root itself. With --embedded, the folder of `patchsign embed`, the device has a complete version from its
             first start, offline; its files are verified once, used where they lie, and never copied or written.
 
-            EXAMPLES
-              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
-              patchsync init --store /var/lib/app --embedded /opt/app/patchline --server https://updates.example.com
-              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
-                --mirror https://cdn.example.net/updates --ca company-ca.pem
-
             Mirrors are asked in their order after the server, wherever one fails, is behind or lies. They need no trust: what
             comes from them is checked like everything. The key for --pin is that of the server's own certificate:
               openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
@@ -30,8 +24,24 @@ struct Init: AsyncParsableCommand {
             Pages are served on a host of their own, http://NAME.localhost:PORT, whose cookies reach no other port of this machine.
             Web views that resolve no such name want --no-own-host.
 
-            EXIT CODES: 0 made · 3 what the app ships does not verify · 4 malformed · 6 disk, or a store is there already
+            A store is made once: a script may run the same line at each start. What is not named is not compared, nor is
+            --app-build.
+
+            EXAMPLES
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
+              patchsync init --store /var/lib/app --embedded /opt/app/patchline --server https://updates.example.com
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
+                --mirror https://cdn.example.net/updates --ca company-ca.pem
             """
+                + exitCodes(
+                    [
+                        .done: "made, or there already with the same settings",
+                        .refused: "what the app ships does not verify",
+                        .conflict: "there already with other settings, which are named",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @OptionGroup var options: StoreOptions
@@ -75,17 +85,14 @@ struct Init: AsyncParsableCommand {
         let changes = try facts.withFiles(changes)
         let embedded = try embeddedFolder()
         let root = try rootBytes(embedded)
-        guard let server = ServerURL(server), let production = ChannelName("production") else {
-            preconditionFailure("validated before")
-        }
-        let channel = channel.flatMap { ChannelName($0) } ?? embedded?.document.channel ?? production
-        let access = try servers.changed()
-        let device = try await reporting { () throws(SyncError) in
+        guard let server = ServerURL(server) else { preconditionFailure("validated before") }
+        let access = try servers.isGiven ? servers.changed() : nil
+        let (creation, device) = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
-            try Device.create(
+            let creation = try Device.createOnce(
                 store,
                 server: server,
-                channel: channel,
+                channel: channel.flatMap { ChannelName($0) },
                 facts: changes,
                 root: root,
                 access: access,
@@ -93,10 +100,18 @@ struct Init: AsyncParsableCommand {
                 embedded: embedded,
                 appBuild: build.appBuild.flatMap { AppBuild($0) }
             )
-            return try Device(store, now: Surroundings.now)
+            return (creation, try Device(store, now: Surroundings.now))
+        }
+        if case .differs(let names) = creation {
+            throw Failure(
+                "\(device.store.root) is a store already, with other settings: \(names.joined(separator: "; "))",
+                hint:
+                    "nothing was changed; `patchsync set` and `patchsync switch` change them, or choose another folder.",
+                exitCode: .conflict
+            )
         }
         let running = try await reporting { () throws(SyncError) in try device.state().machine.state.running }
-        report(device, running)
+        report(device, running, isNew: creation == .made)
     }
 
     private func embeddedFolder() throws(Failure) -> EmbeddedFolder? {
@@ -120,7 +135,7 @@ struct Init: AsyncParsableCommand {
         } catch { throw Failure(.embedded(embedded.path, error)) }
     }
 
-    private func report(_ device: Device, _ running: Selection?) {
+    private func report(_ device: Device, _ running: Selection?, isNew: Bool) {
         let configuration = device.configuration
         guard !options.json else {
             return Console.standardOutput.line(
@@ -129,14 +144,16 @@ struct Init: AsyncParsableCommand {
                     ("server", .text(configuration.server.text)), ("store", .text(device.store.root.string)),
                     ("embedded", configuration.embedded.map { .text($0.string) }),
                     ("appBuild", configuration.appBuild.map { .text($0.text) }),
-                    ("running", running.map { .text($0.words) }),
+                    ("running", running.map { .text($0.words) }), ("made", .bool(isNew)),
                 ]).line
             )
         }
         Console.standardOutput.line(
             "\(configuration.app), channel \(configuration.channel), from \(configuration.server): "
-                + "store made in \(device.store.root)"
+                + (isNew
+                    ? "store made in \(device.store.root)"
+                    : "the store in \(device.store.root) has these settings already")
         )
-        if let running { Console.standardOutput.line("runs what the app ships: \(running.words)") }
+        if isNew, let running { Console.standardOutput.line("runs what the app ships: \(running.words)") }
     }
 }

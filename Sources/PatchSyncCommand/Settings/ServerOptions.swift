@@ -26,6 +26,9 @@ struct ServerOptions: ParsableArguments {
     )
     var pins: [String] = []
 
+    /// Whether anything is said.
+    var isGiven: Bool { !mirrors.isEmpty || ca != nil || !pins.isEmpty }
+
     func validate() throws {
         for mirror in mirrors where !mirror.isEmpty && ServerURL(mirror) == nil {
             throw ValidationError("--mirror \(ServerURL.rule)")

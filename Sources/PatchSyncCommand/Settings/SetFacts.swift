@@ -8,7 +8,7 @@ import Terminal
 struct SetFacts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Tell the device what rules are judged by, and how its servers are reached. Prints what is set.",
+        abstract: "Set the facts that rules are evaluated against, and the servers to use. Prints what is set.",
         discussion: """
             The next sync goes by it. Rules gate what is new: nothing that is installed is taken away by a change here,
             except what is not listed for another app version. A new app version or native part drops what waits for the
@@ -19,6 +19,9 @@ struct SetFacts: AsyncParsableCommand {
 
             Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets them.
 
+            --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
+            it is the same: then the device starts over from it.
+
             EXAMPLES
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
@@ -27,12 +30,13 @@ struct SetFacts: AsyncParsableCommand {
               patchsync set --store /var/lib/app --answers                          the server may choose for this user
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
-
-            --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
-            it is the same: then the device starts over from it.
-
-            EXIT CODES: 0 done · 6 disk or store · 7 busy · 64 usage
             """
+                + exitCodes(
+                    [:],
+                    usual: .done,
+                    .disk,
+                    .busy
+                )
     )
 
     @OptionGroup var options: StoreOptions

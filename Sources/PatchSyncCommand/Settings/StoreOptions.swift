@@ -9,7 +9,10 @@ import Terminal
 
 /// What every command needs to know: which store, and how to print.
 struct StoreOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The device's folder (or PATCHSYNC_STORE).", valueName: "dir"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The device's folder, else PATCHSYNC_STORE, else ./patchline-store.", valueName: "dir")
+    )
     var store: String?
 
     @Flag(name: .long, help: "Print JSON instead of text.")
@@ -41,7 +44,7 @@ struct StoreOptions: ParsableArguments {
         }
         if let trouble = opening.trouble {
             errors.line("warning: \(printable(trouble.description))")
-            errors.line("hint: \(Failure(trouble).hint ?? "What is installed keeps running.")")
+            errors.line("hint: \(Failure(trouble).hint ?? "what is installed keeps running.")")
         }
         warn(of: opening.device)
         return opening.device
@@ -74,7 +77,8 @@ struct StoreOptions: ParsableArguments {
         return DiskFiles()
     }
 
-    private var path: FilePath {
+    /// Absolute.
+    var path: FilePath {
         FilePath(argument: store ?? Surroundings.environment("PATCHSYNC_STORE") ?? "patchline-store")
     }
 }

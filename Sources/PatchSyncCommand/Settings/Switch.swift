@@ -19,9 +19,15 @@ struct Switch: AsyncParsableCommand {
               patchsync switch --store /var/lib/app
               patchsync switch --store /var/lib/app --channel dev
               patchsync switch --store /var/lib/app --server http://192.168.1.20:8080
-
-            EXIT CODES: 0 done · 1 nothing waits, or the first version is still on trial · 6 disk · 7 busy
             """
+                + exitCodes(
+                    [
+                        .failed: "nothing waits, or the first version is still on trial"
+                    ],
+                    usual: .done,
+                    .disk,
+                    .busy
+                )
     )
 
     @OptionGroup var options: StoreOptions

@@ -14,9 +14,14 @@ struct Unblock: AsyncParsableCommand {
             EXAMPLES
               patchsync unblock --store /var/lib/app
               patchsync unblock --store /var/lib/app web fix-cart-total
-
-            EXIT CODES: 0 done, also where nothing had failed · 6 disk or store · 7 busy · 64 usage
             """
+                + exitCodes(
+                    [
+                        .done: "done, also where nothing had failed"
+                    ],
+                    usual: .disk,
+                    .busy
+                )
     )
 
     @OptionGroup var options: StoreOptions

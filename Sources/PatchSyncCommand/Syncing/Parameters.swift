@@ -14,9 +14,14 @@ struct Parameters: AsyncParsableCommand {
             EXAMPLES
               patchsync parameters --store /var/lib/app
               patchsync parameters --store /var/lib/app --json
-
-            EXIT CODES: 0 done, also without any · 4 what is stored is malformed; a sync heals it · 6 disk
             """
+                + exitCodes(
+                    [
+                        .done: "done, also without any",
+                        .malformed: "what is stored is malformed; a sync heals it",
+                    ],
+                    usual: .disk
+                )
     )
 
     @OptionGroup var options: StoreOptions

@@ -16,9 +16,12 @@ struct Status: AsyncParsableCommand {
             EXAMPLES
               patchsync status --store /var/lib/app
               patchsync status --store /var/lib/app --json
-
-            EXIT CODES: 0 told · 4 a file of the store is malformed · 6 disk, or no store
             """
+                + exitCodes([
+                    .done: "told",
+                    .malformed: "a file of the store is malformed",
+                    .disk: "disk, or no store",
+                ])
     )
 
     @OptionGroup var options: StoreOptions
@@ -33,7 +36,7 @@ struct Status: AsyncParsableCommand {
         if options.json {
             Console.standardOutput.line(report.json(device.configuration).line)
         } else {
-            report.print(device.configuration)
+            report.print(device)
         }
     }
 }
@@ -60,7 +63,8 @@ extension StatusReport {
                         .fields([
                             ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
                             ("version", .text(row.version.text)), ("state", .text(row.state.name)),
-                            ("fault", row.fault.map { .text($0) }), ("pending", .bool(row.isPending)),
+                            ("meaning", .text(row.state.meaning)), ("fault", row.fault.map { .text($0) }),
+                            ("pending", .bool(row.isPending)), ("file", row.file.map { .text($0.string) }),
                         ])
                     }
                 )
@@ -73,6 +77,7 @@ extension StatusReport {
                             ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
                             ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
                             ("reason", .text(block.reason.rawValue)),
+                            ("next", retries[content].map { .text($0.rawValue) }),
                         ])
                     }
                 )
@@ -81,7 +86,7 @@ extension StatusReport {
             (
                 "passedOver",
                 .array(
-                    passedOver.map { decision, passed in
+                    heldBack.map { decision, passed in
                         .fields([("patchId", .text(decision.patchID.text))] + passed.members)
                     }
                 )
@@ -110,16 +115,16 @@ extension StatusReport {
         return ", runs what the app ships (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
     }
 
-    fileprivate func print(_ configuration: DeviceConfiguration) {
-        let out = Console.standardOutput
-        out.line("\(configuration.app), channel \(configuration.channel): \(sentence)")
+    fileprivate func print(_ device: Device) {
+        let (out, configuration) = (Console.standardOutput, device.configuration)
+        out.line("\(configuration.app), channel \(configuration.channel): \(sentence(device.store.root))")
         if !rows.isEmpty {
             Table(
                 ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],
                 rows: rows.map { row in
                     [
                         .init(row.patchID.text), .init(row.kind.rawValue), .init(row.version.text),
-                        .init(row.state.name, row.state.style),
+                        .init(row.state.shown, row.state.style),
                         .init(row.fault ?? (row.isPending ? pendingActivation?.sentence ?? "" : "")),
                     ]
                 }
@@ -131,8 +136,8 @@ extension StatusReport {
             )
         }
         for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
-            let when = block.failures >= 2 ? "blocked until" : "next try after"
-            out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(when) \(block.until)")
+            let next = (retries[content] ?? .waits).sentence(block.until)
+            out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(next)")
         }
         if configuration.host == nil {
             out.line(
@@ -140,27 +145,32 @@ extension StatusReport {
             )
         }
         printTransfers(to: out)
-        for (decision, passed) in passedOver { out.line(decision.words(passed)) }
+        for (decision, passed) in heldBack { out.line(decision.words(passed)) }
     }
 
-    /// What is not for this device now; what failed here is told by itself.
-    private var passedOver: [(Decision, Decision.PassedOver)] {
-        decisions.flatMap { decision in
-            decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
-        }
-    }
-
-    private var sentence: String {
+    private func sentence(_ store: FilePath) -> String {
         let sync = lastSync.map { ", last sync \($0.at) (release \($0.roleVersion))" } ?? ", never synced"
         switch machine.state {
         case .empty: return "nothing installed" + sync
         case .settled: return "settled" + embeddedWords + sync
         case .pending: return "a new selection waits" + sync
         case .trying(_, _, let launch):
-            let how = "(confirm: \(launch.token.hint))"
+            let how = "(confirm: \(launch.token.hint(store)))"
             if machine.isUnproven { return "a first version runs that was not confirmed yet; it stays \(how)" + sync }
             let count = launch.isCounted ? "" : ", the present one not counted"
             return "a trial is running, launch \(launch.launches)\(count) \(how)" + sync
+        }
+    }
+}
+
+extension StatusReport.Retry {
+    fileprivate func sentence(_ until: UTCTime) -> String {
+        switch self {
+        case .waits: "next try after \(until)"
+        case .blocked: "blocked until \(until)"
+        case .free: "the next sync tries it again"
+        case .onTrial: "on trial again now"
+        case .notListed: "no longer listed, so it is not tried again"
         }
     }
 }

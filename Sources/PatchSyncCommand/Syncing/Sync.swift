@@ -13,16 +13,24 @@ struct Sync: AsyncParsableCommand {
             one is switched to by a running `patchsync serve`, one that runs at the next launch waits for that alone. Files that are missing or altered in the store
             are fetched again.
 
+            Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
+
             EXAMPLES
               patchsync sync --store /var/lib/app
               patchsync sync --store /var/lib/app --retry-failed     try again what only waits, after a failed trial or transfers
               patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
-
-            Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
-
-            EXIT CODES: 0 everything is as listed · 3 refused, or the server has been behind for a day · 5 network · 6 disk
-            7 another sync runs · 9 some patches failed · 130 stopped by SIGINT or SIGTERM
             """
+                + exitCodes(
+                    [
+                        .done: "everything is as listed",
+                        .refused: "refused, or the server has been behind for a day",
+                        .busy: "another sync runs",
+                        .partial: "some patches failed",
+                        .interrupted: "stopped by SIGINT or SIGTERM",
+                    ],
+                    usual: .network,
+                    .disk
+                )
     )
 
     @OptionGroup var options: StoreOptions
@@ -75,10 +83,12 @@ struct Sync: AsyncParsableCommand {
             }
         }
         transcript.finish()
+        // The sync itself is over: what cannot be looked at now says nothing of it.
+        let patches = transcript.states((try? device.reopened().scripts()) ?? [])
         if options.json {
-            Console.standardOutput.line(report.json(transcript.states).line)
+            Console.standardOutput.line(report.json(patches).line)
         } else {
-            report.print(transcript.states)
+            report.print(patches)
         }
         return report.exitCode
     }

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchSync
 import PatchTrust
+import SystemPackage
 import Terminal
 
 extension SyncReport {
@@ -31,7 +32,8 @@ extension SyncReport {
                         .fields([
                             ("patchId", .text(patch.patchID.text)), ("version", .text(patch.version.text)),
                             ("states", .array(patch.states.map { .text($0.name) })),
-                            ("fault", patch.fault.map { .text($0) }),
+                            ("meaning", patch.states.last.map { .text($0.meaning) }),
+                            ("fault", patch.fault.map { .text($0) }), ("file", patch.file.map { .text($0.string) }),
                         ])
                     }
                 )
@@ -83,7 +85,9 @@ extension SyncReport {
             Table(
                 ["PATCH", "VERSION", "STATE", "NOTE"],
                 rows: patches.map { patch in
-                    let states = patch.states.map(\.name).joined(separator: " → ")
+                    let states =
+                        patch.states.dropLast().map { "\($0.name) → " }.joined()
+                        + (patch.states.last?.shown ?? "")
                     return [
                         .init(patch.patchID.text), .init(patch.version.text), .init(states, patch.states.last?.style),
                         .init(patch.fault ?? ""),
@@ -105,6 +109,7 @@ extension SyncReport {
         if let keptEmbedded {
             out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
         }
+        if let staleMirror, !staleMirror.isOverdue { out.line("\(staleMirror)") }
         if let staleMirror, staleMirror.isOverdue {
             Console.standardError.line("warning: \(staleMirror)")
             Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
@@ -117,7 +122,9 @@ extension SyncReport {
         for fault in mirrors where !fault.isQuiet {
             Console.standardError.line("warning: \(printable(fault.description))")
         }
-        out.line("\(filesReceived) files, \(ByteText(bytesReceived)) received; \(staging.sentence(activates))")
+        out.line(
+            "\(Words.count(filesReceived, "file")), \(ByteText(bytesReceived)) received; \(staging.sentence(activates))"
+        )
     }
 }
 
@@ -216,7 +223,7 @@ extension Decision {
 
 extension Decision.PassedOver {
     var members: [(String, JSON?)] {
-        [("version", .text(version.text)), ("why", .text(why.description))]
+        [("version", .text(version.text)), ("code", .text(why.code)), ("why", .text(why.description))]
     }
 }
 
@@ -231,6 +238,9 @@ extension Choice {
 }
 
 extension PatchState {
+    /// The state's name, and in plain words what it says: `UnInstall` is no removal.
+    var shown: String { "\(name) (\(meaning))" }
+
     var style: Style {
         switch self {
         case .success: .green

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import PatchFormat
 import PatchSync
 import PatchTrust
+import SystemPackage
 import Terminal
 
 /// The states that each patch went through in a sync, and a progress line while bytes travel.
@@ -11,6 +12,8 @@ final class SyncTranscript: Sendable {
         let version: VersionLabel
         var states: [PatchState]
         var fault: String?
+        /// Of a script that is as it should be: the file that holds it.
+        var file: FilePath?
     }
 
     private struct State {
@@ -27,13 +30,21 @@ final class SyncTranscript: Sendable {
         self.console = console
     }
 
-    var states: [PatchStates] { state.withLockedValue(\.patches) }
+    /// - Parameter scripts: what the device has once the sync is over.
+    func states(_ scripts: [InstalledScript]) -> [PatchStates] {
+        let files = Dictionary(scripts.map { ($0.patch.label, $0.file) }) { first, _ in first }
+        return state.withLockedValue(\.patches).map { patch in
+            var patch = patch
+            patch.file = files[Label(patchID: patch.patchID, version: patch.version)] ?? nil
+            return patch
+        }
+    }
 
     func take(_ event: SyncEvent) {
         state.withLockedValue { state in
             switch event {
             case .verified(let version, let entries):
-                console?.line("release \(version) verified, \(entries) entries")
+                console?.line("release \(version) verified, \(Words.count(entries, "entry", "entries"))")
             case .refused(let entry):
                 console?.line("refused: \(printable(entry.fault.description))")
             case .state(let id, let version, let patchState, let fault):
@@ -48,10 +59,12 @@ final class SyncTranscript: Sendable {
                 let wanted = state.patches.filter { $0.states.last?.work == .download }
                 guard !wanted.isEmpty else { return console.line("plan: every file is here") }
                 let names = wanted.map { "\($0.patchID) \($0.version) (\($0.states.last?.name ?? ""))" }
-                console.line("plan: \(names.joined(separator: ", ")); \(files) objects, \(ByteText(bytes))")
+                console.line(
+                    "plan: \(names.joined(separator: ", ")); \(Words.count(files, "object")), \(ByteText(bytes))"
+                )
                 guard files > 0 else { return }
                 state.progress = ProgressReport(
-                    "downloading \(files) objects",
+                    "downloading \(Words.count(files, "object"))",
                     total: bytes,
                     unit: .bytes,
                     on: console

@@ -20,17 +20,21 @@ struct TUF: AsyncParsableCommand {
         commandName: "tuf",
         abstract: "A plain TUF client, for any TUF repository and for theupdateframework/tuf-conformance.",
         discussion: """
+            A target's file in --target-dir has its path as name, percent-encoded.
+
             EXAMPLES
               patchsync tuf --metadata-dir md init root.json
               patchsync tuf --metadata-dir md --metadata-url http://127.0.0.1:8080/APP/metadata refresh
               patchsync tuf --metadata-dir md --metadata-url http://127.0.0.1:8080/APP/metadata \\
                 --target-name production/patchlist.json --target-dir files \\
                 --target-base-url http://127.0.0.1:8080/APP/targets download
-
-            A target's file in --target-dir has its path as name, percent-encoded.
-
-            EXIT CODES: 0 everything succeeded · 1 anything else
             """
+                + exitCodes(
+                    [
+                        .done: "everything succeeded"
+                    ],
+                    usual: .failed
+                )
     )
 
     @Option(help: ArgumentHelp("Where trusted metadata is kept.", valueName: "dir"))

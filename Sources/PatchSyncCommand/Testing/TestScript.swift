@@ -16,11 +16,14 @@ struct TestScript: AsyncParsableCommand {
             what is not UTF-8, FileNotExist. The script is NOT evaluated yet: Success says that it could be handed to an
             engine, and nothing of what it does.
 
-            EXAMPLE
+            EXAMPLES
               patchsync test-script demo.js
-
-            EXIT CODES: 0 Success · 4 UnKnownError · 6 FileNotExist, or unreadable · 64 usage
             """
+                + exitCodes([
+                    .done: "Success",
+                    .malformed: "UnKnownError",
+                    .disk: "FileNotExist, or unreadable",
+                ])
     )
 
     @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))

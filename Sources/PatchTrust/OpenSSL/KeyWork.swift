@@ -4,14 +4,14 @@ import COpenSSL
 ///
 /// The file says how much, so whoever sends one could keep a thread busy for hours; it is read before the work is done.
 enum KeyWork {
-    /// Rounds of PBKDF2 or of an older derivation: some seconds.
+    /// Rounds of PBKDF2 or of an older derivation: a second.
     ///
     /// OpenSSL's own files have 2,048, careful people's a million.
-    static let iterations: UInt64 = 10_000_000
+    static let iterations: UInt64 = 4_000_000
     /// Of scrypt, in bytes: 128 · N · r.
     static let memory: UInt64 = 67_108_864
     /// Of scrypt: N · r · p, each of 128 bytes.
-    static let blocks: UInt64 = 1 << 22
+    static let blocks: UInt64 = 1 << 21
 
     /// - Parameter pem: of all its blocks together; libcrypto tries one after the other.
     /// - Throws: `tooMuchWork`.

@@ -41,13 +41,7 @@ package final class DocumentThreads: Sendable {
         defer { leave(app) }
         let threads = threads
         return try await turn.taken { () async throws(DeskError) in
-            let result: Result<Value, DeskError>
-            do {
-                result = try await threads.runIfActive {
-                    do throws(DeskError) { return .success(try work()) } catch { return .failure(error) }
-                }
-            } catch { throw .stopping }
-            return try result.get()
+            try await threads.taken(by: work)
         }
     }
 

@@ -14,7 +14,8 @@ extension ReleaseDesk {
     ) async throws(DeskError) -> TreeReport {
         try await inTurn { () async throws(DeskError) in
             let report = try await onThread { () throws(DeskError) in
-                let repository = AppRepository(suspecting: app, in: folder, files: files)
+                var repository = AppRepository(suspecting: app, in: folder, files: files)
+                repository.progress = progress
                 do throws(ServerError) { return try repository.checkAndRepair(from: sources) } catch {
                     throw .server(error)
                 }

@@ -56,13 +56,7 @@ extension ReleaseDesk {
     func onThread<Value: Sendable>(
         _ work: @escaping @Sendable () throws(DeskError) -> Value
     ) async throws(DeskError) -> Value {
-        let result: Result<Value, DeskError>
-        do {
-            result = try await threads.runIfActive {
-                do throws(DeskError) { return .success(try work()) } catch { return .failure(error) }
-            }
-        } catch { throw .stopping }
-        return try result.get()
+        try await threads.taken(by: work)
     }
 
     /// The same for documents that somebody brought and that no quorum may have signed: they have threads of their own, and

@@ -25,6 +25,8 @@ package struct ReleaseDesk: Sendable {
     /// How long one waits for another process that changes the folder.
     let patience: Duration
     let turn = Turn()
+    /// Hears of work on many files.
+    package var progress: TreeProgress = { _, _ in { _ in } }
 
     /// - Parameter openKey: opens the bytes of an online key, which came from a path; nil where it is encrypted and nobody
     ///   gave its passphrase.
@@ -49,7 +51,9 @@ package struct ReleaseDesk: Sendable {
     }
 
     package func repository(_ app: AppID) throws(ServerError) -> AppRepository {
-        try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+        var repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+        repository.progress = progress
+        return repository
     }
 
     /// Verifies a release and publishes it, or keeps it as a draft; with its history and what the audit log says.

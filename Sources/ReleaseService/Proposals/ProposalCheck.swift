@@ -17,10 +17,13 @@ struct ProposalCheck: Equatable, Sendable {
     ) throws(ProposalFault) {
         let current = listing.channels.first { $0.name == channel }
         switch change {
-        case .promote(let from):
+        case .promote(let from, let rollouts):
             guard from != channel else { throw .sameChannel }
             guard let source = listing.channels.first(where: { $0.name == from }) else { throw .nothingPublished(from) }
-            difference = try Self.difference(promoting: source, over: current)
+            if let id = rollouts.keys.sorted().first(where: { id in !source.patches.contains { $0.patchID == id } }) {
+                throw .notListed(id, nil)
+            }
+            difference = try Self.difference(promoting: source, over: current, rollouts)
         case .rollBack(let version):
             guard let current else { throw .nothingPublished(channel) }
             guard version < current.version, hasRelease else {
@@ -50,26 +53,30 @@ struct ProposalCheck: Equatable, Sendable {
 
     private static func difference(
         promoting source: AppListing.Channel,
-        over current: AppListing.Channel?
+        over current: AppListing.Channel?,
+        _ rollouts: [PatchID: Int]
     ) throws(ProposalFault) -> [String] {
         var lines: [String] = []
         for patch in source.patches {
             let label = Label(patchID: patch.patchID, version: patch.version)
+            let isFirst = source.patches.first { $0.patchID == patch.patchID } == patch
+            let share = isFirst ? rollouts[patch.patchID].map { ", for \(Share($0)) of devices" } ?? "" : ""
             let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
             if let same = own.first(where: { $0.version == patch.version }) {
                 guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
-                if same.rollout != patch.rollout {
-                    lines.append("~ \(label): rollout goes from \(Share(same.rollout)) to \(Share(patch.rollout))")
+                let rollout = isFirst ? rollouts[patch.patchID] ?? patch.rollout : patch.rollout
+                if same.rollout != rollout {
+                    lines.append("~ \(label): rollout goes from \(Share(same.rollout)) to \(Share(rollout))")
                 }
-                if own.first?.version != patch.version,
-                    source.patches.first(where: { $0.patchID == patch.patchID }) == patch
-                {
+                if own.first?.version != patch.version, isFirst {
                     lines.append("~ \(label) stands first")
                 }
             } else if let first = own.first {
-                lines.append("~ \(patch.patchID) \(patch.version) is listed, where \(first.version) stands first now")
+                lines.append(
+                    "~ \(patch.patchID) \(patch.version) is listed, where \(first.version) stands first now\(share)"
+                )
             } else {
-                lines.append("+ \(label) is new")
+                lines.append("+ \(label) is new\(share)")
             }
         }
         // Rules that this does not show may differ: whoever signs sees every one.

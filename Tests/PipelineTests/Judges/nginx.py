@@ -13,9 +13,9 @@ listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 listener.listen(64)
 address = "127.0.0.1:%d" % listener.getsockname()[1]
-block, listens = re.subn(r"listen \S+;", "listen %s;" % address, open(configuration).read())
+block, listens = re.subn(r"listen [^\s;]+( ssl)?;", r"listen %s\1;" % address, open(configuration).read())
 block, roots = re.subn(r"root \S+;", "root %s;" % folder, block)
-assert (listens, roots) == (1, 1), "one listen and one root are expected"
+assert listens == 1 and roots <= 1, "one listen and at most one root are expected"
 paths = "".join("%s_temp_path %s/%s;\n" % (kind, work, kind)
                 for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
 with open(work + "/nginx.conf", "w") as file:
@@ -24,6 +24,7 @@ with open(work + "/nginx.conf", "w") as file:
     file.write("pid %s/pid;\nerror_log stderr warn;\nevents {}\n" % work)
     file.write("http {\naccess_log %s/access.log;\n%s%s}\n" % (work, paths, block))
 os.set_inheritable(listener.fileno(), True)
-print("listening on http://" + address, flush=True)
+scheme = "https" if " ssl;" in block else "http"
+print("listening on " + scheme + "://" + address, flush=True)
 os.execve(program, [program, "-c", work + "/nginx.conf", "-e", "stderr"],
           dict(os.environ, NGINX="%d;" % listener.fileno()))

@@ -1,6 +1,6 @@
 // fix-cart-total, version 1
 //
-// Three tumblers with the multi-buy discount came out two cents wrong: the discount was rounded for
+// Three tumblers with the multi-buy discount came out a cent wrong: the discount was rounded for
 // each piece. It is now rounded once for each line. Amounts are whole cents.
 
 (function (app) {

@@ -1,6 +1,6 @@
 // fix-cart-total, version 2
 //
-// Three tumblers with the multi-buy discount came out two cents wrong: the discount was rounded for
+// Three tumblers with the multi-buy discount came out a cent wrong: the discount was rounded for
 // each piece. It is now rounded once for each line. Amounts are whole cents.
 //
 // New in version 2: free shipping looks at what is paid, after the discount.

@@ -8,6 +8,13 @@ import { start } from "./router.js";
 // What script patches may replace; see ../../scripts. Everything else calls it through `app`.
 globalThis.app = { cart: { total }, search };
 
+// Those that this device has run here. One that does not load, or throws, is none of the shop's: it opens all the same,
+// and this version stays unconfirmed.
+const patched = await (window.patchline?.loadScripts() ?? Promise.resolve()).then(() => true, (fault) => {
+  console.error(fault);
+  return false;
+});
+
 const view = document.getElementById("view");
 const version = document.querySelector("meta[name=version]").content;
 document.getElementById("version").textContent = version;
@@ -32,5 +39,5 @@ start(({ page, argument }) => {
 
 // The first screen stands, so this version may stay. A version that does not get here
 // within the startup timer is rolled back.
-await window.patchline?.confirm();
+if (patched) await window.patchline?.confirm();
 //# sourceMappingURL=main.js.map

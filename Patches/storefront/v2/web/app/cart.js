@@ -45,7 +45,7 @@ export class Cart {
 /**
  * What the lines [{ product, quantity }] cost: { goods, discount, shipping, total }.
  *
- * The discount is rounded for each piece, so three tumblers come out two cents off, and free shipping
+ * The discount is rounded for each piece, so three tumblers come out a cent off, and free shipping
  * looks at the goods before the discount: the patch fix-cart-total replaces it.
  */
 export function total(lines, { shipping, multibuy }) {

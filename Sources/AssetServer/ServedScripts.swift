@@ -1,0 +1,113 @@
+import HTTPFiles
+import NIOHTTP1
+import NIOPosix
+package import PatchFormat
+import PatchTrust
+
+/// The script patches of what is served, for whoever runs them: `/__patchline/scripts/PATCHID.js`.
+package struct ServedScripts: Sendable {
+    package struct Script: Equatable, Sendable {
+        package let patchID: PatchID
+        package let version: VersionLabel
+        package let sha256: SHA256Digest
+        package let size: Int
+
+        package init(patchID: PatchID, version: VersionLabel, sha256: SHA256Digest, size: Int) {
+            self.patchID = patchID
+            self.version = version
+            self.sha256 = sha256
+            self.size = size
+        }
+
+        /// Where a page asks for it.
+        var url: String { "/\(PageAPI.prefix)/\(PageAPI.scriptFolder)/\(URLLayout.percentEncoded(patchID.text)).js" }
+    }
+
+    /// By id, in ascending order.
+    package let scripts: [Script]
+    package let files: any ScriptFiles
+
+    package init(_ scripts: [Script], files: any ScriptFiles) {
+        self.scripts = scripts
+        self.files = files
+    }
+
+    package static let none = ServedScripts([], files: NoScripts())
+
+    subscript(id: PatchID) -> Script? { scripts.first { $0.patchID == id } }
+
+    /// As `{"scripts": [{patchId, version, sha256, size, url}]}`.
+    var list: FileAnswer {
+        let bytes =
+            JSON.fields([
+                (
+                    "scripts",
+                    .array(
+                        scripts.map { script in
+                            .fields([
+                                ("patchId", .text(script.patchID.text)), ("version", .text(script.version.text)),
+                                ("sha256", .text(script.sha256.hex)), ("size", .integer(script.size)),
+                                ("url", .text(script.url)),
+                            ])
+                        }
+                    )
+                )
+            ]).fileBytes
+        return .bytes(
+            ServedBytes(bytes: bytes, entityTag: SHA256Digest(of: bytes).hex, contentType: "application/json")
+        )
+    }
+}
+
+/// The files of the scripts that are served: each is looked at when somebody asks for it.
+package protocol ScriptFiles: Sendable {
+    /// The file as it was verified, known without reading it; nil when another one lies there, or none.
+    func recorded(_ script: ServedScripts.Script) -> AssetFile?
+
+    /// The file once its digests were compared again; nil when it is missing, altered or no text.
+    ///
+    /// Blocks for as long as it takes to read the file.
+    func examined(_ script: ServedScripts.Script) -> AssetFile?
+}
+
+private struct NoScripts: ScriptFiles {
+    func recorded(_ script: ServedScripts.Script) -> AssetFile? { nil }
+    func examined(_ script: ServedScripts.Script) -> AssetFile? { nil }
+}
+
+/// One script as it answers a request: its SHA-256 is the tag, and each use asks again.
+struct ScriptAnswer: ExaminedFile {
+    let script: ServedScripts.Script
+    let files: any ScriptFiles
+    let contentType: String
+    let lease: Lease?
+
+    var recorded: FileAnswer? { files.recorded(script).map(answer) }
+
+    func examined() async -> FileAnswer {
+        if let recorded { return recorded }
+        // A disk may stall; the threads that run Swift's tasks must not.
+        let file = try? await NIOThreadPool.singleton.runIfActive { [files, script] in files.examined(script) }
+        if let file = file ?? nil { return answer(file) }
+        return PageAPI.json(
+            .serviceUnavailable,
+            "error",
+            "\(script.patchID) \(script.version) is damaged on this device; the next sync heals it"
+        ).adding(missing: ["Retry-After": "5"])
+    }
+
+    private func answer(_ file: AssetFile) -> FileAnswer {
+        var served = ServedFile(
+            path: file.path,
+            root: file.root,
+            entityTag: script.sha256.hex,
+            contentType: contentType,
+            cacheControl: "no-cache",
+            headers: [:],
+            size: script.size,
+            stamp: file.stamp
+        )
+        served.lease = lease
+        return .file(served)
+    }
+}

@@ -1,0 +1,14 @@
+package import PatchFormat
+import Terminal
+
+/// Shows long work as a line of progress on standard error; to a file, only work that is worth a line.
+package func reporter(_ label: String) -> ProgressStart {
+    { total in
+        guard total > 0, Console.standardError.isTerminal || total >= 1_000 else { return { _ in } }
+        let report = ProgressReport(label, total: total, unit: .items)
+        return { done in
+            report.update(to: done)
+            if done >= total { report.finish() }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// An address of IPv4 or IPv6, read from text; one of IPv4 within IPv6 (`::ffff:192.0.2.1`) is the one of IPv4.
+struct IPAddress: Hashable, Sendable {
+    /// Four, or sixteen.
+    let bytes: [UInt8]
+
+    init?(_ text: some StringProtocol) {
+        let text = text.prefix { $0 != "%" }  // the zone of an address that holds on one link alone
+        guard let bytes = text.contains(":") ? Self.six(text) : Self.four(text) else { return nil }
+        let isMapped = bytes.count == 16 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
+        self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+    }
+
+    /// The first so many bits, as text of an address and of a network: of IPv6 in groups, none of them left out.
+    var text: String {
+        guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
+        return groups.joined(separator: ":")
+    }
+
+    /// What one customer has: the address, or of IPv6 the network (/64).
+    var customer: String {
+        bytes.count == 16 ? groups.prefix(4).joined(separator: ":") + "::/64" : text
+    }
+
+    private var groups: [String] {
+        stride(from: 0, to: bytes.count, by: 2).map {
+            String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16)
+        }
+    }
+
+    // MARK: - Reading (RFC 4291 §2.2)
+
+    private static func four(_ text: some StringProtocol) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        let bytes = parts.compactMap { part -> UInt8? in
+            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), part.count == 1 || !part.hasPrefix("0")
+            else { return nil }
+            return UInt8(part)
+        }
+        return bytes.count == 4 ? bytes : nil
+    }
+
+    private static func six(_ text: some StringProtocol) -> [UInt8]? {
+        let halves = String(text).split(separator: "::", omittingEmptySubsequences: false)
+        guard halves.count <= 2, let head = sixteens(halves[0]), let tail = halves.count == 2 ? sixteens(halves[1]) : []
+        else { return nil }
+        let missing = 16 - head.count - tail.count
+        guard halves.count == 2 ? missing >= 2 : missing == 0 else { return nil }
+        return head + [UInt8](repeating: 0, count: missing) + tail
+    }
+
+    /// Groups of sixteen bits, the last two of which may be an IPv4 address.
+    private static func sixteens(_ text: Substring) -> [UInt8]? {
+        guard !text.isEmpty else { return [] }
+        var bytes: [UInt8] = []
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.contains("."), let four = four(part) {
+                bytes += four
+                continue
+            }
+            guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != 0x2B && $0 != 0x2D }),
+                let group = UInt16(part, radix: 16)
+            else { return nil }
+            bytes += [UInt8(group >> 8), UInt8(group & 0xFF)]
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,78 @@
+/// Addresses and networks of the proxies in front of a server, whose word counts for who asks (`X-Forwarded-For`).
+package struct TrustedProxies: Equatable, Sendable {
+    package static let rule = "must be IP addresses, or networks such as 10.0.0.0/8, with commas between them"
+
+    private struct Network: Equatable {
+        let address: IPAddress
+        /// The first so many bits are the network's.
+        let bits: Int
+
+        init?(_ text: some StringProtocol) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count <= 2, let address = IPAddress(parts[0]) else { return nil }
+            let all = address.bytes.count * 8
+            guard let bits = parts.count == 2 ? Int(parts[1]) : all, (1...all).contains(bits) else { return nil }
+            self.address = address
+            self.bits = bits
+            guard Self.isZero(address.bytes, from: bits) else { return nil }
+        }
+
+        func contains(_ other: IPAddress) -> Bool {
+            guard other.bytes.count == address.bytes.count else { return false }
+            let differing = zip(address.bytes, other.bytes).map { $0 ^ $1 }
+            return (0..<bits).allSatisfy { differing[$0 / 8] & (0x80 >> ($0 % 8)) == 0 }
+        }
+
+        private static func isZero(_ bytes: [UInt8], from bits: Int) -> Bool {
+            (bits..<bytes.count * 8).allSatisfy { bytes[$0 / 8] & (0x80 >> ($0 % 8)) == 0 }
+        }
+    }
+
+    /// An address as text is no longer.
+    private static let longest = 45
+
+    private let networks: [Network]
+
+    package static let none = TrustedProxies(networks: [])
+
+    private init(networks: [Network]) {
+        self.networks = networks
+    }
+
+    /// - Parameter text: as ``rule`` says.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        networks = parts.compactMap { Network($0) }
+        guard !parts.isEmpty, networks.count == parts.count else { return nil }
+    }
+
+    var isEmpty: Bool { networks.isEmpty }
+
+    func contains(_ address: String) -> Bool {
+        guard !isEmpty, let address = IPAddress(address) else { return false }
+        return networks.contains { $0.contains(address) }
+    }
+
+    /// Who asks: the address of the connection, or where that is a proxy's what it says.
+    ///
+    /// Of that the last address counts that is no proxy's itself: what stands before it, the client may have written.
+    ///
+    /// - Parameter forwarded: the values of `X-Forwarded-For`, in order.
+    func asker(at address: String, forwarded: [String]) -> String {
+        var address = address
+        guard contains(address) else { return address }
+        var hops = forwarded.flatMap { $0.split(separator: ",") }
+        while contains(address), let hop = hops.popLast() { address = Self.address(in: hop) }
+        return address
+    }
+
+    /// Some proxies write the client's port behind its address: `192.0.2.1:50123`, `[2001:db8::1]:50123`.
+    private static func address(in hop: Substring) -> String {
+        let hop = hop.drop(while: \.isWhitespace)
+        if hop.first == "[" { return String(hop.dropFirst().prefix { $0 != "]" }.prefix(longest)) }
+        let word = hop.prefix { !$0.isWhitespace }
+        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+        let isIPv4WithPort = parts.count == 2 && parts[0].contains(".")
+        return String((isIPv4WithPort ? parts[0] : word).prefix(longest))
+    }
+}

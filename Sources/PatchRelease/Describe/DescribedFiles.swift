@@ -1,0 +1,116 @@
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+/// Looks at the files that a description names, patch by patch.
+struct DescribedFiles: Sendable {
+    let folder: FilePath
+    let app: AppID
+    let places: DescriptionPlaces
+    let base: ReleaseContents?
+    let created: UTCTime?
+    let files: any FileOperations
+
+    /// - Parameter index: where the patch stands in the description, for whoever made a mistake there.
+    func add(
+        _ patch: DescribedPatch,
+        at index: Int,
+        to contents: inout DescribedContents,
+        progress: ProgressStart
+    ) async throws(SigningError) {
+        let (field, place) = ("patches[\(index)]", Self.field(of: patch.content))
+        do throws(SigningError) {
+            switch patch.content {
+            case .script(let file): try add(patch, script: file, to: &contents)
+            case .bundle(let bundle):
+                try await add(patch, bundle, at: field, to: &contents, progress: progress)
+            }
+        } catch .bundle(let problem) {
+            let key = if case .noIndex = problem { "index" } else { place }
+            throw .described(places.error("\(field).\(key)", ": \(problem)"), problem)
+        }
+    }
+
+    private static func field(of content: DescribedPatch.Content) -> String {
+        switch content {
+        case .script: "file"
+        case .bundle: "folder"
+        }
+    }
+
+    private func add(
+        _ patch: DescribedPatch,
+        script file: AssetPath,
+        to contents: inout DescribedContents
+    ) throws(SigningError) {
+        let path = try files.find(file, below: folder, .file)
+        let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.object) }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .bundle(.scriptNotUTF8(path)) }
+        guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(path)) }
+        let fingerprint = Fingerprint(of: bytes)
+        contents.objects[fingerprint.sha256] = path
+        contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
+    }
+
+    private func add(
+        _ patch: DescribedPatch,
+        _ bundle: DescribedBundle,
+        at field: String,
+        to contents: inout DescribedContents,
+        progress: ProgressStart
+    ) async throws(SigningError) {
+        let path = try files.find(bundle.folder, below: folder, .directory)
+        let exclusions = try bundle.exclusions.adding(fileIn: folder, of: files)
+        let found = try await BundleContents(path, leavingOut: exclusions, files: files, progress: progress)
+        if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
+        let manifest = try manifest(of: found, patch, bundle)
+        for (_, file, fingerprint) in found.files { contents.objects[fingerprint.sha256] = file }
+        contents.manifests[patch.label] = manifest
+        contents.patches.append(
+            ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest)
+        )
+        contents.warnings += warnings(of: found, bundle, at: field)
+    }
+
+    /// Patterns that match nothing.
+    private func warnings(of found: BundleContents, _ bundle: DescribedBundle, at field: String) -> [DescriptionError] {
+        var warnings: [DescriptionError] = []
+        for (index, text) in bundle.cacheable.enumerated() {
+            let pattern = PathPattern(text)
+            guard !found.files.contains(where: { pattern.matches($0.path.text) }) else { continue }
+            let hint = text.hasPrefix("/") ? "; paths begin without a slash" : "; * stays within a folder"
+            warnings.append(
+                places.error("\(field).cacheable[\(index)]", "matches no file of \(bundle.folder): \(text)\(hint)")
+            )
+        }
+        for (index, text) in bundle.exclude.enumerated() where !text.hasPrefix("!") {
+            guard let rule = try? FileExclusions.none.adding(text) else { continue }
+            let matches = found.leftOut.contains { path in
+                rule.leaveOut(path.hasSuffix("/") ? String(path.dropLast()) : path, isFolder: path.hasSuffix("/"))
+            }
+            guard !matches else { continue }
+            warnings.append(
+                places.error("\(field).exclude[\(index)]", "leaves nothing out of \(bundle.folder): \(text)")
+            )
+        }
+        return warnings
+    }
+
+    /// A label that the base lists was made when the base says so, or at no named time: only then can the same files give the
+    /// same bytes.
+    private func manifest(
+        of found: BundleContents,
+        _ patch: DescribedPatch,
+        _ bundle: DescribedBundle
+    ) throws(SigningError) -> AssetManifest {
+        let known = base?.manifests[patch.label]
+        return try found.manifest(
+            app: app,
+            label: patch.label,
+            bundle: bundle,
+            created: known == nil ? created : known?.created
+        )
+    }
+}

@@ -1,0 +1,113 @@
+package import PatchFormat
+
+/// A description as it was read: every part of it that holds, and every mistake in it.
+package struct DescriptionReading: Sendable {
+    /// Nil where there is a mistake.
+    package let description: ReleaseDescription?
+    package let app: AppID?
+    package let channel: ChannelName?
+    /// Those without a mistake, each with its place in the list.
+    package let patches: [(index: Int, patch: DescribedPatch)]
+    /// In the order of their lines.
+    package let mistakes: [DescriptionError]
+    /// What is allowed, and probably not meant.
+    package let warnings: [DescriptionError]
+    package let places: DescriptionPlaces
+
+    package init(_ bytes: [UInt8], named file: String = ReleaseDescription.fileName) {
+        let document: YAMLDocument
+        do throws(DescriptionError) { document = try YAMLDocument(bytes, named: file) } catch {
+            (description, app, channel, patches) = (nil, nil, nil, [])
+            (mistakes, warnings) = ([error], [])
+            places = DescriptionPlaces(file: file, lines: [:])
+            return
+        }
+        let places = DescriptionPlaces(file: file, lines: document.lines)
+        let mistakes = Mistakes()
+        let fields = mistakes.take { () throws(FormatError) in try Fields(document.json, of: file) }
+        let (app, channel, patches) = Self.parts(of: fields, mistakes)
+        // A value that could not be read at all has its mistake already.
+        let unreadable = Set(document.mistakes.map(\.field))
+        let broken = mistakes.found.filter { !unreadable.contains($0.field) }.map { places.error($0.field, $0.rule) }
+        self.mistakes = (document.mistakes + broken).inOrder
+        self.warnings = mistakes.doubts.map { places.error($0.field, $0.rule) }.inOrder
+        (self.app, self.channel, self.patches, self.places) = (app, channel, patches, places)
+        guard self.mistakes.isEmpty, let app, let channel else {
+            description = nil
+            return
+        }
+        description = ReleaseDescription(app: app, channel: channel, patches: patches.map(\.patch), places: places)
+    }
+
+    private static func parts(of fields: Fields?, _ mistakes: Mistakes) -> (
+        AppID?, ChannelName?, [(index: Int, patch: DescribedPatch)]
+    ) {
+        guard let fields else { return (nil, nil, []) }
+        mistakes.allow(["app", "channel", "patches"], in: fields)
+        let app: AppID? = mistakes.take { () throws(FormatError) in try fields.parsed("app") }
+        let channel: ChannelName? = mistakes.take { () throws(FormatError) in try fields.parsed("channel") }
+        let rows = mistakes.take { () throws(FormatError) in
+            try fields.list("patches", limit: Limits.patchesInList)
+        }
+        var (patches, ids): ([(index: Int, patch: DescribedPatch)], Set<PatchID>) = ([], [])
+        for (index, value) in (rows ?? []).enumerated() {
+            let row = mistakes.take { () throws(FormatError) in
+                try Fields(value, of: fields.document, at: "patches[\(index)]")
+            }
+            guard let row, let patch = DescribedPatch(row, mistakes) else { continue }
+            guard ids.insert(patch.patchID).inserted else {
+                mistakes.add(row.broken("id", "stands twice; a description names the newest version of an id once"))
+                continue
+            }
+            patches.append((index, patch))
+        }
+        return (app, channel, patches)
+    }
+}
+
+/// Where the fields of a description stand.
+package struct DescriptionPlaces: Equatable, Sendable {
+    package let file: String
+    /// By field, from 1.
+    let lines: [String: Int]
+
+    package func error(_ field: String, _ rule: String) -> DescriptionError {
+        DescriptionError(FormatError(file, field: field, rule: rule), lines: lines)
+    }
+}
+
+/// What is wrong with a document, gathered while reading goes on.
+final class Mistakes {
+    private(set) var found: [FormatError] = []
+    private(set) var doubts: [FormatError] = []
+
+    func add(_ error: FormatError) {
+        found.append(error)
+    }
+
+    func doubt(_ error: FormatError) {
+        doubts.append(error)
+    }
+
+    /// Nil where it is a mistake.
+    func take<Value>(_ read: () throws(FormatError) -> Value) -> Value? {
+        do throws(FormatError) { return try read() } catch {
+            found.append(error)
+            return nil
+        }
+    }
+
+    /// A mistake for each member that is not known.
+    func allow(_ known: Set<String>, in fields: Fields) {
+        for member in fields.object.members where !known.contains(member.key.text) {
+            add(fields.unknown(member.key.text, known: known))
+        }
+    }
+}
+
+extension [DescriptionError] {
+    /// By line; what has none first.
+    var inOrder: [DescriptionError] {
+        enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
+    }
+}

@@ -1,0 +1,298 @@
+/// The JSON schema of `release.yaml`, for editors: https://json-schema.org/draft/2020-12.
+///
+/// What it cannot say (files that must be there, a condition's grammar, an id that stands twice) `patchsign release --check` does.
+package enum DescriptionSchema {
+    /// As `Patches/release.schema.json` has it, with its last line feed.
+    package static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "Patchline release description (release.yaml)",
+          "description": "The whole list of one channel, as patchsign release reads it.",
+          "type": "object",
+          "required": [
+            "app",
+            "channel",
+            "patches"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "app": {
+              "description": "The app's id, as root.json has it: com.example.storefront.",
+              "$ref": "#/$defs/id"
+            },
+            "channel": {
+              "description": "Whose list it is: production, beta, or another that patchsign delegate made.",
+              "type": "string",
+              "pattern": "^(?!(root|targets|snapshot|timestamp|dial|mirrors)$)[a-z0-9]{1,32}$"
+            },
+            "patches": {
+              "description": "In the order in which they will stand.",
+              "type": "array",
+              "maxItems": 10000,
+              "items": {
+                "$ref": "#/$defs/patch"
+              }
+            }
+          },
+          "$defs": {
+            "id": {
+              "type": "string",
+              "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$"
+            },
+            "path": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 1024,
+              "pattern": "^(?!/)(?!(.*/)?\\.{1,2}(/|$))(?!.*//)(?!.*/$)[^\\\\\\u0000-\\u001f\\u007f]+$"
+            },
+            "patch": {
+              "type": "object",
+              "required": [
+                "id",
+                "kind",
+                "version"
+              ],
+              "properties": {
+                "kind": {
+                  "enum": [
+                    "script",
+                    "bundle"
+                  ]
+                }
+              },
+              "allOf": [
+                {
+                  "if": {
+                    "required": [
+                      "kind"
+                    ],
+                    "properties": {
+                      "kind": {
+                        "const": "script"
+                      }
+                    }
+                  },
+                  "then": {
+                    "required": [
+                      "file"
+                    ],
+                    "properties": {
+                      "id": {
+                        "description": "The patch's name; once in a description.",
+                        "$ref": "#/$defs/id"
+                      },
+                      "version": {
+                        "description": "A label, published once. Quote what YAML takes for a number: \"1.0\".",
+                        "type": "string",
+                        "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
+                      },
+                      "rules": {
+                        "description": "Who may take it. Default: everyone.",
+                        "$ref": "#/$defs/rules"
+                      },
+                      "requires": {
+                        "description": "Patches that move together with it or not at all, by version or SHA-256: {fix: [\"2\"]}.",
+                        "type": "object",
+                        "propertyNames": {
+                          "$ref": "#/$defs/id"
+                        },
+                        "additionalProperties": {
+                          "type": "array",
+                          "minItems": 1,
+                          "maxItems": 100,
+                          "items": {
+                            "type": "string",
+                            "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
+                          }
+                        }
+                      },
+                      "keep": {
+                        "description": "How many older versions of this id stay listed behind it.",
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": 100,
+                        "default": 1
+                      },
+                      "kind": {
+                        "const": "script"
+                      },
+                      "file": {
+                        "description": "The JavaScript file, in UTF-8, in the folder of release.yaml.",
+                        "$ref": "#/$defs/path"
+                      }
+                    },
+                    "additionalProperties": false
+                  }
+                },
+                {
+                  "if": {
+                    "required": [
+                      "kind"
+                    ],
+                    "properties": {
+                      "kind": {
+                        "const": "bundle"
+                      }
+                    }
+                  },
+                  "then": {
+                    "required": [
+                      "folder"
+                    ],
+                    "properties": {
+                      "id": {
+                        "description": "The patch's name; once in a description.",
+                        "$ref": "#/$defs/id"
+                      },
+                      "version": {
+                        "description": "A label, published once. Quote what YAML takes for a number: \"1.0\".",
+                        "type": "string",
+                        "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
+                      },
+                      "rules": {
+                        "description": "Who may take it. Default: everyone.",
+                        "$ref": "#/$defs/rules"
+                      },
+                      "requires": {
+                        "description": "Patches that move together with it or not at all, by version or SHA-256: {fix: [\"2\"]}.",
+                        "type": "object",
+                        "propertyNames": {
+                          "$ref": "#/$defs/id"
+                        },
+                        "additionalProperties": {
+                          "type": "array",
+                          "minItems": 1,
+                          "maxItems": 100,
+                          "items": {
+                            "type": "string",
+                            "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
+                          }
+                        }
+                      },
+                      "keep": {
+                        "description": "How many older versions of this id stay listed behind it.",
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": 100,
+                        "default": 1
+                      },
+                      "kind": {
+                        "const": "bundle"
+                      },
+                      "folder": {
+                        "description": "The folder whose files become assets, in the folder of release.yaml.",
+                        "$ref": "#/$defs/path"
+                      },
+                      "index": {
+                        "description": "The page that is opened, a path in the bundle.",
+                        "default": "index.html",
+                        "$ref": "#/$defs/path"
+                      },
+                      "routes": {
+                        "description": "Paths that are answered with the index: /cart, /item/* (one segment), /docs/** (any rest). Default: every unknown path.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "pattern": "^/"
+                        }
+                      },
+                      "cacheable": {
+                        "description": "Patterns of paths that may be kept for a year under a URL that names the content: app/*; * stays within a folder.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "exclude": {
+                        "description": "Patterns of files to leave out, as in .gitignore, besides the standard ones.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "not": {
+                            "pattern": "\\*\\*"
+                          }
+                        }
+                      },
+                      "commit": {
+                        "description": "The commit that the folder was built from.",
+                        "type": "string"
+                      },
+                      "compatibility": {
+                        "description": "The hash that a device's native part must have, by platform.",
+                        "type": "object",
+                        "additionalProperties": {
+                          "type": "string"
+                        }
+                      }
+                    },
+                    "additionalProperties": false
+                  }
+                }
+              ]
+            },
+            "rules": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "rollout": {
+                  "description": "How many devices may take it: a percentage of at most two decimals, or ten-thousandths (1000 is 10%).",
+                  "default": "100%",
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 10000
+                    },
+                    {
+                      "type": "string",
+                      "pattern": "^(100(\\.0{1,2})?|[0-9]{1,2}(\\.[0-9]{1,2})?)%$"
+                    }
+                  ]
+                },
+                "appVersion": {
+                  "description": "Comparators of the native app's version, all of which must hold: >=2.1 <3.",
+                  "type": "string",
+                  "pattern": "^(>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7}( (>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7})*$"
+                },
+                "condition": {
+                  "description": "A condition on what the device was told: region==eu&&ismale==1. && binds tighter than ||; there are no parentheses.",
+                  "type": "string",
+                  "pattern": "^[^()]*$"
+                },
+                "users": {
+                  "description": "Users by id, or by the hash that a list holds.",
+                  "type": "array",
+                  "items": {
+                    "type": "string",
+                    "minLength": 1
+                  }
+                },
+                "dial": {
+                  "description": "required: no device takes it before the server's dial speaks of it.",
+                  "enum": [
+                    "optional",
+                    "required"
+                  ],
+                  "default": "optional"
+                },
+                "mandatory": {
+                  "description": "It starts at once under a running app.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "runAtNextLaunch": {
+                  "description": "It starts at the next launch, never by a reload.",
+                  "type": "boolean",
+                  "default": false
+                }
+              }
+            }
+          }
+        }
+
+        """#
+}

@@ -1,0 +1,75 @@
+import PatchFormat
+package import PatchStore
+import PatchTrust
+import ReleaseFolder
+package import SystemPackage
+
+/// What a description's files came to.
+struct DescribedContents: Sendable {
+    var patches: [ReleaseDraft.Described] = []
+    /// The bytes of each described bundle's manifest.
+    var manifests: [Label: AssetManifest] = [:]
+    /// Where each script and asset lies.
+    var objects: [SHA256Digest: FilePath] = [:]
+    /// What is allowed and probably not meant.
+    var warnings: [DescriptionError] = []
+    /// What the exclusions left out, by patch: paths in the bundle's folder.
+    var leftOut: [PatchID: [String]] = [:]
+}
+
+extension DescriptionReading {
+    /// Reads `release.yaml` in `folder`.
+    ///
+    /// - Throws: `noDescription` where there is none.
+    package init(folder: FilePath, files: any FileOperations) throws(SigningError) {
+        let path = folder.at(ReleaseDescription.fileName)
+        do throws(FileError) {
+            self.init(try files.read(path, limit: Limits.releaseDescription), named: path.string)
+        } catch {
+            guard let meant = Self.meant(by: folder, files) else { throw .file(error) }
+            throw .noDescription(path, meant: meant)
+        }
+    }
+
+    /// What is to be named instead of a folder without a description; nil where nothing is like it.
+    private static func meant(by folder: FilePath, _ files: any FileOperations) -> String? {
+        if let status = try? files.status(of: folder), status.kind != .directory {
+            return "name the folder, not the file"
+        }
+        let names = (try? files.list(folder)) ?? []
+        guard !names.contains(ReleaseDescription.fileName) else { return nil }
+        let other = names.first { ["release.yml", ReleaseDescription.fileName].contains($0.lowercased()) }
+        return other.map { "there is \($0): call it \(ReleaseDescription.fileName)" }
+    }
+}
+
+extension ReleaseDescription {
+    /// Reads `release.yaml` in `folder`.
+    package init(folder: FilePath, files: any FileOperations) throws(SigningError) {
+        let reading = try DescriptionReading(folder: folder, files: files)
+        guard let description = reading.description else { throw .descriptions(reading.mistakes) }
+        self = description
+    }
+}
+
+extension ReleaseBuilder {
+    /// Looks at every file that the description names.
+    func describe(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
+        -> DescribedContents
+    {
+        let look = DescribedFiles(
+            folder: folder,
+            app: rootOfTrust.app,
+            places: description.places,
+            base: base?.contents,
+            created: created,
+            files: files
+        )
+        var contents = DescribedContents()
+        for (index, patch) in description.patches.enumerated() {
+            let progress = progress
+            try await look.add(patch, at: index, to: &contents) { progress(.reading(patch.patchID), $0) }
+        }
+        return contents
+    }
+}

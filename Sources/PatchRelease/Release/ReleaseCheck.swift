@@ -1,0 +1,120 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// Everything that is wrong with a description and its files, before a key is opened.
+package struct ReleaseCheck: Sendable {
+    package let app: AppID?
+    package let channel: ChannelName?
+    /// In the order of their lines.
+    package let mistakes: [DescriptionError]
+    package let warnings: [DescriptionError]
+
+    /// - Parameters:
+    ///   - trust: what app and channel are judged by; nil judges neither.
+    ///   - base: the release that this one is to follow.
+    package init(
+        folder: FilePath,
+        trust: RootOfTrust?,
+        base: BaseRelease?,
+        files: any FileOperations,
+        progress: @Sendable (PatchID, Int) -> Progress
+    ) async throws(SigningError) {
+        let reading = try DescriptionReading(folder: folder, files: files)
+        (app, channel) = (reading.app, reading.channel)
+        var mistakes = reading.mistakes
+        if let trust { mistakes += reading.misplaced(in: trust) }
+        if let base, let channel = reading.channel, base.contents.channel != channel {
+            let rule = "is \(channel), and the release of --previous is for \(base.contents.channel)"
+            mistakes.append(reading.places.error("channel", rule))
+        }
+        var contents = DescribedContents()
+        let look = DescribedFiles(
+            folder: folder,
+            app: reading.app ?? trust?.app ?? Self.anyApp,
+            places: reading.places,
+            base: base?.contents,
+            created: nil,
+            files: files
+        )
+        for (index, patch) in reading.patches {
+            do throws(SigningError) {
+                try await look.add(patch, at: index, to: &contents) { progress(patch.patchID, $0) }
+            } catch .described(let place, _) {
+                mistakes.append(place)
+            }
+        }
+        var warnings = reading.warnings + contents.warnings
+        // Of a list with gaps nothing more can be said.
+        if mistakes.isEmpty {
+            do throws(SigningError) { _ = try ReleaseDraft(contents.patches, base: base?.contents) } catch {
+                let place = reading.place(of: error)
+                if case .unmet = error, base == nil {
+                    warnings.append(reading.places.error(place, "\(error); --previous names one that does"))
+                } else {
+                    mistakes.append(reading.places.error(place, ": \(error)"))
+                }
+            }
+        }
+        self.mistakes = mistakes.inOrder
+        self.warnings = warnings.inOrder
+    }
+
+    /// Nothing is signed, so nothing depends on it.
+    private static var anyApp: AppID {
+        guard let app = AppID("any") else { preconditionFailure("a name of letters is an app's") }
+        return app
+    }
+}
+
+extension DescriptionReading {
+    /// The field that an error of the whole list is about.
+    fileprivate func place(of error: SigningError) -> String {
+        let label: Label
+        let key: String
+        switch error {
+        case .republished(let found, _): (label, key) = (found, "version")
+        case .unmet(let found, _): (label, key) = (found, "requires")
+        default: return "patches"
+        }
+        let index = patches.first { $0.patch.label == label }?.index
+        return index.map { "patches[\($0)].\(key)" } ?? "patches"
+    }
+
+    /// App and channel that the root of trust does not have.
+    fileprivate func misplaced(in trust: RootOfTrust) -> [DescriptionError] {
+        [
+            app.flatMap { $0 == trust.app ? nil : places.otherApp(trust) },
+            channel.flatMap { trust.targets.delegation(to: $0.text) == nil ? places.noChannel($0, trust) : nil },
+        ].compactMap(\.self)
+    }
+}
+
+extension ReleaseDescription {
+    /// Whether the root of trust has its app and its channel.
+    package func check(against trust: RootOfTrust) throws(SigningError) {
+        guard app == trust.app else { throw .elsewhere(places.otherApp(trust)) }
+        guard trust.targets.delegation(to: channel.text) != nil else {
+            throw .elsewhere(places.noChannel(channel, trust))
+        }
+    }
+}
+
+extension DescriptionPlaces {
+    fileprivate func otherApp(_ trust: RootOfTrust) -> DescriptionError {
+        error("app", "must be \(trust.app), as \(trust.folder.at(RootOfTrust.rootFile)) has it")
+    }
+
+    fileprivate func noChannel(_ channel: ChannelName, _ trust: RootOfTrust) -> DescriptionError {
+        error("channel", ": \(trust.absence(of: channel))")
+    }
+}
+
+extension RootOfTrust {
+    /// `com.acme.kiosk has no channel staging; it has beta, production`.
+    package func absence(of channel: ChannelName) -> String {
+        let known = targets.delegations.compactMap { ChannelName($0.name)?.text }.sorted()
+        return "\(app) has no channel \(channel); it has \(known.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,74 @@
+import PatchFormat
+
+extension ReleaseDifference {
+    /// How many names of files stand below a change unless all are asked for.
+    package static let namesShown = 20
+
+    /// One line a change and the files that it touches, for a person who is about to sign it.
+    ///
+    /// - Parameter showsAll: every file by name; else the first ``namesShown`` of each bundle and how many more there are.
+    package func words(showsAll: Bool) -> [String] {
+        lines { [$0.words] + Self.shown($0.files, all: showsAll) }
+    }
+
+    /// One line a change.
+    package var words: [String] {
+        lines { [$0.words] }
+    }
+
+    /// Indented, so that a name cannot be taken for a change.
+    package static func shown(_ names: [String], all: Bool) -> [String] {
+        let shown = all ? names : Array(names.prefix(namesShown))
+        let rest = names.count - shown.count
+        return shown.map { "    \($0)" } + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: --all names them"] : [])
+    }
+
+    private func lines(_ each: (Change) -> [String]) -> [String] {
+        var lines = changes.flatMap(each)
+        if changes.isEmpty { lines.append("the list is empty") }
+        lines += entryKeysAdded.map { "+ entry key \($0.hex.prefix(12))…" }
+        lines += entryKeysRemoved.map { "- entry key \($0.hex.prefix(12))… is no longer accepted" }
+        lines += unmet.map { "! \($0) requires what is not listed; no device can newly take it" }
+        return lines
+    }
+}
+
+extension ReleaseDifference.Change {
+    /// The files of a bundle that it adds, changes or removes, each with its sign.
+    fileprivate var files: [String] {
+        switch self {
+        case .added(_, let files?): files.map { "+ \($0)" }
+        case .version(_, _, let files?):
+            files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
+        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .behind, .withdrawn, .unchanged: []
+        }
+    }
+
+    package var words: String {
+        switch self {
+        case .added(let entry, let files):
+            let size = files.map { ", \(Words.count($0.count, "file"))" } ?? ", \(Words.bytes(entry.fingerprint.size))"
+            return "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))"
+        case .version(let old, let new, let files):
+            let detail = files.map { "; \($0.words)" } ?? ""
+            return "~ \(new.patchID) goes from \(old.version) (\(old.digest)) to \(new.version) (\(new.digest)); "
+                + "\(Words.rules(new.rules))\(detail)"
+        case .rules(let old, let new):
+            return "~ \(new.label): rules go from \(Words.rules(old.rules)) to \(Words.rules(new.rules))"
+        case .requirements(let entry):
+            return "~ \(entry.label): requires \(entry.requires.keys.sorted().map(\.text).joined(separator: ", "))"
+        case .behind(let entry, let listed):
+            return listed
+                ? "+ \(entry.label) is listed again"
+                : "- \(entry.label) is no longer listed; devices that run it go on to one that is"
+        case .withdrawn(let entry):
+            return "- \(entry.label) is withdrawn; devices that run it take it back"
+        case .unchanged(let entry):
+            return "= \(entry.label) stays"
+        }
+    }
+}
+
+extension PatchEntry {
+    fileprivate var digest: String { "sha256 \(fingerprint.sha256.hex.prefix(12))…" }
+}

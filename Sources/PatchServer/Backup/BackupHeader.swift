@@ -1,0 +1,77 @@
+package import PatchFormat
+import PatchTrust
+
+/// What a backup is of, and of when: `backup.json`.
+package struct BackupHeader: Equatable, Sendable {
+    package static let name = "backup.json"
+    package static let format = "patchline-backup-v1"
+    package static let limit = 1_000_000
+
+    package struct App: Equatable, Sendable {
+        package let app: AppID
+        /// Of the timestamp; devices of that day knew no higher one.
+        package let timestamp: Int
+        package let channels: [ChannelName: Int]
+
+        package init(_ state: PublishedState) {
+            app = state.app
+            timestamp = state.timestamp.header.version
+            channels = state.channels.mapValues(\.role.header.version)
+        }
+    }
+
+    /// By the server's clock.
+    package let made: UTCTime
+    package let apps: [App]
+
+    package init(made: UTCTime, apps: [App]) {
+        self.made = made
+        self.apps = apps
+    }
+}
+
+extension BackupHeader {
+    package init(_ bytes: [UInt8]) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: Self.name, limit: Self.limit), of: Self.name)
+        try fields.constant("format", Self.format)
+        made = try fields.time("made")
+        var apps: [App] = []
+        for (index, value) in try fields.array("apps", limit: Self.limit).enumerated() {
+            apps.append(try App(try Fields(value, of: Self.name, at: "apps[\(index)]")))
+        }
+        self.apps = apps
+    }
+
+    package var json: JSON {
+        .fields([
+            ("format", .text(Self.format)), ("made", .text(made.description)), ("apps", .array(apps.map(\.json))),
+        ])
+    }
+}
+
+extension BackupHeader.App {
+    fileprivate init(_ fields: Fields) throws(FormatError) {
+        app = try fields.name("app")
+        timestamp = try fields.integer("timestamp", in: 1...(1 << 53 - 1))
+        var channels: [ChannelName: Int] = [:]
+        for (index, value) in try fields.array("channels", limit: BackupHeader.limit).enumerated() {
+            let row = try Fields(value, of: BackupHeader.name, at: "channels[\(index)]")
+            channels[try row.name("channel")] = try row.integer("roleVersion", in: 1...(1 << 53 - 1))
+        }
+        self.channels = channels
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("app", .text(app.text)), ("timestamp", .integer(timestamp)),
+            (
+                "channels",
+                .array(
+                    channels.sorted { $0.key < $1.key }.map {
+                        .fields([("channel", .text($0.key.text)), ("roleVersion", .integer($0.value))])
+                    }
+                )
+            ),
+        ])
+    }
+}

@@ -1,0 +1,104 @@
+package import PatchStore
+package import SystemPackage
+
+/// Brings a copy of a server's folder up to what stands there: what `patchsrv backup` writes, and `patchsrv restore` reads.
+///
+/// Nearly every file of a server is written once, so a first ``bring(progress:)`` needs no lock and may take as long as it
+/// takes, while releases are published. The next one, under the folder's lock, copies what has changed meanwhile, in a
+/// moment; then the copy is the state of that moment.
+package struct ServerCopy {
+    /// What a server keeps: not its lock, what is half-written, or what is on its way in.
+    package static let folders = ["apps", "drafts", "tree"]
+
+    private let source: FilePath
+    private let target: FilePath
+    private let files: any FileOperations
+    private let single: [String]
+    private var copied: [String: FileIdentity] = [:]
+    private var folders: Set<String> = []
+
+    package var fileCount: Int { copied.count }
+    package var bytes: Int { copied.values.reduce(0) { $0 + $1.size } }
+
+    /// - Parameters:
+    ///   - target: a folder that nobody else writes to.
+    ///   - single: files beside the folders that come along, should they be there.
+    package init(_ source: FilePath, to target: FilePath, with single: [String] = [], files: any FileOperations) {
+        self.single = single
+        self.source = source
+        self.target = target
+        self.files = files
+    }
+
+    private struct Found {
+        /// Below the source; a folder stands before what is in it.
+        var folders: [(path: String, permissions: FilePermissions)] = []
+        var files: [(path: String, status: FileStatus)] = []
+    }
+
+    /// Copies what is new or another, and removes what is gone.
+    ///
+    /// Afterwards: all of it is durable.
+    ///
+    /// - Parameter progress: told of files that are looked at, and of how many there are.
+    package mutating func bring(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ServerError) {
+        do throws(FileError) {
+            let batch = try files.beginBatch(on: target)
+            var found = Found()
+            for name in Self.folders { try list(name, isTop: true, &found) }
+            for name in single { try list(name, isTop: false, &found) }
+            try removeGone(found)
+            for (path, permissions) in found.folders where folders.insert(path).inserted {
+                try files.addDirectory(target.at(path), permissions: permissions)
+            }
+            for (index, file) in found.files.enumerated() {
+                try bring(file.path, file.status)
+                progress(index + 1, found.files.count)
+            }
+            try batch.sync()
+        } catch { throw .file(error) }
+    }
+
+    /// What is neither a file nor a folder is no part of a server: it is never served.
+    private func list(_ path: String, isTop: Bool, _ found: inout Found) throws(FileError) {
+        guard let status = try files.status(of: source.at(path)) else { return }
+        switch status.kind {
+        case .file where !isTop: found.files.append((path, status))
+        case .directory:
+            let names: [String]
+            do throws(FileError) { names = try files.list(source.at(path)) } catch .notFound { return }
+            found.folders.append((path, status.permissions))
+            for name in names { try list("\(path)/\(name)", isTop: false, &found) }
+        // A link to a folder elsewhere would make a copy that lacks everything.
+        case .file, .symbolicLink, .other: if isTop { throw .notDirectory(.list, source.at(path)) }
+        }
+    }
+
+    private mutating func removeGone(_ found: Found) throws(FileError) {
+        let paths = Set(found.files.map(\.path))
+        for path in copied.keys where !paths.contains(path) {
+            try files.removeIfPresent(target.at(path))
+            copied[path] = nil
+        }
+        let standing = Set(found.folders.map(\.path))
+        for path in folders where !standing.contains(path) {
+            try files.removeTree(target.at(path))
+            folders.remove(path)
+        }
+    }
+
+    private mutating func bring(_ path: String, _ status: FileStatus) throws(FileError) {
+        guard copied[path] != status.identity else { return }
+        if copied.removeValue(forKey: path) != nil { try files.remove(target.at(path)) }
+        do throws(FileError) {
+            let reader = try files.open(source.at(path), limit: status.identity.size)
+            let writer = try files.create(target.at(path), permissions: status.permissions)
+            while let bytes = try reader.next() { try writer.append(bytes) }
+            try writer.close()
+            copied[path] = status.identity
+        } catch .notFound(.read, source.at(path)) {
+            // Superseded and collected since it was listed.
+            return
+        }
+    }
+}

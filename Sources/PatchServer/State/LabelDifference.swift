@@ -1,0 +1,84 @@
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+
+/// In what something that is offered under a published label differs from what was published, for people.
+struct LabelDifference: Equatable, Sendable {
+    /// Names of files that are told; of more, the number.
+    private static let named = 2
+
+    let words: String
+
+    /// Of two manifests.
+    init(from old: JSON, to new: JSON) {
+        let keys = [old, new].flatMap { $0.object?.members.map(\.key.text) ?? [] }
+        let members = Set(keys).subtracting(["assets"]).filter { old[$0] != new[$0] }.sorted()
+        let files = Self.files(from: old, to: new)
+        if members == ["created"], files.isEmpty {
+            words = "only the time it was described differs"
+            return
+        }
+        let named = members.map { $0 == "created" ? "the time it was described" : $0 }
+        let others =
+            named.isEmpty ? [] : [named.joined(separator: " and ") + (named.count == 1 ? " differs" : " differ")]
+        words = (files + others).joined(separator: ", ")
+    }
+
+    /// Of a script, or of what cannot be compared any more.
+    init(fromBytes old: Int?, to new: Int) {
+        words =
+            switch old {
+            case nil: "it was published with other bytes"
+            case new?: "other bytes, \(new) as before"
+            case let old?: "\(new) bytes, not \(old)"
+            }
+    }
+
+    private static func files(from old: JSON, to new: JSON) -> [String] {
+        let (old, new) = (digests(old), digests(new))
+        let changes = [
+            ("added", Set(new.keys).subtracting(old.keys)), ("removed", Set(old.keys).subtracting(new.keys)),
+            ("changed", Set(new.keys.filter { old[$0] != nil && old[$0] != new[$0] })),
+        ]
+        return changes.filter { !$0.1.isEmpty }.map { word, paths in
+            let shown = paths.sorted().prefix(named).joined(separator: ", ")
+            return paths.count > named ? "\(paths.count) files \(word), \(shown) among them" : "\(shown) \(word)"
+        }
+    }
+
+    private static func digests(_ manifest: JSON) -> [String: JSON] {
+        guard case .array(let assets) = manifest["assets"] else { return [:] }
+        var digests: [String: JSON] = [:]
+        for asset in assets {
+            guard case .string(let path) = asset["path"] else { continue }
+            digests[path.text] = asset
+        }
+        return digests
+    }
+}
+
+extension AppRepository {
+    /// What was published lies in the tree for as long as a release that can be gone back to lists it.
+    func difference(
+        of label: String,
+        in verified: VerifiedRelease,
+        from labels: Labels
+    ) throws(ServerError) -> String {
+        guard let entry = verified.list.entries.first(where: { "\($0.patchID) \($0.version)" == label }),
+            let known = labels.rows[Label(patchID: entry.patchID, version: entry.version)]
+        else { return LabelDifference(fromBytes: nil, to: 0).words }
+        func path(_ channel: ChannelName) -> TargetPath {
+            .manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+        }
+        let file = TreePath.File.target(path(known.channel), known.sha256)
+        if let old = try? storage.read(file, limit: Limits.manifest),
+            let new = verified.release.targets[path(verified.release.header.channel)],
+            let was = try? JSON.document(old, named: "manifest", limit: Limits.manifest),
+            let offered = try? JSON.document(new, named: "manifest", limit: Limits.manifest)
+        {
+            return LabelDifference(from: was, to: offered).words
+        }
+        let size = (try? storage.status(of: .object(known.sha256)))?.size
+        return LabelDifference(fromBytes: size, to: entry.fingerprint.size).words
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import PatchFormat
+import PatchServer
+import ReleaseClient
+import ServerRecords
+
+/// The audit log of a server, page by page, be its folder here or be it asked over HTTP.
+struct AuditPages: Sendable {
+    /// Entries after a number, at most so many, and the number after which the next page begins; nil on the last one.
+    let page: @Sendable (_ after: Int, _ limit: Int) async throws -> (entries: [JSON], next: Int?)
+    /// The number of the newest entry; 0 where nothing was done yet.
+    let newest: @Sendable () async throws -> Int
+
+    func entries(after first: Int, atMost limit: Int) async throws -> [JSON] {
+        var entries: [JSON] = []
+        var next: Int? = first
+        while let number = next, entries.count < limit {
+            let page = try await page(number, min(ServerRecords.auditEntriesAtATime, limit - entries.count))
+            entries += page.entries
+            next = page.next
+        }
+        return entries
+    }
+
+    /// Every page, the oldest entries first.
+    func all(_ body: ([JSON]) -> Void) async throws {
+        var next: Int? = 0
+        while let last = next {
+            let page = try await page(last, ServerRecords.auditEntriesAtATime)
+            body(page.entries)
+            next = page.next
+        }
+    }
+}
+
+extension AuditPages {
+    init(_ records: ServerRecords) {
+        page = { after, limit in
+            let page = try await records.auditPage(after: after, limit: limit)
+            return (page.entries.map(\.json), page.next)
+        }
+        newest = { try await records.lastAuditEntry()?.number ?? 0 }
+    }
+
+    init(_ service: ServiceClient) {
+        page = { after, limit in
+            let page = try await service.look("/audit?after=\(after)&limit=\(limit)")
+            return (page.items("entries"), page.number("next"))
+        }
+        newest = { try await service.look("/audit?last=1").items("entries").last?.number("number") ?? 0 }
+    }
+}
+
+extension PlaceOptions {
+    func auditing<Value: Sendable>(_ work: (AuditPages) async throws -> Value) async throws -> Value {
+        try await asking {
+            try await work(AuditPages(try folder.records()))
+        } there: { service in
+            try await work(AuditPages(service))
+        }
+    }
+
+    func auditing<Value: Sendable>(
+        here: (ServerRecords) async throws -> Value,
+        there: (AuditPages) async throws -> Value
+    ) async throws -> Value {
+        try await asking {
+            try await here(try folder.records())
+        } there: { service in
+            try await there(AuditPages(service))
+        }
+    }
+}

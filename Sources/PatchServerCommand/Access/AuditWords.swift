@@ -1,0 +1,106 @@
+import PatchFormat
+import Terminal
+
+/// What an entry of the audit log changed, in one line: which thing, and what it was before and is after.
+extension JSON {
+    var auditCells: [Table.Cell] {
+        let actor = self["actor"]?.words("name") ?? ""
+        let by = actor.isEmpty ? self["actor"]?.words("kind") ?? "" : actor
+        return [
+            Table.Cell(words("number")), Table.Cell(words("time")), Table.Cell(words("action")),
+            Table.Cell(words("app")), Table.Cell(words("channel")), Table.Cell(by), Table.Cell(auditWords),
+        ]
+    }
+
+    /// Empty where the action says it all.
+    var auditWords: String {
+        let (before, after) = (self["before"] ?? .null, self["after"] ?? .null)
+        return switch words("action") {
+        case "token.create", "token.revoke":
+            "\(after.words("id")) \(after.words("name")) (\(after.texts("grants").joined(separator: " ")))"
+        case "dial.turn": Self.dial(before, after)
+        case "parameters.change": Self.parameters(before["parameters"], after["parameters"])
+        case "answer.set", "answer.remove": Self.answer(before, after)
+        case "history.edit":
+            "release \(after.words("roleVersion")): " + Self.changes(before, after, of: ["label", "notes"])
+        case "release.publish", "release.draft", "release.repair":
+            ["\(before.release(or: "nothing")) → \(after.release(or: "?"))", after.words("label")]
+                .filter { !$0.isEmpty }.joined(separator: ", ")
+        case "draft.remove": "draft \(before.words("roleVersion"))"
+        case "server.restore":
+            "backup of \(before.words("backup")): "
+                + after.items("apps").map { "\($0.words("app")) goes on above \($0.words("above"))" }
+                .joined(separator: "; ")
+        case "clock.accept": "\(before.words("time")) → \(after.words("time"))"
+        default: Self.members(before, after)
+        }
+    }
+
+    private func release(or none: String) -> String { self["roleVersion"] == nil ? none : words("roleVersion") }
+
+    /// `web 1.4.2: 100% → paused`, of the versions that were turned.
+    private static func dial(_ before: JSON, _ after: JSON) -> String {
+        func key(_ version: JSON) -> String { version.words("sha256") }
+        let old = Dictionary(before.items("versions").map { (key($0), $0) }) { first, _ in first }
+        let lines = after.items("versions").compactMap { version -> String? in
+            let (was, now) = (old[key(version)].map(Self.setting) ?? "new", Self.setting(version))
+            guard was != now else { return nil }
+            let reason = version.words("reason")
+            return "\(version.words("patchId")) \(version.words("version")): \(was) → \(now)"
+                + (reason.isEmpty ? "" : " (\(reason))")
+        }
+        return lines.joined(separator: "; ")
+    }
+
+    private static func setting(_ version: JSON) -> String {
+        let share = version.number("effective").map { "\(Share($0))" } ?? "?"
+        let places = version.number("headcount").map { ", \($0) places" } ?? ""
+        return (version.isTrue("paused") ? "paused at \(share)" : share) + places
+    }
+
+    private static func parameters(_ before: JSON?, _ after: JSON?) -> String {
+        let names = Set([before, after].flatMap { $0?.object?.members.map(\.key.text) ?? [] }).sorted()
+        return names.filter { before?[$0] != after?[$0] }
+            .map { "\(printable($0)): \(value(before?[$0])) → \(value(after?[$0]))" }.joined(separator: "; ")
+    }
+
+    /// `everyone web: nothing → 1.5.0, forced`.
+    private static func answer(_ before: JSON, _ after: JSON) -> String {
+        func choice(_ answer: JSON) -> String {
+            guard answer["patchId"] != nil else { return "nothing" }
+            return answer.isTrue("hold")
+                ? "hold" : answer.words("version") + (answer.isTrue("forced") ? ", forced" : "")
+        }
+        let named = after["patchId"] == nil ? before : after
+        return "\(named.words("for").prefix(12)) \(named.words("patchId")): \(choice(before)) → \(choice(after))"
+    }
+
+    private static func changes(_ before: JSON, _ after: JSON, of keys: [String]) -> String {
+        keys.filter { before[$0] != after[$0] }
+            .map { "\($0): \(value(before[$0])) → \(value(after[$0]))" }.joined(separator: "; ")
+    }
+
+    /// Whatever an entry says, as far as it is plain: what is new in it, or another.
+    private static func members(_ before: JSON, _ after: JSON) -> String {
+        (after.object?.members ?? before.object?.members ?? []).compactMap { member -> String? in
+            let (key, was) = (member.key.text, before[member.key.text])
+            switch member.value {
+            case .array, .object, .null: return nil
+            case .bool, .integer, .string:
+                if was == member.value, after != .null { return nil }
+                let old = was.map { after == .null ? "" : "\(value($0)) → " } ?? ""
+                return "\(printable(key)) \(old)\(value(member.value))"
+            }
+        }.joined(separator: ", ")
+    }
+
+    private static func value(_ json: JSON?) -> String {
+        guard let json else { return "nothing" }
+        switch json {
+        case .string(let text):
+            return text.text.count > 40 ? "\(printable(String(text.text.prefix(39))))…" : printable(text.text)
+        case .null: return "nothing"
+        case .bool, .integer, .array, .object: return printable(String(decoding: json.fileBytes, as: UTF8.self))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Terminal
+
+/// `patchsrv backup`: a copy of the whole server.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copies the whole server to a folder, while it runs.",
+        discussion: """
+            The copy is the state of one moment: published trees, the apps' records with their online keys as they lie here
+            (encrypted where they are), drafts, and records.sqlite with tokens, history, audit log, places and answers.
+            Devices are served and releases published meanwhile; publishing waits for the last moment only. Uploads that are
+            not finished are left out, and begin again.
+
+            A folder that stands under the name is a whole backup: what was stopped half-way is called DIR.part. `patchsrv
+            restore` puts it back, verifies it, and goes on above every number that devices may have seen since.
+
+            EXAMPLES
+              patchsrv backup /backup/patchline-$(date +%F) --data /srv/patchline
+              patchsrv backup /backup/patchline-$(date +%F) --data /srv/patchline --json
+            """
+                + exitCodes(
+                    [
+                        .done: "copied",
+                        .refused:
+                            "something published is damaged: copied as it is, or not at all where an app has lost its timestamp",
+                        .disk: "a file could not be read or written, or there is no app",
+                        .busy: "another process held the data folder for a minute",
+                        .conflict: "the folder is there already",
+                    ]
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The folder to make, outside the server's.", valueName: "dir"))
+    var directory: String
+
+    @OptionGroup var folder: FolderOptions
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let (files, folder) = (DiskFiles(), folder.folder)
+            let target = FilePath(argument: directory)
+            let apps = try folder.allApps(files: files)
+            guard !apps.isEmpty else { throw Failure.noApps(in: folder) }
+            try Self.check(target, beside: folder.root)
+            try Self.checkNoneIsLost(of: folder)
+            let half = FilePath(target.string + ".part")
+            try files.removeTree(half)
+            try files.makeDirectory(half)
+            var copy = ServerCopy(folder.root, to: half, files: files)
+            try Self.showing("Copying") { progress throws(ServerError) in try copy.bring(progress: progress) }
+            let lock = try await folder.locked(waitingUpTo: .seconds(60))
+            try copy.bring()
+            try SQLiteRecords(folder.recordsFile).backUp(to: half.at("records.sqlite"))
+            var rows: [BackupHeader.App] = []
+            for app in apps { rows.append(BackupHeader.App(try PublishedState(of: AppRepository(app, in: folder)))) }
+            lock.release()
+            let header = BackupHeader(made: Surroundings.now(), apps: rows)
+            try files.write(header.json.fileBytes, to: half.at(BackupHeader.name))
+            try files.syncDirectory(half)
+            try files.rename(half, to: target)
+            try files.syncDirectory(target.parent)
+            // There is no better copy to be had now; whoever keeps several must not replace a good one by it.
+            let faults = try Self.faults(in: ServerFolder(target), apps)
+            show(header, copy, target, faults)
+            guard !faults.isEmpty else { return }
+            guard !json else { throw Terminal.ExitCode.refused.ending }
+            throw Failure(
+                "what was backed up is damaged: \(Words.count(faults.count, "fault", "faults"))",
+                hint: "keep the backups before it; patchsrv check --repair mends the server",
+                exitCode: .refused
+            )
+        }
+    }
+
+    /// Every object and signature of the copy, looked at once.
+    private static func faults(in copy: ServerFolder, _ apps: [AppID]) throws -> [String] {
+        var faults: [String] = []
+        for app in apps {
+            let report = try AppRepository(app, in: copy).check()
+            faults += report.faults.filter(\.rule.isFault).map { "\($0.path): \($0.rule.rawValue): \($0.detail)" }
+        }
+        return faults
+    }
+
+    /// An app without a timestamp is to no command an app.
+    private static func checkNoneIsLost(of folder: ServerFolder) throws {
+        let files = DiskFiles()
+        let there = try folder.allApps(files: files)
+        for app in try files.list(folder.apps).compactMap(AppID.init) where !there.contains(app) {
+            guard try files.status(of: folder.onlineKey(of: app)) != nil else { continue }
+            throw Failure(
+                "\(app) has lost its timestamp, so nothing of it would be in the backup; none was made",
+                hint: "patchsrv check --repair --from a folder that patchsrv export made, or a backup",
+                exitCode: .refused
+            )
+        }
+    }
+
+    private func show(_ header: BackupHeader, _ copy: ServerCopy, _ target: FilePath, _ faults: [String]) {
+        let counts: [(String, JSON?)] = [
+            ("files", .integer(copy.fileCount)), ("bytes", .integer(copy.bytes)),
+            ("faults", .array(faults.map(JSON.text))),
+        ]
+        guard !json else { return Console.standardOutput.line(header.json.adding(counts).pretty()) }
+        let apps = header.apps.map(\.app.text).joined(separator: ", ")
+        Console.standardOutput.line(
+            "backed up \(apps) to \(printable(target.string)): \(copy.fileCount) files, \(ByteText(copy.bytes))"
+        )
+        for fault in faults { Console.standardOutput.line(printable("  ✗ \(fault)")) }
+    }
+
+    private static func check(_ target: FilePath, beside data: FilePath) throws {
+        guard try DiskFiles().status(of: target) == nil else {
+            throw Failure("\(target) is there already", hint: "name another folder", exitCode: .conflict)
+        }
+        let parent = target.parent.followingLinks
+        guard try DiskFiles().status(of: parent)?.kind == .directory else {
+            throw Failure("there is no folder \(target.parent)", hint: "make it first", exitCode: .disk)
+        }
+        guard !parent.starts(with: data.followingLinks) else {
+            throw Failure(
+                "\(target) lies in the data folder",
+                hint: "name a folder elsewhere, on another disk at best",
+                exitCode: .usage
+            )
+        }
+    }
+
+    /// Runs `work` with a line that says how far it is.
+    static func showing(
+        _ label: String,
+        _ work: ((_ done: Int, _ of: Int) -> Void) throws(ServerError) -> Void
+    ) throws(ServerError) {
+        var progress: ProgressReport?
+        do throws(ServerError) {
+            try work { done, total in
+                if progress == nil { progress = ProgressReport(label, total: total, unit: .items) }
+                progress?.update(to: done)
+            }
+            progress?.finish()
+        } catch {
+            progress?.abandon()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Terminal
+
+/// A backup on its way into a data folder in which there is no server.
+///
+/// ```
+/// DATA/restoring/     all of it, until it is copied, verified and signed
+/// DATA/apps, drafts, records.sqlite, and last tree
+/// ```
+///
+/// Until the tree is there, no command sees an app. Stopped before that, the same command begins anew; stopped after it,
+/// everything is there.
+struct BackupRestoration {
+    private static let parts = ["apps", "drafts", "records.sqlite", "tree"]
+
+    let backup: ServerFolder
+    private let header: BackupHeader
+    private let data: ServerFolder
+    private let files = DiskFiles()
+
+    private var half: ServerFolder { ServerFolder(data.root.at("restoring")) }
+
+    init(_ directory: FilePath, to data: ServerFolder) throws {
+        backup = ServerFolder(directory.followingLinks)
+        self.data = data
+        guard try files.status(of: backup.root.at(BackupHeader.name)) != nil else {
+            throw Failure(
+                "\(directory) is no backup: it has no \(BackupHeader.name)",
+                hint: "name a folder that patchsrv backup made; what came back in another way: --in-place",
+                exitCode: .malformed
+            )
+        }
+        header = try BackupHeader(try files.read(backup.root.at(BackupHeader.name), limit: BackupHeader.limit))
+        try checkIsWhole(directory)
+        try checkIsFree()
+    }
+
+    /// What the backup was of is still in it: half a server would go on without a word of the other half.
+    private func checkIsWhole(_ directory: FilePath) throws {
+        let there = try backup.allApps(files: files)
+        let lost = header.apps.map(\.app).filter { !there.contains($0) }
+            .map { "apps/\($0) or the timestamp of tree/\($0)" }
+        let records = try files.status(of: backup.recordsFile) == nil ? ["records.sqlite"] : []
+        guard let first = (lost + records).first else { return }
+        throw Failure(
+            "\(directory) is no whole backup: \(first) is missing",
+            hint: "copy it again from where it was made, or name another backup; nothing was restored",
+            exitCode: .malformed
+        )
+    }
+
+    private func checkIsFree() throws {
+        guard try files.status(of: half.root) == nil else { return }
+        for part in Self.parts where try files.status(of: data.root.at(part)) != nil {
+            throw Failure(
+                "there is a server in \(data.root) already",
+                hint: "name an empty folder; nothing was changed",
+                exitCode: .conflict
+            )
+        }
+    }
+
+    /// - Parameter keys: of every app; nil to sign nothing.
+    func run(_ keys: [AppID: OnlineKey]?, above known: Int) async throws -> RestoredServer {
+        let lock = try data.locked(files: files)
+        try checkIsFree()
+        try removeWhatWasStopped()
+        try files.makeDirectory(half.root)
+        var copy = ServerCopy(backup.root, to: half.root, with: ["records.sqlite"], files: files)
+        try BackupCommand.showing("Copying") { progress throws(ServerError) in try copy.bring(progress: progress) }
+        let done = try RestoredServer(settling: half, keys, above: known)
+        for part in Self.parts where part != "tree" { try move(part) }
+        try await data.records().commit([], noting: done.event(from: header.made))
+        try move("tree")
+        try files.syncDirectory(data.root)
+        try files.removeTree(half.root)
+        lock.release()
+        return done
+    }
+
+    /// A tree that stands was the last thing to be moved: then only the empty folder is left.
+    private func removeWhatWasStopped() throws {
+        guard try files.status(of: half.root) != nil else { return }
+        guard try files.status(of: data.tree) == nil else {
+            try files.removeTree(half.root)
+            return try checkIsFree()
+        }
+        for part in Self.parts { try files.removeTree(data.root.at(part)) }
+        for name in ["records.sqlite-wal", "records.sqlite-shm"] { try files.removeIfPresent(data.root.at(name)) }
+        try files.removeTree(half.root)
+    }
+
+    private func move(_ part: String) throws {
+        guard try files.status(of: half.root.at(part)) != nil else { return }
+        try files.rename(half.root.at(part), to: data.root.at(part))
+    }
+}
+
+/// What came back, verified, with numbers above every one that devices may have seen.
+struct RestoredServer {
+    struct App {
+        let restored: RestoredApp
+        let report: TreeReport
+        /// Nil where nothing was signed, and why.
+        let signed: RefreshedVersions?
+        let unsigned: String?
+    }
+
+    let apps: [App]
+    var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
+
+    /// Raises the numbers of every app, verifies it and signs it.
+    ///
+    /// - Parameter keys: nil to sign nothing.
+    init(settling folder: ServerFolder, _ keys: [AppID: OnlineKey]?, above known: Int) throws {
+        var apps: [App] = []
+        for app in try folder.allApps(files: DiskFiles()) {
+            let repository = try AppRepository(app, in: folder)
+            let restored = try repository.goAboveWhatWasSeen(known)
+            var (signed, unsigned): (RefreshedVersions?, String?) = (nil, nil)
+            do throws(ServerError) {
+                signed = try keys?[app].map { key throws(ServerError) in
+                    try repository.refresh(signing: key, at: Surroundings.now())
+                }
+            } catch {
+                // People must sign first; what came back is of use to them.
+                guard case .ended = error else { throw error }
+                unsigned = error.description
+            }
+            let report = try repository.check()
+            apps.append(App(restored: restored, report: report, signed: signed, unsigned: unsigned))
+        }
+        self.apps = apps
+    }
+
+    /// What the audit log says of it.
+    func event(from made: UTCTime?) -> AuditEntry.Event {
+        AuditEntry.Event(
+            "server.restore",
+            by: .here,
+            before: made.map { .fields([("backup", .text($0.description))]) } ?? .null,
+            after: .fields([("apps", .array(apps.map(\.numbers)))])
+        )
+    }
+
+    var json: JSON { .fields([("whole", .bool(isWhole)), ("apps", .array(apps.map(\.json)))]) }
+}
+
+extension RestoredServer.App {
+    private var channels: [(name: ChannelName, version: Int)] {
+        restored.channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    var numbers: JSON {
+        .fields([
+            ("app", .text(restored.app.text)), ("above", .integer(restored.above)),
+            (
+                "channels",
+                .array(
+                    channels.map {
+                        .fields([("channel", .text($0.name.text)), ("roleVersion", .integer($0.version))])
+                    }
+                )
+            ),
+        ])
+    }
+
+    var json: JSON {
+        numbers.adding([
+            ("signedBefore", restored.signedAt.map { .text($0.description) }),
+            ("timestamp", signed.map { .integer($0.timestamp) }), ("snapshot", signed.map { .integer($0.snapshot) }),
+            ("dial", signed.map { .integer($0.dial) }), ("expires", signed.map { .text($0.expires.description) }),
+            (
+                "faults",
+                .array(
+                    report.faults.filter(\.rule.isFault).map { .text("\($0.path): \($0.rule.rawValue): \($0.detail)") }
+                )
+            ),
+        ])
+    }
+
+    var lines: [String] {
+        let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
+        let time = restored.signedAt.map { ", as it was at \($0)" } ?? ""
+        var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
+        if let signed {
+            lines.append("  signed above what devices may know: timestamp \(signed.timestamp), until \(signed.expires)")
+        } else {
+            lines.append(
+                "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh goes above "
+                    + "\(restored.above)"
+            )
+        }
+        lines += report.faults.filter(\.rule.isFault).map { "  ✗ \($0.path): \($0.rule.rawValue): \($0.detail)" }
+        return lines
+    }
+}

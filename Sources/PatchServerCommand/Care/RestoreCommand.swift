@@ -1,0 +1,117 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ServerRecords
+import SystemPackage
+import Terminal
+
+/// `patchsrv restore`: a server out of a backup, above every number that devices may have seen.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Puts a backup back, here or on another machine, so that devices go on with it.",
+        discussion: """
+            Copies a folder that `patchsrv backup` made to a data folder in which there is no server, verifies everything, and
+            signs timestamp, snapshot and dial with numbers that are a million above those of the backup. Devices refuse a
+            number below one that they know, and nobody can say how many were given after the backup; --above names one
+            that is known to be higher still.
+
+            Releases that were published after the backup are not in it, and devices that have them take no older one.
+            Publish these releases again, in their order. Where one is lost, make the next with a number above it:
+            patchsign release renew RELEASE --above NUMBER, and publish that.
+
+            --in-place is for a data folder that came back in another way: an image of a disk, a copy made by hand. Stop the
+            server first.
+
+            EXAMPLES
+              patchsrv restore /backup/patchline-2026-11-20 --data /srv/patchline --passphrase-file /etc/patchline/online.pass
+              patchsrv restore --in-place --data /srv/patchline --passphrase-file /etc/patchline/online.pass
+              patchsrv restore /backup/patchline-2026-11-20 --data /srv/patchline --no-sign
+            """
+                + exitCodes(
+                    [
+                        .done: "restored",
+                        .failed: "no passphrase is named for an encrypted key, and there is no terminal to ask",
+                        .refused:
+                            "restored, but something of it is damaged: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
+                        .malformed: "the folder is no backup",
+                        .busy: "another process holds the data folder",
+                        .conflict: "there is a server in the data folder already",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The folder that patchsrv backup made.", valueName: "dir"))
+    var directory: String?
+
+    @OptionGroup var folder: FolderOptions
+
+    @Flag(help: "The data folder itself is what came back.")
+    var inPlace = false
+
+    @Option(help: ArgumentHelp("A timestamp's number that devices are known to have seen.", valueName: "number"))
+    var above: Int?
+
+    @Flag(help: "Sign nothing now: the next refresh signs, above all that was seen.")
+    var noSign = false
+
+    @OptionGroup var passphrase: KeyOptions
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (directory == nil) == inPlace else {
+            throw ValidationError("a backup is needed, or --in-place; not both")
+        }
+        guard above.map((1...(1 << 52)).contains) ?? true else {
+            throw ValidationError("--above must be from 1 to \(1 << 52)")
+        }
+    }
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let data = folder.folder
+            let done: RestoredServer
+            if let directory {
+                let work = try BackupRestoration(FilePath(argument: directory), to: data)
+                done = try await work.run(try opened(work.backup), above: above ?? 0)
+            } else {
+                guard try !data.allApps(files: DiskFiles()).isEmpty else { throw Failure.noApps(in: data) }
+                let keys = try opened(data)
+                let lock = try data.locked(files: DiskFiles())
+                done = try RestoredServer(settling: data, keys, above: above ?? 0)
+                try await data.records().commit([], noting: done.event(from: nil))
+                lock.release()
+            }
+            show(done)
+            if !done.isWhole { throw Terminal.ExitCode.refused.ending }
+        }
+    }
+
+    /// Nil where nothing is to be signed.
+    ///
+    /// Opened first: that a passphrase is wrong must not be known when all is copied.
+    private func opened(_ folder: ServerFolder) throws -> [AppID: OnlineKey]? {
+        guard !noSign else { return nil }
+        var keys: [AppID: OnlineKey] = [:]
+        for app in try folder.allApps(files: DiskFiles()) {
+            keys[app] = try passphrase.key(at: try AppRepository(app, in: folder).onlineKeyFile)
+        }
+        return keys
+    }
+
+    private func show(_ done: RestoredServer) {
+        let console = Console.standardOutput
+        if json { return console.line(done.json.pretty()) }
+        for app in done.apps { for line in app.lines { console.line(printable(line)) } }
+        console.line(
+            "Not in it is what was done later: releases, dials and parameters, tokens that were revoked, places. Publish "
+                + "later releases again, in their order, before anything new."
+        )
+    }
+}

@@ -1,0 +1,33 @@
+import CommandSupport
+import PatchFormat
+import PatchServer
+import ReleaseService
+
+extension ReleaseDesk {
+    /// One whose long work on an app a person can watch.
+    func showingProgress(of app: AppID) -> ReleaseDesk {
+        var desk = self
+        desk.progress = shownProgress(of: app)
+        return desk
+    }
+}
+
+extension AppRepository {
+    func showingProgress() -> AppRepository {
+        var repository = self
+        repository.progress = shownProgress(of: app)
+        return repository
+    }
+}
+
+/// - Parameter app: named, for a server may have several.
+private func shownProgress(of app: AppID) -> TreeProgress {
+    { work, total in
+        switch work {
+        case .verifying: reporter("Verifying the release for \(app)")(total)
+        case .writing: reporter("Writing to \(app)")(total)
+        case .checking: reporter("Checking \(app)")(total)
+        case .removing: reporter("Removing from \(app)")(total)
+        }
+    }
+}

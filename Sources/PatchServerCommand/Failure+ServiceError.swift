@@ -1,0 +1,61 @@
+import PatchFormat
+import ReleaseClient
+import Terminal
+
+/// How `patchsrv` ends when the server that it asked over HTTP says no, or nothing.
+extension Failure {
+    init(_ error: ServiceError) {
+        switch error {
+        case .problem(let problem):
+            self.init(error.description, hint: problem.hint ?? Self.hint(problem), exitCode: Self.exitCode(problem))
+        case .connection, .timedOut:
+            self.init(
+                error.description,
+                hint: "look whether it was done before you do it again, once the server can be reached",
+                exitCode: .network
+            )
+        case .redirected:
+            self.init(error.description, hint: "name the address that it redirects to", exitCode: .network)
+        case .notEncrypted:
+            self.init(
+                error.description,
+                hint: "ask it over https://, or say --insecure-http where nobody listens",
+                exitCode: .refused
+            )
+        case .tls:
+            self.init(
+                error.description,
+                hint: "--ca FILE names the authority of a server that has its own",
+                exitCode: .refused
+            )
+        case .severalApps: self.init(error.description, exitCode: .usage)
+        case .cancelled: self.init(error.description, exitCode: .interrupted)
+        case .file: self.init(error.description, exitCode: .disk)
+        case .noAuthority, .malformed, .answer, .changed:
+            self.init(
+                error.description,
+                hint: "is there a release service at --server, and nothing else?",
+                exitCode: .malformed
+            )
+        case .tooLarge, .lacking, .endless, .trust, .release, .noRelease:
+            self.init(error.description, exitCode: .refused)
+        }
+    }
+
+    private static func exitCode(_ problem: ServiceProblem) -> Terminal.ExitCode {
+        switch problem.status {
+        case 409: .conflict
+        case 400, 415: .malformed
+        case 408, 425, 429, 500...: .network
+        default: .refused
+        }
+    }
+
+    private static func hint(_ problem: ServiceProblem) -> String? {
+        switch problem.status {
+        case 401: "patchsrv token list shows which tokens hold; patchsrv token new makes one"
+        case 404 where problem.kind == "http": "is that the address of a patchsrv that was not started with --api off?"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseClient
+import SystemPackage
+import Terminal
+
+/// Which server a command is about: one whose folder is here, or one that is asked over HTTP, from any machine.
+struct PlaceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The server's folder (or PATCHSRV_DATA).", valueName: "dir"))
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A running server in place of the folder: https://patches.example.com (or PATCHSRV_SERVER).",
+            valueName: "url"
+        )
+    )
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --server: a file with the token's text, or -. Default: the value of \(TokenReading.variable).",
+            valueName: "file"
+        )
+    )
+    var tokenFile: String?
+
+    @Option(
+        name: .customLong("ca"),
+        help: ArgumentHelp("With --server: the authority, in PEM, in place of the system's.", valueName: "file")
+    )
+    var authorities: String?
+
+    @Flag(
+        name: .customLong("insecure-http"),
+        help: "With --server: send the token without TLS to another machine, too."
+    )
+    var insecureHTTP = false
+
+    @OptionGroup var settings: SettingsFileOption
+
+    var isNamed: Bool { data != nil || server != nil }
+
+    func validate() throws {
+        switch (data, server) {
+        // Whoever asks says what is needed.
+        case (nil, nil): break
+        case (_?, _?): throw ValidationError("--data and --server name two servers; one of them is enough")
+        case (nil, let server?) where ServerURL(server) == nil: throw ValidationError("--server \(ServerURL.rule)")
+        case (nil, _?), (_?, nil): break
+        }
+    }
+
+    /// Of a server whose folder is here.
+    var folder: ServerFolder { ServerFolder(FilePath(argument: data ?? "")) }
+
+    /// Does the one where the folder is here, the other where a service is asked, as whoever the token says.
+    func asking<Value: Sendable>(
+        here: () async throws -> Value,
+        there: (ServiceClient) async throws -> Value
+    ) async throws -> Value {
+        guard isNamed else { throw ValidationError("--data is needed, or --server for one on another machine") }
+        guard let server = server.flatMap({ ServerURL($0) }) else { return try await here() }
+        var settings = ServiceClient.Settings()
+        settings.agent = "patchsrv"
+        settings.allowsPlainHTTP = insecureHTTP
+        settings.authorities = try authorities.map {
+            try DiskFiles().read(FilePath(argument: $0).followingLinks, limit: Limits.certificates)
+        }
+        settings.notice = { error, wait in
+            let seconds = max(1, wait.components.seconds)
+            Console.standardError.line(printable("\(error); trying again in \(seconds) s"))
+        }
+        let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
+        let result = try await ServiceClient.with(server, token: token, settings) {
+            client throws(ServiceError) -> Result<Value, any Error> in
+            do { return .success(try await there(client)) } catch let error as ServiceError { throw error } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

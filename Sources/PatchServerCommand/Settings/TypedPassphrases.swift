@@ -1,0 +1,51 @@
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// Opens the bytes of an online key, which came from a path; nil for one whose passphrase nobody gave.
+typealias KeyOpener = @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
+
+/// Passphrases of online keys that somebody typed when the program started; they are kept in memory and nowhere else.
+struct TypedPassphrases: Sendable {
+    private var known: [FilePath: Passphrase] = [:]
+
+    /// Asks for the passphrase of a key, unless one that was typed before opens it too.
+    ///
+    /// - Returns: whether the key can be opened now: nobody has to answer.
+    /// - Throws: `wrongPassphrase` after the third wrong one.
+    mutating func ask(for path: FilePath) throws -> Bool {
+        let file = try DiskFiles().read(path, limit: Limits.keyFile)
+        if let same = known.values.first(where: { (try? KeyOptions.open(file, with: $0, at: path)) != nil }) {
+            known[path] = same
+            return true
+        }
+        var question = PassphraseQuestion("Passphrase for the online key \(path), or Enter to serve without it:")
+        while let typed = try Self.answer(to: &question) {
+            do {
+                _ = try KeyOptions.open(file, with: typed, at: path)
+                known[path] = typed
+                return true
+            } catch ServerError.key(_, .wrongPassphrase) {
+                guard question.isOpen else { throw ServerError.key(path, .wrongPassphrase) }
+            }
+        }
+        return false
+    }
+
+    /// Nil where somebody wants to go on without.
+    private static func answer(to question: inout PassphraseQuestion) throws(PassphraseError) -> Passphrase? {
+        do throws(PassphraseError) { return try question.next() } catch .empty(.terminal) {
+            return nil
+        } catch .ended { return nil }
+    }
+
+    /// Also of a key that came since: an app that was started, a rotated key.
+    func passphrase(opening file: [UInt8], at path: FilePath) -> Passphrase? {
+        if let own = known[path], (try? KeyOptions.open(file, with: own, at: path)) != nil { return own }
+        return known.values.first { (try? KeyOptions.open(file, with: $0, at: path)) != nil }
+    }
+}

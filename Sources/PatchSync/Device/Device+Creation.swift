@@ -1,0 +1,117 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+package import ReleaseFolder
+import SystemPackage
+
+/// What making a store came to.
+package enum Creation: Equatable, Sendable {
+    case made
+    /// There was one, with the same settings.
+    case unchanged
+    /// There was one that differs in these, each in words; nothing was changed.
+    case differs([String])
+}
+
+/// A store is made once, and asked for at each start.
+extension Device {
+    /// Makes a store, or says how the one that is there differs from it.
+    ///
+    /// What is not named here, and what the device has found out since, is no difference: a root that was rotated, another
+    /// build of the app.
+    ///
+    /// - Parameters:
+    ///   - channel: nil for that of `embedded`, else `production`, and for whichever a store that is there follows.
+    ///   - access: nil where nothing is said.
+    package static func createOnce(
+        _ store: DeviceStore,
+        server: ServerURL,
+        channel: ChannelName?,
+        facts: FactChanges,
+        root: [UInt8],
+        access: ServerAccess?,
+        machine: MachineIdentity?,
+        embedded: EmbeddedFolder?,
+        appBuild: AppBuild?
+    ) throws(SyncError) -> Creation {
+        guard let production = ChannelName("production") else { preconditionFailure("it is in the grammar") }
+        let present: DeviceConfiguration
+        // Before what the app ships is hashed, which a start need not wait for.
+        do throws(SyncError) { present = try store.configuration() } catch .noStore {
+            try create(
+                store,
+                server: server,
+                channel: channel ?? embedded?.document.channel ?? production,
+                facts: facts,
+                root: root,
+                access: access ?? ServerAccess(),
+                machine: machine,
+                embedded: embedded,
+                appBuild: appBuild
+            )
+            return .made
+        }
+        var wanted = present
+        wanted.server = server
+        if let channel { wanted.channel = channel }
+        if let access { wanted.access = access }
+        if let embedded { wanted.embedded = embedded.path }
+        facts.apply(to: &wanted)
+        let differences = try store.differences(of: root, app: present.app) + present.differences(to: wanted)
+        return differences.isEmpty ? .unchanged : .differs(differences)
+    }
+}
+
+extension DeviceStore {
+    /// A root of another app, or another one of the same number, is no root of this store.
+    fileprivate func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
+        let given: TrustedMetadata
+        do throws(TrustError) {
+            given = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never, admitting: admission)
+        } catch { throw .trust(error) }
+        guard let named = given.root.app, named == app else {
+            return ["app (\(app), not \(given.root.app?.text ?? "none"))"]
+        }
+        guard let present = try trust.metadata("root"), present != root,
+            let trusted = try? TrustedMetadata(trustedRoot: present, at: ReferenceTime.never, admitting: admission)
+        else { return [] }
+        let isOther = trusted.root.header.version == given.root.header.version
+        return isOther ? ["root of trust (another one of version \(given.root.header.version))"] : []
+    }
+}
+
+extension DeviceConfiguration {
+    /// The settings that `wanted` has otherwise, each with both.
+    func differences(to wanted: DeviceConfiguration) -> [String] {
+        var differences: [String] = []
+        func compare(_ name: String, _ here: String?, _ there: String?) {
+            guard here != there else { return }
+            differences.append("\(name) (\(here ?? "not set"), not \(there ?? "unset"))")
+        }
+        compare("server", server.text, wanted.server.text)
+        compare("channel", channel.text, wanted.channel.text)
+        compare("app version", appVersion?.text, wanted.appVersion?.text)
+        // Whose device it is, is nobody's who reads a log.
+        if user != wanted.user { differences.append("user") }
+        for key in Set(data.keys).union(wanted.data.keys).sorted() where data[key] != wanted.data[key] {
+            differences.append("data \(key)")
+        }
+        compare("native part", platform?.words, wanted.platform?.words)
+        compare("keep", "\(keep)", "\(wanted.keep)")
+        compare("answers", "\(answers)", "\(wanted.answers)")
+        compare("own host", "\(host != nil)", "\(wanted.host != nil)")
+        compare("embedded", embedded?.string, wanted.embedded?.string)
+        compare("mirrors", access.mirrors.words, wanted.access.mirrors.words)
+        compare("pins", access.pins.words, wanted.access.pins.words)
+        if access.authorities != wanted.access.authorities { differences.append("authorities") }
+        return differences
+    }
+}
+
+extension Platform {
+    fileprivate var words: String { "\(name) \(compatibility)" }
+}
+
+extension Array where Element: CustomStringConvertible {
+    fileprivate var words: String? { isEmpty ? nil : map(\.description).joined(separator: ", ") }
+}

@@ -1,0 +1,26 @@
+import PatchStore
+
+/// What objects travel by: the servers they come from, the store they go to, and how long they may take.
+struct Transfers: Sendable {
+    /// Connections open at once to one server.
+    static let connections = 6
+    /// Objects that travel at once: one connection stays free to ask for a newer list.
+    static let parallel = connections - 1
+
+    let sources: Sources
+    let objects: ObjectStore
+    let deadlines: Deadlines
+    let pauses: Pauses
+    let report: @Sendable (SyncEvent) -> Void
+
+    /// Waits for the next try, or for the network.
+    ///
+    /// - Returns: why the sync ends here.
+    func pause(_ duration: Duration, because error: SyncError) async -> SyncError? {
+        report(.waiting(duration, because: error))
+        do throws(FetchError) {
+            if try await pauses.wait(duration) == .networkChanged { report(.networkChanged) }
+            return nil
+        } catch { return .fetch(error) }
+    }
+}

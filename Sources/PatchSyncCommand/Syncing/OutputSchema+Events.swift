@@ -1,0 +1,161 @@
+extension OutputSchema {
+    /// A line of `patchsync serve --json`.
+    static let eventsText = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "$id": "urn:patchline:patchsync:events:1",
+          "title": "patchsync serve --json",
+          "description": "One line of the stream: an object each. Events may be added; a reader passes over \#
+        those that it does not know.",
+          "type": "object",
+          "required": ["event"],
+          "oneOf": [
+            {
+              "type": "object",
+              "description": "Pages are served. With --url-file the URL, which holds the access token, stands \#
+        in that file alone; in a systemd journal it stands nowhere.",
+              "required": ["event", "port"],
+              "properties": {
+                "event": {"const": "listening"},
+                "url": {"type": "string"},
+                "origin": {"type": "string"},
+                "urlFile": {"type": "string"},
+                "port": {"type": "integer", "minimum": 1}
+              }
+            },
+            {
+              "type": "object",
+              "description": "Nothing runs; a page shows how far the first version has come.",
+              "required": ["event"],
+              "properties": {"event": {"const": "nothingInstalled"}}
+            },
+            {
+              "type": "object",
+              "description": "This selection is served; on trial where there is a launch.",
+              "required": ["event", "patches", "selection"],
+              "properties": {
+                "event": {"const": "serving"},
+                "patches": {"type": "array", "items": {"$ref": "#/$defs/version"}},
+                "launch": {"$ref": "#/$defs/launch"},
+                "selection": {"type": "integer", "minimum": 1, "description": "Its number on this device."}
+              }
+            },
+            {
+              "type": "object",
+              "description": "The trial is kept.",
+              "required": ["event", "patches"],
+              "properties": {
+                "event": {"const": "confirmed"},
+                "patches": {"type": "array", "items": {"$ref": "#/$defs/version"}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "The trial did not confirm in time; without `to` there is nothing to go back to.",
+              "required": ["event", "from"],
+              "properties": {
+                "event": {"const": "rolledBack"},
+                "to": {"type": "array", "items": {"$ref": "#/$defs/version"}},
+                "from": {"type": "array", "items": {"$ref": "#/$defs/version"}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "The first version did not confirm in time, and stays, for there is nothing to \#
+        go back to.",
+              "required": ["event", "patches"],
+              "properties": {
+                "event": {"const": "unproven"},
+                "patches": {"type": "array", "items": {"$ref": "#/$defs/version"}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "Gone by this launch.",
+              "required": ["event", "patches"],
+              "properties": {
+                "event": {"const": "withdrawn"},
+                "patches": {"type": "array", "items": {"type": "string", "description": "An id."}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "Another process chose another channel.",
+              "required": ["event", "channel"],
+              "properties": {"event": {"const": "following"}, "channel": {"type": "string"}}
+            },
+            {
+              "type": "object",
+              "description": "Files that are not served until a sync heals them.",
+              "required": ["event", "files"],
+              "properties": {
+                "event": {"const": "damaged"},
+                "files": {"type": "array", "items": {"type": "string"}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "What runs has no bundle of the name that --bundle says.",
+              "required": ["event", "bundle", "bundles"],
+              "properties": {
+                "event": {"const": "bundleMissing"},
+                "bundle": {"type": "string"},
+                "bundles": {"type": "array", "items": {"type": "string"}}
+              }
+            },
+            {
+              "type": "object",
+              "description": "The online parameters are others.",
+              "required": ["event", "channel", "parameters"],
+              "properties": {
+                "event": {"const": "parameters"},
+                "channel": {"type": "string"},
+                "parameters": {
+                  "type": "object",
+                  "additionalProperties": {"type": ["string", "integer", "boolean"]}
+                }
+              }
+            },
+            {
+              "type": "object",
+              "description": "A sync is over.",
+              "required": ["event", "roleVersion", "isNew"],
+              "properties": {
+                "event": {"const": "synced"},
+                "roleVersion": {"type": "integer", "minimum": 1},
+                "isNew": {"type": "boolean", "description": "Whether something new waits."}
+              }
+            },
+            {
+              "type": "object",
+              "description": "state.json could not be read.",
+              "required": ["event", "file", "error", "standby"],
+              "properties": {
+                "event": {"const": "stateFault"},
+                "file": {"type": "string"},
+                "error": {"type": "string"},
+                "standby": {"enum": ["previous", "embedded", "nothing"]}
+              }
+            },
+            {
+              "type": "object",
+              "description": "In words; what is served stays.",
+              "required": ["event", "error"],
+              "properties": {"event": {"const": "trouble"}, "error": {"type": "string"}}
+            }
+          ],
+          "$defs": {
+            "launch": {
+              "type": "string",
+              "description": "The token of a launch on trial, for `patchsync confirm`.",
+              "pattern": "^[0-9a-f]{32}$"
+            },
+            "version": {
+              "type": "object",
+              "required": ["patchId", "version"],
+              "properties": {"patchId": {"type": "string"}, "version": {"type": "string"}}
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,159 @@
+extension OutputSchema {
+    /// `patchsync status --json`.
+    static let statusText = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "$id": "urn:patchline:patchsync:status:1",
+          "title": "patchsync status --json",
+          "description": "Where a device stands; one document. Members may be added.",
+          "type": "object",
+          "required": [
+            "app",
+            "channel",
+            "server",
+            "phase",
+            "ownHost",
+            "patches",
+            "blocks",
+            "transfers",
+            "unfit",
+            "passedOver"
+          ],
+          "properties": {
+            "app": {"type": "string"},
+            "channel": {"type": "string"},
+            "server": {"type": "string"},
+            "phase": {
+              "enum": ["empty", "settled", "pending", "trying"],
+              "description": "Nothing is installed; what runs is confirmed; something waits; what runs is on \#
+        trial."
+            },
+            "lastSync": {"$ref": "#/$defs/time"},
+            "roleVersion": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "The release that the last sync saw."
+            },
+            "appBuild": {"type": "string"},
+            "ownHost": {"type": "boolean", "description": "Whether pages have a host of the app's own."},
+            "embedded": {
+              "type": "object",
+              "description": "What the app ships.",
+              "required": ["folder", "running"],
+              "properties": {
+                "folder": {"type": "string"},
+                "roleVersion": {"type": "integer", "minimum": 1},
+                "running": {"type": "boolean", "description": "Whether it is what runs."}
+              }
+            },
+            "launch": {"$ref": "#/$defs/launch"},
+            "unproven": {
+              "const": true,
+              "description": "What runs was not confirmed in its time and stays, for there is nothing to go \#
+        back to."
+            },
+            "stateFault": {"$ref": "#/$defs/stateFault"},
+            "damagedState": {
+              "type": "string",
+              "description": "A state that could not be read and was put by, to be looked at."
+            },
+            "patches": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "kind", "version", "state", "meaning", "pending"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "kind": {"enum": ["script", "bundle"]},
+                  "version": {"type": "string"},
+                  "state": {"$ref": "#/$defs/patchState"},
+                  "meaning": {"$ref": "#/$defs/meaning"},
+                  "fault": {"$ref": "#/$defs/fault"},
+                  "pending": {"type": "boolean", "description": "Whether it waits in place of what runs."},
+                  "file": {"$ref": "#/$defs/file"}
+                }
+              },
+              "description": "What runs, and what waits in its place, by id."
+            },
+            "blocks": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "failures", "until", "reason", "next"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "failures": {"type": "integer", "minimum": 1},
+                  "until": {"$ref": "#/$defs/time"},
+                  "reason": {"type": "string", "description": "Why, in words."},
+                  "next": {
+                    "enum": ["waits", "blocked", "free", "onTrial", "notListed"],
+                    "description": "waits: taken after `until`, or by `sync --retry-failed`; blocked: taken \#
+        after `until`, or after `unblock`; free: the next sync takes it; onTrial: it runs now; notListed: \#
+        nothing takes it."
+                  }
+                }
+              },
+              "description": "Versions that failed here, or that somebody went back from."
+            },
+            "transfers": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "failures"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "failures": {"type": "integer", "minimum": 1},
+                  "until": {"$ref": "#/$defs/time"}
+                }
+              },
+              "description": "Versions that could not be fetched; without `until` the next sync tries again."
+            },
+            "unfit": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "platform", "compatibility"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "platform": {"type": "string"},
+                  "compatibility": {"type": "string", "description": "This device's."},
+                  "needs": {"type": "string", "description": "The version's."}
+                }
+              },
+              "description": "Bundles for another native part."
+            },
+            "passedOver": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "code", "why"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "code": {"$ref": "#/$defs/reason"},
+                  "why": {"type": "string", "description": "In words."}
+                }
+              },
+              "description": "Listed versions that are not for this device now."
+            },
+            "activates": {"$ref": "#/$defs/activates"}
+          },
+          "$defs": {
+            "time": {
+              "type": "string",
+              "description": "RFC 3339, in UTC, to the second.",
+              "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
+            },
+            "launch": {
+              "type": "string",
+              "description": "The token of a launch on trial, for `patchsync confirm`.",
+              "pattern": "^[0-9a-f]{32}$"
+            },
+            \#(definitions)
+          }
+        }
+        """#
+}

@@ -1,0 +1,21 @@
+import ServiceLifecycle
+
+/// Launches once the port is ours, then follows state and timer, and keeps the app up to date.
+struct Launch: Service {
+    let bound: AsyncStream<Int>
+    let updates: Updates
+    let watch: ParametersWatch?
+    let launch: @Sendable (Int) async throws -> RunningApp
+
+    func run() async throws {
+        for await port in bound.cancelOnGracefulShutdown() {
+            let app = try await launch(port)
+            return await withDiscardingTaskGroup { group in
+                group.addTask { await app.run() }
+                group.addTask { await updates.run() }
+                guard let watch else { return }
+                group.addTask { await cancelWhenGracefulShutdown { await watch.run() } }
+            }
+        }
+    }
+}

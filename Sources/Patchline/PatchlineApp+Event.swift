@@ -1,0 +1,61 @@
+import PatchFormat
+import PatchSync
+
+extension PatchlineApp {
+    /// What a person who looks after the app is told.
+    public enum Event: Equatable, Sendable {
+        case nothingInstalled
+        /// This version is served; on trial until it is confirmed.
+        case serving(String, onTrial: Bool)
+        case confirmed(String)
+        /// The version that was tried did not confirm; nil: there is none to go back to.
+        case rolledBack(to: String?, from: String)
+        /// The first version did not confirm in its time. It stays, for there is no other; it may confirm yet, and a newer one
+        /// takes its place.
+        case unproven(String)
+        /// Gone by this launch: they were withdrawn.
+        case withdrawn([String])
+        /// Another channel is followed from now on.
+        case following(channel: String)
+        /// Files that are not served until a sync heals them.
+        case damaged([String])
+        /// So many percent of what a sync fetches are here; told when it is one more.
+        case syncing(percent: Int)
+        /// A sync is over; whether something new waits.
+        case synced(isNew: Bool)
+        case syncFailed(String)
+        /// The operator told apps something else: ``PatchlineApp/parameters``.
+        case parametersChanged(Parameters)
+        /// In words; what is served stays.
+        case trouble(String)
+    }
+}
+
+extension PatchlineApp.Event {
+    init?(_ event: LocalServer.Event) {
+        func words(_ selection: Selection) -> String {
+            selection.patches.map(\.label.description).joined(separator: ", ")
+        }
+        switch event {
+        case .app(.nothingInstalled): self = .nothingInstalled
+        case .app(.serving(let selection, let trial)): self = .serving(words(selection), onTrial: trial != nil)
+        case .app(.confirmed(let selection)): self = .confirmed(words(selection))
+        case .app(.rolledBack(let good, let bad)): self = .rolledBack(to: good.map(words), from: words(bad))
+        case .app(.damaged(let files)): self = .damaged(files)
+        case .app(.unproven(let selection)): self = .unproven(words(selection))
+        case .app(.withdrawn(let ids)): self = .withdrawn(ids.map(\.text))
+        case .app(.following(let channel)): self = .following(channel: channel.text)
+        case .app(.bundleMissing(let id, let there)):
+            self = .trouble("no bundle \(id) is in what runs; there is \(there.map(\.text).joined(separator: ", "))")
+        case .app(.stateFault(let fault)): self = .trouble(fault.description)
+        case .app(.trouble(let error)): self = .trouble(error.description)
+        case .synced(.success(let report)):
+            self = report.failures.first.map { .syncFailed($0.error.description) } ?? .synced(isNew: report.isNew)
+        case .synced(.failure(let error)): self = .syncFailed(error.description)
+        case .app(.parametersChanged(let parameters)): self = .parametersChanged(PatchlineApp.Parameters(parameters))
+        case .parametersTrouble(let error): self = .trouble(error.description)
+        case .fileTrouble(let line): self = .trouble(line)
+        case .syncing, .portTaken: return nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import APIProxy
+import PatchFormat
+import PatchSync
+
+extension PatchlineApp {
+    public struct Settings: Sendable {
+        /// Nil: the app's own, the same at every start, for cookies and storage belong to it; 0: any free one.
+        public var port: Int?
+        /// Whether pages are served on a host of the app's own, so that their cookies reach no other port of the machine.
+        ///
+        /// Nil: as the store was made; new ones so. False is for web views that do not resolve `NAME.localhost`: 127.0.0.1
+        /// then (see <doc:PageAPI>). Kept in the store; the storage of pages does not move along.
+        public var ownHost: Bool?
+        /// Between syncs; nil: only when somebody asks, and until there is a first version.
+        public var syncInterval: Duration?
+        /// Whether it syncs at all.
+        public var syncs = true
+        /// Of each sync.
+        public var limits = PatchlineStore.Limits()
+        /// Between looks for online parameters, where syncs come less often; nil: only with a sync.
+        public var parametersEvery: Duration? = .seconds(1_800)
+        /// How long a new version has to confirm.
+        public var startupTimeout = Duration.seconds(20)
+        /// From when on that goes, and a launch counts against a new version.
+        public var startupTimer = StartupTimer.firstPage
+        /// Which bundle is served, where there are several; nil: the first by id.
+        public var bundle: String?
+        /// The build of this app, where it ships a bundle.
+        public var appBuild: String?
+        /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
+        /// nothing is said.
+        public var proxyRules: [String] = []
+        /// Whose certificates those servers may show, in PEM; nil for the system's authorities.
+        public var proxyAuthorities: [UInt8]?
+
+        public init() {}
+
+        var own: LocalServer.Settings {
+            get throws(PatchlineError) { try ownSettings() }
+        }
+
+        private func ownSettings() throws(PatchlineError) -> LocalServer.Settings {
+            var own = LocalServer.Settings()
+            own.port = port
+            own.app.startupTimeout = startupTimeout
+            if let bundle { own.app.bundle = try PatchlineStore.parsed(bundle, "bundle") }
+            own.deadlines = limits.deadlines
+            own.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
+            own.updates.interval = syncInterval
+            own.updates.isAllowed = syncs
+            own.parametersEvery = parametersEvery
+            return own
+        }
+
+        /// Nil without a rule.
+        var proxying: APIProxy.Settings? {
+            get throws(PatchlineError) {
+                guard !proxyRules.isEmpty else { return nil }
+                guard proxyRules.count <= ProxyRules.maxRules else {
+                    throw PatchlineError("there are more than \(ProxyRules.maxRules) proxy rules")
+                }
+                var rules: [ProxyRule] = []
+                for text in proxyRules {
+                    do throws(ProxyRuleError) { rules.append(try ProxyRule(argument: text)) } catch {
+                        throw PatchlineError("the proxy rule '\(text)' \(error)")
+                    }
+                }
+                do throws(UpstreamTrustError) {
+                    return APIProxy.Settings(
+                        rules: ProxyRules(rules),
+                        trust: try UpstreamTrust(authorities: proxyAuthorities)
+                    )
+                } catch { throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM") }
+            }
+        }
+    }
+
+    /// From when on a new version has to prove itself.
+    public enum StartupTimer: Sendable {
+        /// From the first request for a page of it on; what ends the process before says nothing of it.
+        case firstPage
+        /// From the launch on: for programs that show no pages.
+        case launch
+    }
+}

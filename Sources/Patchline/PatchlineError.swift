@@ -1,0 +1,84 @@
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import ReleaseFolder
+
+/// What went wrong, in one sentence, and of which kind it is.
+public struct PatchlineError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What a program does about an error; more kinds may come.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// A value that the caller gave is none (a URL, a name, a rule); nothing was changed.
+        public static let invalid = Code(description: "invalid")
+        /// The folder is no store: ``PatchlineStore/make(_:from:)`` comes first.
+        public static let noStore = Code(description: "noStore")
+        /// The server did not answer as it should; trying again may help.
+        public static let network = Code(description: "network")
+        /// A signature, a digest, an expiry or a roll back of trust; somebody has to look.
+        public static let refused = Code(description: "refused")
+        /// A document, of the server or of the store, is not what it should be.
+        public static let malformed = Code(description: "malformed")
+        /// A file could not be read or written.
+        public static let disk = Code(description: "disk")
+        /// Another process syncs this store, or has the port; trying again later helps.
+        public static let busy = Code(description: "busy")
+        /// The task was cancelled, or the app was stopped.
+        public static let cancelled = Code(description: "cancelled")
+        /// There is nothing that this could be done to: nothing installed, nothing waiting, nothing to go back to.
+        public static let nothingThere = Code(description: "nothingThere")
+        /// What waits, or is on trial, does not allow it now.
+        public static let notNow = Code(description: "notNow")
+        /// None of these.
+        public static let other = Code(description: "other")
+    }
+
+    public let code: Code
+    public let description: String
+
+    init(_ description: String, code: Code = .invalid) {
+        self.description = description
+        self.code = code
+    }
+
+    init(_ error: SyncError) { self.init(error.description, code: Code(error)) }
+
+    init(_ error: LocalServerError) {
+        switch error {
+        case .portInUse(let port): self.init("port \(port) is taken by another program", code: .busy)
+        case .device(let error): self.init(error)
+        case .listener(let error): self.init("pages cannot be served: \(error)", code: .other)
+        case .alreadyStarting: self.init("the app is already starting", code: .notNow)
+        case .stopped: self.init("the app was stopped while it started", code: .cancelled)
+        case .other(let text): self.init(text, code: .other)
+        }
+    }
+}
+
+extension PatchlineError.Code {
+    fileprivate init(_ error: SyncError) {
+        switch error {
+        case .fetch(.cancelled): self = .cancelled
+        case .fetch(.tls(.noAuthority)): self = .invalid
+        case .fetch(let error): self = error.isNetwork ? .network : .refused
+        case .trust(.malformed), .format, .rootNamesNoApp, .unreadable, .embedded(_, .format): self = .malformed
+        case .trust, .object, .blacklisted, .incompatible, .embedded(_, .trust), .otherAppBuild: self = .refused
+        case .noStore: self = .noStore
+        case .file, .storeExists, .lock(.file), .embedded(_, .file), .embedded(_, .missing): self = .disk
+        case .lock(.held): self = .busy
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled: self = .nothingThere
+        case .waitsForLaunch, .trialRunning: self = .notNow
+        }
+    }
+}
+
+/// Runs device work with its errors as the library's own.
+func rethrowing<Result>(_ body: () async throws(SyncError) -> Result) async throws(PatchlineError) -> Result {
+    do throws(SyncError) { return try await body() } catch { throw PatchlineError(error) }
+}
+
+/// The same for work that does not wait.
+func rethrown<Result>(_ body: () throws(SyncError) -> Result) throws(PatchlineError) -> Result {
+    do throws(SyncError) { return try body() } catch { throw PatchlineError(error) }
+}

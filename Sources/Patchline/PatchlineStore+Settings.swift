@@ -1,0 +1,166 @@
+import PatchFormat
+import PatchSync
+import PatchTrust
+import SystemPackage
+
+extension PatchlineStore {
+    /// What a device says of itself, and how it reaches its servers: what `patchsync set` sets.
+    ///
+    /// Nothing of it is sent, but for the hash of the user where ``asksServer`` is set.
+    public struct Settings: Equatable, Sendable {
+        /// The version of the app's native part, for rules such as `>=2.1 <3`: `2.1`.
+        public var appVersion: String?
+        /// Who uses the device, for rules that name users; at most 256 bytes.
+        public var user: String?
+        /// What conditions ask for: `["region": "eu"]`.
+        public var data: [String: String] = [:]
+        /// What bundles must fit.
+        public var platform: Platform?
+        /// How many selections that were confirmed before the present one stay on disk, 0 to 10.
+        public var keep = 1
+        /// Whether the server is asked what it chose for ``user``.
+        public var asksServer = false
+        /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
+        public var ownHost = true
+        /// Other places with the same tree, asked after the server, in this order; at most 16.
+        public var mirrors: [String] = []
+        /// PEM: the authorities that vouch for the servers, in place of the system's.
+        public var authorities: String?
+        /// The keys of which a server must have one: `sha256/BASE64`, of its SubjectPublicKeyInfo; at most 16.
+        public var pins: [String] = []
+        /// Where the folder of `patchsign embed` lies, absolute; the next start of the app goes by it.
+        public var embedded: String?
+
+        public init() {}
+    }
+
+    /// The native part of an app.
+    public struct Platform: Equatable, Sendable {
+        /// Such as `linux`.
+        public var name: String
+        /// The hash that a bundle must list for it.
+        public var compatibility: String
+
+        public init(name: String, compatibility: String) {
+            self.name = name
+            self.compatibility = compatibility
+        }
+    }
+}
+
+extension PatchlineStore.Settings {
+    init(_ configuration: DeviceConfiguration) {
+        appVersion = configuration.appVersion?.text
+        user = configuration.user?.text
+        data = Dictionary(uniqueKeysWithValues: configuration.data.map { ($0.key.text, $0.value.text) })
+        platform = configuration.platform.map { .init(name: $0.name, compatibility: $0.compatibility) }
+        keep = configuration.keep
+        asksServer = configuration.answers
+        ownHost = configuration.host != nil
+        mirrors = configuration.access.mirrors.map(\.text)
+        authorities = configuration.access.authorities
+        pins = configuration.access.pins.map(\.description)
+        embedded = configuration.embedded?.string
+    }
+
+    /// As a new store is told.
+    var facts: FactChanges {
+        get throws(PatchlineError) {
+            func change<Value>(_ value: Value?) -> FactChanges.Change<Value> { value.map { .set($0) } ?? .keep }
+            let parsed = try Parsed(self)
+            var facts = FactChanges()
+            facts.appVersion = change(parsed.appVersion)
+            facts.user = change(parsed.user)
+            facts.platform = change(parsed.platform)
+            facts.data = parsed.data.mapValues { .set($0) }
+            if keep != Self().keep { facts.keep = .set(keep) }
+            if asksServer { facts.answers = .set(true) }
+            if !ownHost { facts.host = .forget }
+            return facts
+        }
+    }
+
+    /// Nil where it says nothing of servers.
+    var access: ServerAccess? {
+        get throws(PatchlineError) {
+            let access = try Parsed(self).access
+            return access == ServerAccess() ? nil : access
+        }
+    }
+
+    func applied(to configuration: DeviceConfiguration) throws(PatchlineError) -> DeviceConfiguration {
+        let parsed = try Parsed(self)
+        do throws(TLSFault) { try parsed.access.check(configuration.server) } catch {
+            throw PatchlineError(.fetch(.tls(error)))
+        }
+        var changed = configuration
+        changed.appVersion = parsed.appVersion
+        changed.user = parsed.user
+        changed.data = parsed.data
+        changed.platform = parsed.platform
+        changed.keep = keep
+        changed.answers = asksServer
+        changed.access = parsed.access
+        changed.host = ownHost ? configuration.host ?? .make() : nil
+        changed.embedded = parsed.embedded
+        return changed
+    }
+}
+
+/// The settings as what they say, once each is what it must be.
+private struct Parsed {
+    let appVersion: AppVersion?
+    let user: PatchFormat.UserID?
+    var data: [ConditionKey: ConditionValue] = [:]
+    let platform: PatchSync.Platform?
+    var access = ServerAccess()
+    let embedded: FilePath?
+
+    init(_ settings: PatchlineStore.Settings) throws(PatchlineError) {
+        appVersion = try Self.parsed(settings.appVersion, "appVersion \(AppVersion.rule)") { AppVersion($0) }
+        user = try Self.parsed(settings.user, "user \(PatchFormat.UserID.rule)") { PatchFormat.UserID($0) }
+        for (name, text) in settings.data {
+            guard let key = ConditionKey(name) else {
+                throw PatchlineError("data: the key '\(name)' \(ConditionKey.rule)")
+            }
+            guard let value = ConditionValue(text) else {
+                throw PatchlineError("data: the value of \(key) \(ConditionValue.rule)")
+            }
+            data[key] = value
+        }
+        platform = try Self.parsed(settings.platform, "platform \(PatchSync.Platform.rule)") {
+            PatchSync.Platform(name: $0.name, compatibility: $0.compatibility)
+        }
+        guard SelectionMachine.keepRange.contains(settings.keep) else {
+            throw PatchlineError("keep must be from 0 to \(SelectionMachine.keepRange.upperBound)")
+        }
+        guard settings.mirrors.count <= ServerAccess.mirrorsLimit, settings.pins.count <= ServerAccess.pinsLimit else {
+            throw PatchlineError(
+                "mirrors and pins must be at most \(ServerAccess.mirrorsLimit) and \(ServerAccess.pinsLimit)"
+            )
+        }
+        for mirror in settings.mirrors {
+            guard let url = ServerURL(mirror) else { throw PatchlineError("mirrors: '\(mirror)' \(ServerURL.rule)") }
+            access.mirrors.append(url)
+        }
+        for text in settings.pins {
+            guard let pin = PublicKeyPin(text) else { throw PatchlineError("pins: '\(text)' \(PublicKeyPin.rule)") }
+            access.pins.append(pin)
+        }
+        access.authorities = settings.authorities
+        embedded = try Self.parsed(settings.embedded, "embedded must be an absolute path") { text in
+            let path = FilePath(text)
+            return path.isAbsolute ? path : nil
+        }
+    }
+
+    private static func parsed<Given, Value>(
+        _ given: Given?,
+        _ rule: String,
+        _ parse: (Given) -> Value?
+    ) throws(PatchlineError) -> Value? {
+        guard let given else { return nil }
+        guard let value = parse(given) else { throw PatchlineError(rule) }
+        return value
+    }
+}

@@ -1,0 +1,252 @@
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import SystemPackage
+
+extension PatchlineStore {
+    /// A version of a patch, by the names that people know.
+    public struct Version: Hashable, Sendable, CustomStringConvertible {
+        public let patch: String
+        public let version: String
+
+        /// As people write it: `web 1.0.0`.
+        public var description: String { "\(patch) \(version)" }
+
+        init(_ label: Label) {
+            patch = label.patchID.text
+            version = label.version.text
+        }
+
+        init(_ patch: PatchID, _ version: VersionLabel) {
+            self.patch = patch.text
+            self.version = version.text
+        }
+    }
+
+    /// A moment, to the second.
+    public struct Moment: Hashable, Comparable, Sendable, CustomStringConvertible {
+        /// Since 1970-01-01T00:00:00Z.
+        public let seconds: Int
+
+        /// RFC 3339, in UTC.
+        public var description: String { UTCTime(seconds: seconds).description }
+
+        init(_ time: UTCTime) { seconds = time.seconds }
+
+        public static func < (left: Moment, right: Moment) -> Bool { left.seconds < right.seconds }
+    }
+
+    /// Where a device stands: what `patchsync status` shows.
+    public struct Status: Equatable, Sendable {
+        public enum Phase: String, Sendable {
+            /// Nothing is installed.
+            case empty
+            /// What runs was confirmed, and nothing waits.
+            case settled
+            /// A new selection waits.
+            case pending
+            /// What runs is on trial.
+            case trying
+        }
+
+        public let app: String
+        public let channel: String
+        public let server: String
+        public let phase: Phase
+        /// Whether what runs was not confirmed in its time and stays, for there is nothing to go back to.
+        public let isUnproven: Bool
+        /// Nil before the first.
+        public let lastSync: Moment?
+        /// The release that the last sync saw.
+        public let release: Int?
+        /// What runs, and what waits in place of it, by id.
+        public let patches: [Patch]
+        /// What failed here, or was gone back from.
+        public let blocks: [Block]
+        /// Listed versions that are not for this device now, and why.
+        public let passedOver: [PassedOver]
+        /// Why the store's state could not be read, and what the device goes by in its place.
+        public let stateFault: String?
+    }
+
+    /// One patch of a status.
+    public struct Patch: Equatable, Sendable {
+        public enum Kind: String, Sendable { case script, bundle }
+
+        public let version: Version
+        public let kind: Kind
+        public let state: State
+        /// The file that is wrong, if one is; the next sync heals it.
+        public let fault: String?
+        /// Whether it waits in place of what runs.
+        public let isPending: Bool
+    }
+
+    /// What a patch is to this device; raw values as in the JSON of `patchsync`.
+    public enum State: String, Sendable, CaseIterable {
+        /// The bytes are there and cannot be installed.
+        case unusable = "UnKnownError"
+        /// On disk; it waits for its start.
+        case waiting = "UnInstall"
+        case installed = "Success"
+        case fileMissing = "FileNotExist"
+        case fileAltered = "FileNotMatch"
+        case otherListed = "Update"
+        case new = "Add"
+    }
+
+    /// A version that is left alone for a while.
+    public struct Block: Equatable, Sendable {
+        public enum Next: String, Sendable {
+            /// A sync takes it after ``Block/until``; one that retries what failed takes it at once.
+            case waits
+            /// A sync takes it after ``Block/until``; ``PatchlineStore/unblock(_:)`` ends that.
+            case blocked
+            /// The next sync takes it.
+            case free
+            /// It is on trial again now.
+            case onTrial
+            /// It is not listed any more, so that nothing takes it.
+            case notListed
+        }
+
+        public let version: Version
+        public let failures: Int
+        public let until: Moment
+        /// `rolled back by hand`, say.
+        public let reason: String
+        public let next: Next
+    }
+
+    /// A listed version that a device does not take, now.
+    public struct PassedOver: Equatable, Sendable {
+        public let version: Version
+        public let reason: Reason
+    }
+
+    /// Why a device does not take a version.
+    public struct Reason: Equatable, Sendable, CustomStringConvertible {
+        /// Which rule it is: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`, `blocked`,
+        /// `rolledBackByHand`, `transferWaiting`, `notReceived`, `incompatible`, `republished`, `unmet`, `breaks`,
+        /// `noPlace`, `held`, `notChosen`, `dialMissing`, `unknownRule`; more may come.
+        public let code: String
+        /// In words, with what would have to be otherwise.
+        public let description: String
+
+        init(_ why: NotEligible) {
+            code = why.code
+            description = why.description
+        }
+    }
+
+    /// A script patch that runs.
+    public struct Script: Equatable, Sendable {
+        public let version: Version
+        /// 64 lowercase hex digits.
+        public let sha256: String
+        /// Where its bytes lie; nil where they are missing or altered until the next sync.
+        public let file: String?
+
+        private let digest: SHA256Digest
+        private let size: Int
+
+        init(_ script: InstalledScript, files: any FileOperations) {
+            version = Version(script.patch.label)
+            digest = script.patch.fingerprint.sha256
+            size = script.patch.fingerprint.size
+            sha256 = digest.hex
+            file = script.file?.string
+        }
+
+        /// The program, of the very bytes that were signed: they are compared after they are read.
+        ///
+        /// - Throws: `refused` where they are others, `disk` where they cannot be read.
+        public func source() throws(PatchlineError) -> String {
+            guard let file else {
+                throw PatchlineError("\(version) is damaged; the next sync heals it", code: .refused)
+            }
+            let bytes: [UInt8]
+            do throws(FileError) { bytes = try DiskFiles().read(FilePath(file), limit: size) } catch {
+                throw PatchlineError(.file(error))
+            }
+            guard SHA256Digest(of: bytes) == digest, let text = String(validating: bytes, as: UTF8.self) else {
+                throw PatchlineError("\(version): sha256 of the bytes is not the one its entry says", code: .refused)
+            }
+            return text
+        }
+    }
+}
+
+extension PatchlineStore.Status {
+    init(_ report: StatusReport, of device: Device) {
+        app = device.configuration.app.text
+        channel = device.configuration.channel.text
+        server = device.configuration.server.text
+        phase =
+            switch report.phase {
+            case .empty: .empty
+            case .settled: .settled
+            case .pending: .pending
+            case .trying: .trying
+            }
+        isUnproven = report.machine.isUnproven
+        lastSync = report.lastSync.map { .init($0.at) }
+        release = report.lastSync?.roleVersion
+        patches = report.rows.map(PatchlineStore.Patch.init)
+        blocks = report.machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
+            PatchlineStore.Block(
+                version: .init(content.patchID, block.version),
+                failures: block.failures,
+                until: .init(block.until),
+                reason: block.reason.rawValue,
+                next: .init(report.retries[content] ?? .waits)
+            )
+        }
+        passedOver = report.heldBack.map { .init($0.decision, $0.passed) }
+        stateFault = report.fault?.description
+    }
+}
+
+extension PatchlineStore.Patch {
+    fileprivate init(_ row: StatusReport.Row) {
+        version = .init(row.patchID, row.version)
+        kind = row.kind == .script ? .script : .bundle
+        state = .init(row.state)
+        fault = row.fault
+        isPending = row.isPending
+    }
+}
+
+extension PatchlineStore.State {
+    init(_ state: PatchState) {
+        switch state {
+        case .unknownError: self = .unusable
+        case .unInstall: self = .waiting
+        case .success: self = .installed
+        case .fileNotExist: self = .fileMissing
+        case .fileNotMatch: self = .fileAltered
+        case .update: self = .otherListed
+        case .add: self = .new
+        }
+    }
+}
+
+extension PatchlineStore.Block.Next {
+    fileprivate init(_ retry: StatusReport.Retry) {
+        switch retry {
+        case .waits: self = .waits
+        case .blocked: self = .blocked
+        case .free: self = .free
+        case .onTrial: self = .onTrial
+        case .notListed: self = .notListed
+        }
+    }
+}
+
+extension PatchlineStore.PassedOver {
+    init(_ decision: Decision, _ passed: Decision.PassedOver) {
+        version = .init(decision.patchID, passed.version)
+        reason = .init(passed.why)
+    }
+}

@@ -1,0 +1,170 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchSync
+import PatchTrust
+
+extension PatchlineStore {
+    /// How long a sync may take, and how often it tries.
+    public struct Limits: Equatable, Sendable {
+        /// The whole sync, after which what came is kept; nil for no end.
+        public var total: Duration? = .seconds(6 * 3_600)
+        /// How long a server may send nothing.
+        public var stall = Duration.seconds(30)
+        /// How often more to try when the network is at fault and nothing comes.
+        public var retries = 4
+
+        public init() {}
+
+        var deadlines: Deadlines {
+            var deadlines = Deadlines()
+            deadlines.sync = total
+            deadlines.stall = stall
+            deadlines.retries = retries
+            return deadlines
+        }
+    }
+
+    public struct SyncOptions: Equatable, Sendable {
+        /// Whether to take versions again that only wait after a failed trial or failed transfers.
+        public var retriesFailed = false
+        public var limits = Limits()
+
+        public init() {}
+    }
+
+    /// How far a sync has come.
+    public enum Progress: Equatable, Sendable {
+        /// The release and its list hold.
+        case verified(release: Int, entries: Int)
+        /// What will travel.
+        case downloading(files: Int, bytes: Int)
+        /// So many percent of that have come; told when it is one more.
+        case received(percent: Int)
+        /// The network is at fault; the next try comes after this long, or as soon as the network changes.
+        case waiting(Duration, because: String)
+        /// A newer release is out, and the sync goes on with that.
+        case newerRelease(Int)
+        /// This patch stays as it was.
+        case failed(Version, because: String)
+    }
+
+    /// What a sync came to.
+    public struct SyncResult: Equatable, Sendable {
+        public enum Staging: Equatable, Sendable {
+            /// Something new waits, and starts then.
+            case staged(Start)
+            /// What is listed runs or waits already.
+            case nothingNew
+            /// What waited is not offered any more; what runs stays.
+            case unstaged
+            /// A trial runs; nothing is staged before it is decided.
+            case trialRunning
+            /// What runs changed meanwhile; the next sync chooses again.
+            case superseded
+            /// It could not be written down so that it would be read again.
+            case refused(String)
+        }
+
+        /// When what waits starts.
+        public enum Start: String, Sendable {
+            /// At once, by a running ``PatchlineApp``.
+            case atOnce
+            /// At any moment: only scripts are new.
+            case anyTime
+            /// When a page reloads, by ``PatchlineApp/switchToPending()``, or at the next launch.
+            case atReload
+            /// At the next launch and not before.
+            case atNextLaunch
+        }
+
+        public let release: Int
+        public let staging: Staging
+        public let filesReceived: Int
+        public let bytesReceived: Int
+        /// Patches whose files were made whole again.
+        public let healed: [Version]
+        /// Patches that stay as they were, each with its reason.
+        public let failures: [Failure]
+        /// Entries of the list that were refused, in words.
+        public let refused: [String]
+        /// Listed versions that are not for this device now.
+        public let passedOver: [PassedOver]
+        /// Servers that were asked in vain, were behind or lied, in words.
+        public let mirrors: [String]
+        /// The server's list is older than what this device knows, in words; nothing was taken from it.
+        public let staleServer: String?
+        /// Whether every patch is what the list says.
+        public let isComplete: Bool
+    }
+
+    public struct Failure: Equatable, Sendable {
+        public let version: Version
+        public let error: PatchlineError
+    }
+}
+
+extension PatchlineStore.SyncResult {
+    init(_ report: SyncReport) {
+        release = report.roleVersion
+        staging = .init(report.staging, report.activates)
+        filesReceived = report.filesReceived
+        bytesReceived = report.bytesReceived
+        healed = report.healed.map(PatchlineStore.Version.init)
+        failures = report.failures.map { failure in
+            PatchlineStore.Failure(
+                version: .init(failure.patchID, failure.version),
+                error: PatchlineError(failure.error)
+            )
+        }
+        refused = report.refused.map(\.fault.description)
+        passedOver = report.decisions.flatMap { decision in
+            decision.passedOver.map { PatchlineStore.PassedOver(decision, $0) }
+        }
+        mirrors = report.mirrors.map(\.description)
+        staleServer = report.staleMirror?.description
+        isComplete = report.isComplete
+    }
+}
+
+extension PatchlineStore.SyncResult.Staging {
+    fileprivate init(_ staging: SelectionMachine.Staging, _ activates: ActivationTime) {
+        switch staging {
+        case .staged:
+            switch activates {
+            case .atOnce: self = .staged(.atOnce)
+            case .anyTime: self = .staged(.anyTime)
+            case .atReload: self = .staged(.atReload)
+            case .atNextLaunch: self = .staged(.atNextLaunch)
+            }
+        case .unchanged: self = .nothingNew
+        case .unstaged: self = .unstaged
+        case .trialRunning: self = .trialRunning
+        case .superseded: self = .superseded
+        case .refused(let error): self = .refused(error.description)
+        }
+    }
+}
+
+/// Makes what a sync tells into what a program is told.
+final class ProgressTeller: Sendable {
+    private let progress = NIOLockedValueBox(SyncProgress())
+    private let tell: @Sendable (PatchlineStore.Progress) -> Void
+
+    init(_ tell: @escaping @Sendable (PatchlineStore.Progress) -> Void) {
+        self.tell = tell
+    }
+
+    func take(_ event: SyncEvent) {
+        let percent = progress.withLockedValue { $0.take(event) }
+        switch event {
+        case .verified(let release, let entries): tell(.verified(release: release, entries: entries))
+        case .downloading(let files, let bytes): tell(.downloading(files: files, bytes: bytes))
+        case .received: if let percent { tell(.received(percent: percent)) }
+        case .waiting(let duration, let error): tell(.waiting(duration, because: error.description))
+        case .newerList(let release): tell(.newerRelease(release))
+        case .failed(let failure):
+            tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
+        case .refused, .state, .fileDone, .networkChanged: break
+        }
+    }
+}

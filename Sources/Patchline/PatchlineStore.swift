@@ -1,0 +1,226 @@
+import Glibc
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+/// A device's store: what `patchsync` does to it, for programs that link the library.
+///
+/// ```swift
+/// let store = try await PatchlineStore("/var/lib/shop")
+/// try await store.configure { settings in
+///     settings.appVersion = "2.1"
+///     settings.data["region"] = "eu"
+/// }
+/// let result = try await store.sync { progress in print(progress) }
+/// if case .staged = result.staging { showBanner() }
+/// ```
+///
+/// Each call reads the store as it is then, and what it changes is durable once it returns. Several processes may use one
+/// store; ``sync(_:report:)`` is done by one at a time. A ``PatchlineApp`` that runs on the store follows what is changed
+/// here within 100 ms, and is the one to ask for anything that its pages are to know (``PatchlineApp/store``).
+public struct PatchlineStore: Sendable {
+    typealias Syncing =
+        @Sendable (Device, SyncOptions, @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
+
+    private let device: Device
+    /// In place of the device's own sync, where a test has another.
+    private let substitute: Syncing?
+
+    /// What could not be done when the store was opened, in words; it is tried again at the next opening, and what is
+    /// installed runs.
+    public let trouble: String?
+
+    /// Opens a store that ``make(_:from:)`` or `patchsync init` made.
+    ///
+    /// On another machine it gets another device id; for another build of the app it starts over from what that ships.
+    ///
+    /// - Parameter appBuild: the build of this app, where it ships versions (`patchsign embed`).
+    /// - Throws: `noStore` where there is none.
+    public init(_ path: String, appBuild: String? = nil) async throws(PatchlineError) {
+        let build = try appBuild.map { text throws(PatchlineError) in try Self.parsed(text, "appBuild") as AppBuild }
+        let store = DeviceStore(root: FilePath(path), files: DiskFiles())
+        let opening = try await rethrowing { () throws(SyncError) in
+            try await Device.open(
+                store,
+                now: { UTCTime(seconds: time(nil)) },
+                machine: MachineIdentity.ofThisMachine(),
+                appBuild: build
+            )
+        }
+        self.init(opening.device, trouble: opening.trouble)
+    }
+
+    init(_ device: Device, trouble: SyncError? = nil, substitute: Syncing? = nil) {
+        self.device = device
+        self.trouble = trouble?.description
+        self.substitute = substitute
+    }
+
+    /// The folder.
+    public var path: String { device.store.root.string }
+
+    /// The device as its files say now.
+    var present: Device {
+        get throws(PatchlineError) { try rethrown { () throws(SyncError) in try device.reopened() } }
+    }
+
+    // MARK: Look
+
+    /// What runs, waits, failed or is held back, as `patchsync status` shows it; no network.
+    public func status() throws(PatchlineError) -> Status {
+        let device = try present
+        return try rethrown { () throws(SyncError) in Status(try device.status(), of: device) }
+    }
+
+    /// The script patches of what runs; no network.
+    public func scripts() throws(PatchlineError) -> [Script] {
+        let device = try present
+        return try rethrown { () throws(SyncError) in
+            try device.scripts().filter { !$0.isPending }.map { Script($0, files: device.store.files) }
+        }
+    }
+
+    /// The online parameters of the channel, as last fetched and verified; no network.
+    public func parameters() throws(PatchlineError) -> PatchlineApp.Parameters {
+        let device = try present
+        return PatchlineApp.Parameters(try rethrown { () throws(SyncError) in try device.parameters() })
+    }
+
+    // MARK: Change
+
+    /// Fetches, verifies and stages what the channel offers; what runs is not touched.
+    ///
+    /// Cancelling its task breaks it off; what came stays, and the next sync goes on at the byte.
+    ///
+    /// - Parameter report: told how far it has come, from many threads.
+    /// - Throws: `network`, `refused`, `malformed`, `disk`, `busy` or `cancelled`, when nothing of the channel could be
+    ///   judged. Single patches that failed are in the result.
+    @discardableResult
+    public func sync(
+        _ options: SyncOptions = SyncOptions(),
+        report: @escaping @Sendable (Progress) -> Void = { _ in }
+    ) async throws(PatchlineError) -> SyncResult {
+        let (device, teller) = (try present, ProgressTeller(report))
+        let report = try await rethrowing { () throws(SyncError) in
+            if let substitute { return try await substitute(device, options) { teller.take($0) } }
+            return try await device.sync(options.limits.deadlines, retryFailed: options.retriesFailed) {
+                teller.take($0)
+            }
+        }
+        return SyncResult(report)
+    }
+
+    /// What a running app syncs by, where a test has another way than its own.
+    var appSync: Updates.Sync? {
+        guard let substitute else { return nil }
+        return { @Sendable [device] (report) async throws(SyncError) in
+            try await substitute(try device.reopened(), SyncOptions(), report)
+        }
+    }
+
+    /// Goes back to what was confirmed before, else to what the app ships, and keeps away from what differs for 14 days.
+    ///
+    /// - Returns: what runs from now on.
+    /// - Throws: `nothingThere` where there is nothing to go back to.
+    @discardableResult
+    public func rollBack() async throws(PatchlineError) -> [Version] {
+        let device = try present
+        let running = try await rethrowing { () throws(SyncError) in
+            _ = try await device.rollBack()
+            return try device.state().machine.state.running
+        }
+        return running?.patches.map { Version($0.label) } ?? []
+    }
+
+    /// Forgets that versions failed here, or that somebody went back from them: the next sync takes them again.
+    ///
+    /// - Parameter patches: of these ids alone; nil for all.
+    /// - Returns: what was blocked or waited.
+    @discardableResult
+    public func unblock(_ patches: [String]? = nil) async throws(PatchlineError) -> [Version] {
+        var ids: Set<PatchID>?
+        if let patches {
+            var parsed: Set<PatchID> = []
+            for text in patches { parsed.insert(try Self.parsed(text, "the patch id '\(text)'")) }
+            ids = parsed
+        }
+        let device = try present
+        let labels = try await rethrowing { [ids] () throws(SyncError) in try await device.forgetFailures(of: ids) }
+        return labels.map(Version.init)
+    }
+
+    /// Follows another channel, another server, or both, from the next sync on.
+    ///
+    /// What runs keeps running until the new channel has something confirmed. Trust stays: an older list than the one known
+    /// is refused, whoever has it.
+    ///
+    /// - Throws: `notNow` while nothing was ever confirmed and the first version is on trial.
+    public func follow(channel: String? = nil, server: String? = nil) async throws(PatchlineError) {
+        let name = try channel.map { text throws(PatchlineError) in try Self.parsed(text, "channel") as ChannelName }
+        let url = try server.map { text throws(PatchlineError) in
+            guard let url = ServerURL(text) else { throw PatchlineError("server \(ServerURL.rule)") }
+            return url
+        }
+        let device = try present
+        _ = try await rethrowing { () throws(SyncError) in try await device.following(channel: name, server: url) }
+    }
+
+    /// The launch on trial works: it stays.
+    ///
+    /// - Parameter launch: its token, so that a late word of another launch counts for nothing; nil: whichever is on trial.
+    /// - Returns: false where nothing is on trial, or another launch is; nothing was changed then.
+    @discardableResult
+    public func confirm(launch: String? = nil) async throws(PatchlineError) -> Bool {
+        let given = try launch.map { text throws(PatchlineError) in
+            guard let token = LaunchToken(text) else { throw PatchlineError("launch must be 32 lowercase hex digits") }
+            return token
+        }
+        let device = try present
+        return try await rethrowing { () throws(SyncError) in
+            var token = given
+            if token == nil, case .trying(_, _, let launch) = try device.state().machine.state { token = launch.token }
+            guard let token else { return false }
+            return switch try await device.confirm(token) {
+            case .confirmed, .alreadyConfirmed: true
+            case .otherLaunch, .nothingOnTrial, .nothingToConfirm: false
+            }
+        }
+    }
+
+    // MARK: Settings
+
+    /// What rules are judged by, and how servers are reached.
+    public var settings: Settings {
+        get throws(PatchlineError) { Settings(try present.configuration) }
+    }
+
+    /// Changes what rules are judged by, or how servers are reached; the next sync goes by it.
+    ///
+    /// - Parameter change: gets the settings as they are, and may be called with the store locked: it does nothing else.
+    /// - Returns: the settings afterwards.
+    /// - Throws: `invalid`, naming the setting and its rule, with nothing changed.
+    @discardableResult
+    public func configure(_ change: (inout Settings) -> Void) async throws(PatchlineError) -> Settings {
+        let store = try present.store
+        var fault: PatchlineError?
+        let configuration = try await rethrowing { () throws(SyncError) in
+            try await store.changingConfiguration { configuration throws(SyncError) in
+                var settings = Settings(configuration)
+                change(&settings)
+                do throws(PatchlineError) { configuration = try settings.applied(to: configuration) } catch {
+                    fault = error
+                }
+            }
+        }
+        if let fault { throw fault }
+        return Settings(configuration)
+    }
+
+    static func parsed<Name: ParsedName>(_ text: String, _ what: String) throws(PatchlineError) -> Name {
+        guard let name = Name(text) else { throw PatchlineError("\(what) \(Name.rule)") }
+        return name
+    }
+}

@@ -1,0 +1,63 @@
+import AssetServer
+import HTTPFiles
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchStore
+import PatchSync
+
+/// The script patches of one selection while they are served.
+///
+/// A file that is the one that was verified is served as it lies. Another is hashed first, and served only where it holds the
+/// signed bytes, as it does once a sync has healed it.
+final class ScriptsOnDisk: ScriptFiles {
+    private struct Known {
+        var examination: Examination
+        var damaged: Set<PatchID> = []
+    }
+
+    private let patches: [PatchID: InstalledPatch]
+    private let known: NIOLockedValueBox<Known>
+    /// Keeps clean-up away until nobody serves this any more.
+    private let keeping: LiveFile?
+    private let whenDamaged: @Sendable (String) -> Void
+
+    /// - Parameter whenDamaged: called with the file in words, when it turns out to be damaged.
+    init(
+        _ patches: [InstalledPatch],
+        examination: Examination,
+        keeping: LiveFile?,
+        whenDamaged: @escaping @Sendable (String) -> Void
+    ) {
+        self.patches = Dictionary(patches.map { ($0.patchID, $0) }) { first, _ in first }
+        self.keeping = keeping
+        self.whenDamaged = whenDamaged
+        known = NIOLockedValueBox(Known(examination: examination))
+    }
+
+    func recorded(_ script: ServedScripts.Script) -> AssetFile? {
+        guard let patch = patches[script.patchID] else { return nil }
+        return known.withLockedValue(\.examination).recorded(patch).map(AssetFile.init)
+    }
+
+    func examined(_ script: ServedScripts.Script) -> AssetFile? {
+        guard let patch = patches[script.patchID] else { return nil }
+        var examination = known.withLockedValue(\.examination)
+        // What cannot be looked at is not served either.
+        guard let found = (try? examination.examine(patch)) ?? nil else {
+            let isNew = known.withLockedValue { $0.damaged.insert(script.patchID).inserted }
+            if isNew { whenDamaged(patch.label.description) }
+            return nil
+        }
+        known.withLockedValue { known in
+            known.examination.record(found.1, of: script.sha256, at: found.0)
+            known.damaged.remove(script.patchID)
+        }
+        return AssetFile(found)
+    }
+}
+
+extension AssetFile {
+    init(_ found: (place: Place, identity: FileIdentity)) {
+        self.init(path: found.place.path, root: found.place.root, stamp: FileStamp(found.identity))
+    }
+}

@@ -1,0 +1,42 @@
+package import PatchFormat
+
+/// When tokens were last used: to see which of them nobody needs any more.
+///
+/// It is written once an hour at most, and stands beside the token: nobody decided it, so the audit log has no entry of it.
+extension ServerRecords {
+    private static let uses = "token-use"
+    private static let format = "patchline-token-use-v1"
+
+    /// How much later than the last one a use is worth a record.
+    package static let useStep = Duration.seconds(3_600)
+
+    /// - Throws: `conflict` where another process has written just this.
+    package func noteUse(of token: AccessToken) async throws(RecordError) {
+        let key = RecordKey(Self.uses, token.id)
+        let record = try await store.record(key)
+        let time = now()
+        if let record, let last = Self.time(of: record), last.adding(Self.useStep) > time { return }
+        let value = JSON.fields([("format", .text(Self.format)), ("lastUsed", .text(time.description))])
+        try await store.commit([record.map { .replace($0, with: value) } ?? .insert(key, value)])
+    }
+
+    /// Tokens as others may see them, the oldest first, each with when it was last used.
+    package func tokenList(of isShown: (AccessToken) -> Bool) async throws(RecordError) -> JSON {
+        let time = try await referenceTime()
+        var uses: [String: UTCTime] = [:]
+        for record in try await store.records(RecordRange(Self.uses, limit: 10_000)) {
+            uses[record.key.name] = Self.time(of: record)
+        }
+        var rows: [JSON] = []
+        for token in try await tokens() where isShown(token) {
+            guard var row = token.json(at: time).object else { continue }
+            row["lastUsed"] = uses[token.id].map { .text($0.description) }
+            rows.append(.object(row))
+        }
+        return .fields([("tokens", .array(rows))])
+    }
+
+    private static func time(of record: Record) -> UTCTime? {
+        try? Fields(record.value, of: "token use").time("lastUsed")
+    }
+}

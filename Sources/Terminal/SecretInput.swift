@@ -1,0 +1,101 @@
+import Glibc
+
+/// Files that hold secrets: passphrases, PINs, tokens, what a command line would show to every user of the machine
+/// (proc(5): `/proc/PID/cmdline`).
+///
+/// A regular file is read each time it is asked for, because it may be replaced while a server runs. What gives its bytes
+/// only once (a pipe, a FIFO, `<(…)`, a terminal) is read once in the life of the process and remembered. `-` is standard
+/// input.
+package enum SecretInput {
+    /// How much of a file is wanted.
+    package enum Extent: Hashable, Sendable {
+        /// What stands before the first line feed; of a longer line no more than `limit` bytes and two.
+        case firstLine(limit: Int)
+        /// All of it; what is longer than `limit` bytes fails with `EFBIG`.
+        case whole(limit: Int)
+    }
+
+    private struct Once: Hashable {
+        let device: UInt64
+        let inode: UInt64
+        let extent: Extent
+    }
+
+    private static let remembered = Locked<[Once: [UInt8]]>([:])
+
+    package static func bytes(of path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
+        // Asked before it is opened: to open a FIFO a second time is to wait for a second writer.
+        let once = Self.once(path, extent)
+        if let once, let bytes = remembered.withLock({ $0[once] }) { return bytes }
+        let descriptor = path == "-" ? STDIN_FILENO : try openFile(path, O_RDONLY)
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        let bytes = isatty(descriptor) == 1 ? try typed(on: descriptor, path, extent) : try read(descriptor, extent)
+        if let once { remembered.withLock { $0[once] = bytes } }
+        return bytes
+    }
+
+    /// How messages name the place.
+    package static func name(of path: String) -> String {
+        path == "-" ? "standard input" : path
+    }
+
+    /// Nil for what can be read again.
+    private static func once(_ path: String, _ extent: Extent) -> Once? {
+        var found = stat()
+        guard unsafe path == "-" ? fstat(STDIN_FILENO, &found) == 0 : stat(path, &found) == 0 else { return nil }
+        // Standard input goes on where it was left, also in a regular file.
+        guard path == "-" || found.st_mode & S_IFMT != S_IFREG else { return nil }
+        return Once(device: UInt64(found.st_dev), inode: UInt64(found.st_ino), extent: extent)
+    }
+
+    private static func read(_ descriptor: Int32, _ extent: Extent) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        switch extent {
+        case .firstLine(let limit):
+            while bytes.count < limit + 2 {
+                let more = try readSome(limit + 2 - bytes.count, from: descriptor)
+                bytes += more.prefix { $0 != UInt8(ascii: "\n") }
+                if more.isEmpty || more.contains(UInt8(ascii: "\n")) { break }
+            }
+        case .whole(let limit):
+            while true {
+                let more = try readSome(limit + 1 - bytes.count, from: descriptor)
+                bytes += more
+                guard bytes.count <= limit else { throw SystemError(EFBIG) }
+                if more.isEmpty { break }
+            }
+        }
+        return bytes
+    }
+
+    /// A line from a person, whom nobody looks over the shoulder.
+    private static func typed(on terminal: Int32, _ path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
+        let limit =
+            switch extent {
+            case .firstLine(let limit), .whole(let limit): limit + 1
+            }
+        let input = try withEchoOff(terminal) { input throws(SystemError) in
+            try writeAll(printable("\(name(of: path)), not shown: "), to: STDERR_FILENO)
+            let line = try input.line(limit: limit)
+            try writeAll("\n", to: STDERR_FILENO)
+            return line
+        }
+        switch input {
+        case .line(let bytes): return bytes
+        case .end: return []
+        case .signal(let number):
+            deliver(number)
+            throw SystemError(EINTR)
+        }
+    }
+}
+
+/// The lines of a file that ``SecretInput`` reads, without their ends.
+///
+/// - Parameter limit: bytes; what is longer fails with `EFBIG`.
+package func secretLines(of path: String, limit: Int) throws(SystemError) -> [String] {
+    let bytes = try SecretInput.bytes(of: path, .whole(limit: limit))
+    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+        String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+    }
+}

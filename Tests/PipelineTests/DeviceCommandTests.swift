@@ -1,0 +1,96 @@
+import Subprocess
+import SystemPackage
+import Testing
+
+/// What a device's commands say and refuse, tried as whoever builds on them does.
+@Suite("The device's commands")
+struct DeviceCommandTests {
+    @Test(arguments: [
+        (["--bundle", "typo"], "no bundle typo is installed; there is web"),
+        (["--www", "/nope"], "--www: /nope is no folder, or not there"),
+        (["--local-files", "/etc/passwd"], "--local-files: /etc/passwd is no folder"),
+        (["--proxy", "api=http://127.0.0.1:1"], "can never match: every path begins with '/'"),
+    ])
+    func `refuse what serve would ask for in vain`(options: [String], sentence: String) async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            let arguments = ["serve", "--store", device.store.string, "--port", "0", "--no-sync"] + options
+            let serve = try await run(.patchsync, arguments)
+            #expect(serve.code == 64 && serve.errors.contains(sentence), "\(serve)")
+        }
+    }
+
+    @Test func `confirm a launch by the line that serve, switch and status print, and nothing on a settled store`()
+        async throws
+    {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                let device = try await world.settledDevice(server: server.url, as: "device of bob's")
+                try await device.sync().done()
+                let switched = try await device("switch").done().output
+                let status = try await device("status").done().output
+                let line = try #require(switched.firstMatch(of: #/confirm: (echo .*)\n/#)?.1)
+                #expect(line.contains(#"--store '\#(world.folder)/device of bob'\''s' --launch-file -"#), "\(line)")
+                #expect(status.contains("(confirm: \(line))"), "\(status)")
+                for word in ["confirmed: fix 2", "was confirmed before: fix 2"] {
+                    let pasted = try await run(
+                        .system("sh"),
+                        ["-c", String(line)],
+                        environment: ["PATH": "\(Tool.binaries):/usr/bin:/bin"]
+                    )
+                    #expect(pasted.code == 0 && pasted.output.contains(word), "\(pasted)")
+                }
+                let late = try await device("confirm", "--launch", String(repeating: "0", count: 32))
+                #expect(
+                    late.code == 3 && late.errors.contains("nothing is on trial, so nothing was confirmed"),
+                    "\(late)"
+                )
+            }
+        }
+    }
+
+    @Test func `name the file of each script, and serve gives it to pages under its digest`() async throws {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                let device = try await world.settledDevice(server: server.url)
+                let sync = try await device.sync(["--json"]).done().output
+                let waiting = try #require(Self.file(of: "fix", "2", in: sync))
+                #expect(try read(waiting) == "// the fix of release 2\n")
+                let status = try await device("status", "--json").done().output
+                #expect(Self.file(of: "fix", "2", in: status) == waiting)
+                let running = try #require(Self.file(of: "fix", "1", in: status))
+                #expect(Self.file(of: "web", "1.0.0", in: status) == nil)
+                try await device.serving { page in
+                    let answer = try await page.get("/__patchline/scripts/fix.js", "-D", "-")
+                    let digest = waiting.lastComponent?.string ?? ""
+                    #expect(answer.status == 200 && answer.body.hasSuffix("// the fix of release 2\n"), "\(answer)")
+                    #expect(answer.body.lowercased().contains("etag: \"\(digest)\""), "\(answer)")
+                    try await page.confirm()
+                }
+                try await run(.system("chmod"), ["u+w", running.string]).done()
+                try write("// evil\n", to: waiting.removingLastComponent().appending("unused"))
+                try await run(.system("chmod"), ["u+w", waiting.string]).done()
+                try write("// evil\n", to: waiting)
+                try await device.serving { page in
+                    let (altered, whole) = (
+                        try await page.get("/__patchline/scripts/fix.js"),
+                        try await page.get("/__patchline/scripts/tip.js")
+                    )
+                    #expect(altered.status == 503 && whole.status == 200, "\(altered)")
+                }
+                let damaged = try await device("status", "--json").done().output
+                #expect(Self.file(of: "fix", "2", in: damaged) == nil && Self.file(of: "tip", "1", in: damaged) != nil)
+            }
+        }
+    }
+
+    /// Of the row of this patch, where it names one.
+    static func file(of patch: String, _ version: String, in json: String) -> FilePath? {
+        for row in json.split(separator: "{") where row.contains(#""patchId":"\#(patch)""#) {
+            guard row.contains(#""version":"\#(version)""#), let file = row.firstMatch(of: #/"file":"([^"]*)"/#)?.1
+            else { continue }
+            return FilePath(String(file).replacing("\\/", with: "/"))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,203 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The JSON that apps which are not Swift are built on, held against the schemas that the program prints.
+@Suite("The JSON of a device's commands")
+struct DeviceOutputTests {
+    /// What was printed, by the schema that describes it.
+    private actor Printed {
+        private(set) var documents: [String: String] = [:]
+
+        func add(_ output: String, _ schema: String) { documents[schema, default: ""] += output }
+    }
+
+    @Test func `is what its schemas say, in every state that a device comes to`() async throws {
+        try await World.with { world in
+            let printed = Printed()
+            @Sendable func told(_ device: Device) async throws {
+                await printed.add(try await device("status", "--json").done().output, "status")
+            }
+            @Sendable func synced(_ device: Device, _ options: String...) async throws -> Outcome {
+                let sync = try await device.sync(["--json"] + options)
+                await printed.add(sync.output, sync.output.hasPrefix("{\"error\"") ? "error" : "sync")
+                return sync
+            }
+            try await world.withServer(of: world.shop.site2) { server in
+                let device = try await world.newDevice(server: server.url)
+                try await told(device)
+                _ = try await synced(device)
+                try await told(device)
+                try await device.switchAndConfirm()
+                try await told(device)
+                _ = try await synced(device)
+                let script = try #require(
+                    DeviceCommandTests.file(of: "tip", "1", in: try await device("status", "--json").output)
+                )
+                try await run(.system("rm"), ["-f", script.string]).done()
+                try await told(device)
+                _ = try await synced(device)
+            }
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9", as: "settled")
+            #expect(try await synced(device).code == 5)
+            try await world.withServer(of: world.shop.site2) { server in
+                try device.ask(server.url)
+                try server.turn("404", for: "manifest")
+                _ = try await synced(device)
+                try server.beHonest()
+                _ = try await synced(device, "--retry-failed")
+                try await told(device)
+                await printed.add(
+                    try await self.events(of: device, ["--no-sync"], until: "rolledBack", timeout: 1),
+                    "events"
+                )
+                try await told(device)
+                _ = try await synced(device)
+                _ = try await synced(device, "--retry-failed")
+                let serving = try await self.events(of: device, ["--no-sync"], until: "serving", timeout: 60_000)
+                await printed.add(serving, "events")
+                try await told(device)
+                let status = try await device("status").output
+                let token = try #require(status.firstMatch(of: #/echo ([0-9a-f]{32}) /#)?.1)
+                try await device("confirm", "--launch", String(token)).done()
+                await printed.add(try await self.events(of: device, [], until: "synced", timeout: 60_000), "events")
+                try await device("rollback").done()
+                try await told(device)
+                _ = try await synced(device)
+                let late = try await device("confirm", "--json", "--launch", String(token))
+                await printed.add(late.output, "error")
+                try server.turn("flipped", for: "timestamp")
+                _ = try await synced(device)
+                try write("{", to: device.store.appending("channels/production/state.json"))
+                try await told(device)
+            }
+            let seen = try await self.seen(await printed.documents, in: world)
+            let expected: [String: [String]] = [
+                "status": [
+                    "phase=empty", "phase=pending", "phase=settled", "phase=trying", "launch", "lastSync", "activates",
+                    "patches.state=UnInstall", "patches.state=Success", "patches.state=FileNotExist", "patches.fault",
+                    "patches.file", "blocks.next=waits", "blocks.next=blocked", "blocks.next=onTrial",
+                    "stateFault.error",
+                ],
+                "sync": [
+                    "staging=staged", "staging=unchanged", "patches.states=Add", "patches.states=Update",
+                    "patches.file",
+                    "healed", "failures.error", "decisions.choice=take", "decisions.choice=keep",
+                    "decisions.passedOver.code=waiting", "decisions.passedOver.code=rolledBackByHand",
+                ],
+                "events": [
+                    "event=listening", "event=serving", "event=rolledBack", "event=synced", "launch", "from.patchId",
+                ],
+                "error": ["error.kind=network", "error.kind=refused", "error.hint"],
+            ]
+            for (schema, names) in expected {
+                for name in names { #expect(seen[schema]?.contains(name) == true, "\(schema): no \(name)") }
+            }
+        }
+    }
+
+    @Test func `keeps the access token out of the system's journal, unless it is asked for`() async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            for (options, isShown) in [([], false), (["--json"], false), (["--print-url"], true)] as [([String], Bool)]
+            {
+                let journal = world.path("journal\(options.joined())")
+                let command = """
+                    : >"$1"; export JOURNAL_STREAM="$(stat -c %d:%i "$1")"; store=$2; log=$1; shift 2
+                    exec \(Tool.binaries)/patchsync serve --store "$store" --port 0 --no-sync "$@" >>"$log"
+                    """
+                let arguments = ["-c", command, "sh", journal.string, device.store.string] + options
+                _ = try await running(.system("sh"), arguments) { program in
+                    _ = try await eventually("a line") {
+                        (try? read(journal))?.contains("serving") == true ? true : nil
+                    }
+                }
+                let (text, token) = (try read(journal), try read(device.store.appending("access-token")))
+                #expect(text.contains("listening"), "\(text)")
+                #expect(text.contains(token.dropLast()) == isShown, "\(text)")
+                #expect(text.contains(".localhost") == isShown, "\(text)")
+            }
+        }
+    }
+
+    @Test func `makes a store once: the same line again is done, and another is refused by what differs`() async throws
+    {
+        try await World.with { world in
+            let device = Device(store: world.path("device"))
+            let line = ["--root", world.root.string, "--server", "http://127.0.0.1:9"]
+            func initialise(_ options: String...) async throws -> Outcome {
+                try await run(.patchsync, ["init", "--store", device.store.string] + line + options)
+            }
+            #expect(try await initialise("--data", "region=eu").done().output.contains("store made in"))
+            let before = try await StoreDigest(of: device.store)
+            #expect(try await initialise("--data", "region=eu").done().output.contains("has these settings already"))
+            #expect(try await initialise("--json").done().output.contains(#""made":false"#))
+            let other = try await initialise("--channel", "beta", "--data", "region=us", "--no-own-host")
+            #expect(other.code == 8, "\(other)")
+            #expect(
+                other.errors.contains(
+                    "other settings: channel (production, not beta); data region; own host (true, not false)"
+                ),
+                "\(other)"
+            )
+            let keys = world.shop.otherKeys.appending("root.json").string
+            let root = try await run(
+                .patchsync,
+                ["init", "--store", device.store.string, "--root", keys, "--server", "http://127.0.0.1:9"]
+            )
+            #expect(root.code == 8 && root.errors.contains("other settings: root of trust"), "\(root)")
+            #expect(try await StoreDigest(of: device.store) == before)
+        }
+    }
+
+    /// The unit of the page is one that systemd takes.
+    @Test func `is run by the unit that the page shows`() async throws {
+        let page = try read(Tool.repository.appending("Sources/Patchline/Patchline.docc/Devices.md"))
+        let unit = try #require(
+            page.firstMatch(of: #/```ini\n# \/etc\/systemd\/system\/(shop\.service)\n((?s).*?)```/#)
+        )
+        let source = String(unit.2)
+        guard (try? Tool.system("systemd-analyze").executable) != nil else { return }
+        try await World.with { world in
+            let text = source.replacing("/usr/local/bin/patchsync", with: "\(Tool.binaries)/patchsync")
+            let file = world.path("shop.service")
+            try write(text.replacing("User=shop", with: "User=root"), to: file)
+            let judged = try await run(.system("systemd-analyze"), ["verify", "--man=no", file.string])
+            #expect(judged.code == 0 && !judged.text.contains("shop.service"), "\(judged)")
+            let serve = try #require(text.firstMatch(of: #/ExecStart=\S+ (serve .*)/#)?.1)
+            for option in serve.split(separator: " ") where option.hasPrefix("--") {
+                #expect(try await run(.patchsync, ["serve", "--help"]).output.contains(option), "\(option)")
+            }
+        }
+    }
+
+    /// What `serve --json` prints until an event comes.
+    private func events(of device: Device, _ options: [String], until event: String, timeout: Int) async throws
+        -> String
+    {
+        let arguments = [
+            "serve", "--store", device.store.string, "--port", "0", "--startup-timeout", "\(timeout)",
+            "--startup-timer", "launch", "--json",
+        ]
+        let more = options.isEmpty ? ["--sync-every", "3600"] : options
+        let (_, outcome) = try await running(.patchsync, arguments + more) {
+            _ = try await $0.line(with: #""event":"\#(event)""#)
+        }
+        return outcome.output.hasSuffix("\n") ? outcome.output : outcome.output + "\n"
+    }
+
+    /// The names of all members that were printed, by schema; each document holds.
+    private func seen(_ documents: [String: String], in world: World) async throws -> [String: Set<String>] {
+        var seen: [String: Set<String>] = [:]
+        for (name, lines) in documents {
+            let (schema, file) = (world.path("\(name).schema.json"), world.path("\(name).jsonl"))
+            try write(try await run(.patchsync, ["schema", name]).done().output, to: schema)
+            try write(lines, to: file)
+            let judged = try await run(.python, [Tool.script("schema.py"), schema.string, file.string])
+            #expect(judged.code == 0, "\(judged)")
+            seen[name] = Set(judged.output.split(separator: "\n").map(String.init))
+        }
+        return seen
+    }
+}
