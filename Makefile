@@ -1,7 +1,7 @@
 # Each target does its own set-up. PATCHLINE_BUILD moves the build elsewhere.
 PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
-SWIFT_BUILD := swift build --scratch-path "$(PATCHLINE_BUILD)"
+SWIFT_BUILD := swift build $(PATCHLINE_SWIFT_FLAGS) --scratch-path "$(PATCHLINE_BUILD)"
 # The three programs alone: no test target is built for release.
 # Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time.
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
@@ -15,8 +15,8 @@ test: ; @.ci/setup --with-judges && .ci/test
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$${TMPDIR:-/tmp}/patchline-fuzz-found} .ci/fuzz
-# Made-up answers at each user of the HTTP client, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.
-answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-1200} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPPeersTests.HostileAnswerTests'
+# Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.
+answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-600} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPPeersTests.HostileAnswerTests'
 # What GCDWebServer recorded, from a working copy of it: make recorded CHECKOUT=DIR
 recorded: ; @.ci/setup --with-judges && Tests/recorded.sh "$(CHECKOUT)"
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
@@ -29,7 +29,8 @@ bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLIN
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
 format: ; swift format --in-place --recursive Sources Tests Package.swift
-lint: ; swift format lint --strict --recursive Sources Tests Package.swift
+# The largest cycle of files that is there; no module gets a larger one.
+lint: ; swift format lint --strict --recursive Sources Tests Package.swift && .ci/file-graph --limit 20 >/dev/null
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"

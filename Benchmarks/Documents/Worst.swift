@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchSync
 import PatchTrust
 
 /// A document that costs its reader as much as its limit lets one, and how it is read.
@@ -10,7 +11,7 @@ struct Worst: Sendable {
     /// - Returns: what became of it, in a few words.
     let read: @Sendable ([UInt8]) -> String
 
-    static let all: [Worst] = manifests + lists + roles + others
+    static let all: [Worst] = manifests + lists + roles + others + drafts + logs + keys
 
     private static let manifests = [
         manifest("manifest: 100,000 assets") { assets(99_999) { "assets/\($0)/file-\($0).js" } },
@@ -31,6 +32,10 @@ struct Worst: Sendable {
     private static let lists = [
         list("list: 10,000 entries") { many(10_000) { entry($0) } },
         list("list: one entry requires 180,000") { entry(0, text(object("requires", 180_000, required), ",")) },
+        chain("list: 10,000 entries, each requires the next one, and the last what nobody has") {
+            entry($0, needs: $0 + 1)
+        },
+        chain("list: the same from its end on") { entry($0, needs: $0 == 0 ? 10_000 : $0 - 1) },
         list("list: 1,300 entries require 100 each") {
             many(1_300) { row in
                 entry(row, text(object("requires", 100) { required(row * 100 + $0) }, ","))
@@ -117,17 +122,17 @@ struct Worst: Sendable {
     ]
 }
 
-private func text(_ parts: String...) -> String { parts.joined() }
+func text(_ parts: String...) -> String { parts.joined() }
 
-private func object(_ name: String, _ count: Int, _ member: (Int) -> String) -> String {
+func object(_ name: String, _ count: Int, _ member: (Int) -> String) -> String {
     text("\"\(name)\":{", many(count, member), "}")
 }
 
-private func array(_ name: String, _ count: Int, _ element: (Int) -> String) -> String {
+func array(_ name: String, _ count: Int, _ element: (Int) -> String) -> String {
     text("\"\(name)\":[", many(count, element), "]")
 }
 
-private func outcome(_ read: () throws -> Void) -> String {
+func outcome(_ read: () throws -> Void) -> String {
     do {
         try read()
         return "read"
@@ -180,7 +185,7 @@ private func list(_ name: String, _ entries: @escaping @Sendable () -> String) -
     }
 }
 
-private func entry(_ row: Int, _ members: String = "", rules: String = "") -> String {
+func entry(_ row: Int, _ members: String = "", rules: String = "") -> String {
     let sha256 = hex(row)
     let zeros = String(repeating: "0", count: 64)
     return #"{"patchId":"p\#(row)","kind":"script","version":"1","url":"objects/\#(sha256.prefix(2))/\#(sha256)","#
@@ -189,7 +194,25 @@ private func entry(_ row: Int, _ members: String = "", rules: String = "") -> St
         + #""salt":"\#(zeros.prefix(32))","rules":{\#(rules)}}"#
 }
 
-private func required(_ row: Int) -> String { #""p\#(row)":["\#(hex(row))"]"# }
+private func entry(_ row: Int, needs other: Int) -> String {
+    entry(row, text(object("requires", 1) { _ in required(other) }, ","))
+}
+
+/// With the choice that a device makes of it.
+private func chain(_ name: String, _ row: @escaping @Sendable (Int) -> String) -> Worst {
+    let document = list(name) { many(10_000, row) }
+    return Worst(name: name, limit: document.limit, make: document.make) { bytes in
+        guard let list = try? ParsedPatchList(bytes).list, let time = UTCTime("2026-01-01T00:00:00Z") else {
+            return "refused"
+        }
+        let circumstances = Circumstances(device: DeviceFacts(deviceID: [], time: time))
+        let candidates = list.entries.map { Candidates($0.patchID, versions: [$0], current: nil, under: circumstances) }
+        let choice = JointChoice(candidates, under: circumstances)
+        return "\(choice.decisions.count { $0.choice != .none }) taken"
+    }
+}
+
+func required(_ row: Int) -> String { #""p\#(row)":["\#(hex(row))"]"# }
 
 private func role(_ name: String, _ members: @escaping @Sendable () -> String) -> Worst {
     Worst(name: name, limit: Limits.targetsRole) {
@@ -201,7 +224,7 @@ private func role(_ name: String, _ members: @escaping @Sendable () -> String) -
     }
 }
 
-private func envelope(_ members: String) -> [UInt8] {
+func envelope(_ members: String) -> [UInt8] {
     let head = #"{"signatures":[],"signed":{"spec_version":"1.0.34","version":1,"expires":"2030-01-01T00:00:00Z","#
     return Array((head + members + "}}").utf8)
 }
@@ -209,7 +232,7 @@ private func envelope(_ members: String) -> [UInt8] {
 /// One key in so many objects with ids of their own: each is opened.
 ///
 /// On P-256, which costs most for its bytes.
-private func keyRow(_ row: Int) -> String {
+func keyRow(_ row: Int) -> String {
     let json = JSON.fields([
         ("keytype", .text("ecdsa")), ("scheme", .text("ecdsa-sha2-nistp256")),
         ("keyval", .fields([("public", .text(publicKey))])), ("x", .integer(row)),
@@ -225,7 +248,7 @@ private let publicKey = """
 
     """
 
-private func many(_ count: Int, _ row: (Int) -> String) -> String {
+func many(_ count: Int, _ row: (Int) -> String) -> String {
     var text = ""
     for number in 0..<count {
         if number > 0 { text += "," }
@@ -234,7 +257,7 @@ private func many(_ count: Int, _ row: (Int) -> String) -> String {
     return text
 }
 
-private func hex(_ number: Int) -> String {
+func hex(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 64 - digits.utf8.count) + digits
 }
