@@ -168,7 +168,7 @@ private struct PartSender: Sendable {
             guard let there = try await self.offset() else { return 0 }
             offset = there
         }
-        var (sent, failures) = (0, 0)
+        var (sent, failures, isKnown) = (0, 0, asking)
         while true {
             let handed = NIOLockedValueBox(0)
             do throws(ServiceError) {
@@ -180,7 +180,7 @@ private struct PartSender: Sendable {
                 // An earlier push, or a connection that broke, left some of it there.
                 failures += 1
                 forget(handed)
-                offset = min(need.size, problem.offset ?? 0)
+                (offset, isKnown) = (min(need.size, problem.offset ?? 0), true)
             } catch .problem(let problem) where problem.status == 404 {
                 // It is there already, or the upload is gone: whoever looks at the upload sees which.
                 return sent
@@ -190,8 +190,9 @@ private struct PartSender: Sendable {
                 try await push.client.rest(after: error, failures: failures)
                 guard let there = try await self.offset() else { return sent }
                 if there > offset { failures = 0 }
-                sent += max(0, there - offset)
-                offset = there
+                // Where nobody asked before, an earlier push may have sent what is there.
+                if isKnown { sent += max(0, there - offset) }
+                (offset, isKnown) = (there, true)
             }
         }
     }
