@@ -21,7 +21,9 @@ extension Failure {
         case .release(_, .file): .disk
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
-        case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .opensNothing: .refused
+        case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .withdrawn,
+            .opensNothing:
+            .refused
         case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unfit), .key(_, .unusablePassphrase): .malformed
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall), .key(_, .tooLarge),
             .key(_, .longExponent),
@@ -49,6 +51,7 @@ extension Failure {
             "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or take "
                 + "\(ids.count == 1 ? "it" : "them") back with `patchsign withdraw`"
         case .republished: "a version is published once: give the new content a new one"
+        case .withdrawn: "give it a new version; a script needs other bytes too"
         case .exists(let path) where path.extension == "key":
             "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"

@@ -12,6 +12,9 @@ package struct VerifiedList: Sendable {
     package let entryKeys: EntryKeys
     package let roleVersion: Int
 
+    /// What it withdraws by name, by patch.
+    package var withdrawn: [PatchID: Set<SHA256Digest>] { list.withdrawnContents }
+
     /// - Parameters:
     ///   - bytes: the target `CHANNEL/patchlist.json`.
     ///   - file: what the channel's role says of it.

@@ -34,6 +34,55 @@ struct PatchListTests {
         #expect(list.entries[2].rules.appVersion?.text == ">=2.1 <3")
     }
 
+    private static let gone = JSON.fields([
+        ("patchId", .text("web")), ("version", .text("0.9")), ("sha256", .text(String(repeating: "0f", count: 32))),
+        ("serial", .integer(41)), ("since", .text("2026-11-19T08:00:00Z")),
+    ])
+
+    @Test func `names what was withdrawn, and is written as it was read`() throws {
+        let bytes = try Self.sample().setting("withdrawn", to: .array([Self.gone])).fileBytes
+        let list = try ParsedPatchList(bytes).list
+        #expect(list.json.fileBytes == bytes)
+        #expect(list.withdrawn.map(\.label.description) == ["web 0.9"])
+        #expect(list.withdrawnContents == [named("web"): [try #require(list.withdrawn.first).sha256]])
+    }
+
+    @Test func `refuses an entry alone that it also names as withdrawn`() throws {
+        let entry = try ParsedPatchList(try Self.sample().fileBytes).list.entries[1]
+        let gone = Self.gone.setting("patchId", to: .text(entry.patchID.text))
+            .setting("sha256", to: .text(entry.fingerprint.sha256.hex))
+        let parsed = try Self.parse(try Self.sample().setting("withdrawn", to: .array([gone])))
+        #expect(parsed.list.entries.map(\.label.description) == ["fix-cart-total 3", "web 1.0.0"])
+        #expect(parsed.problems.map(\.error) == ["patch list: patches[1] is listed and withdrawn in one list"])
+    }
+
+    @Test(
+        arguments: [
+            ("patchId", .text("../a"), PatchID.rule), ("version", nil, "must be a string"),
+            ("sha256", .text("0f"), "must be 64 lowercase hex digits"),
+            ("serial", .integer(-1), "must be an integer from 0 to 9007199254740991"),
+            ("since", .text("yesterday"), "must be YYYY-MM-DDTHH:MM:SSZ"),
+        ] as [(String, JSON?, String)]
+    )
+    func `is refused as a whole when what it withdraws cannot be read`(_ field: String, value: JSON?, rule: String)
+        throws
+    {
+        let json = try Self.sample().setting("withdrawn", to: .array([Self.gone.setting(field, to: value)]))
+        #expect(throws: FormatError("patch list", field: "withdrawn[0].\(field)", rule: rule)) { try Self.parse(json) }
+    }
+
+    @Test(arguments: [(51, 90, true), (51, 91, true), (52, 90, true), (52, 91, false)])
+    func `must name a withdrawn version for ten releases, and for as long as a role holds`(
+        serial: Int,
+        days: Int,
+        isNeeded: Bool
+    ) throws {
+        let fields = try Fields(Self.gone.setting("serial", to: .integer(42)), of: "row")
+        let gone = try WithdrawnVersion(fields)
+        let time = gone.since.adding(.days(days)).adding(.seconds(-1))
+        #expect(gone.isNeeded(inList: serial, at: time, validity: .days(90)) == isNeeded)
+    }
+
     @Test(
         arguments: [
             ("format", .some(.text("patchline-list-v2")), "must be patchline-list-v1"),
@@ -45,6 +94,7 @@ struct PatchListTests {
             ("serial", .some(.text("1")), "must be an integer from 0 to 9007199254740991"),
             ("published", .some(.text("2026-11-20")), "must be YYYY-MM-DDTHH:MM:SSZ"),
             ("published", nil, "must be a string"),
+            ("withdrawn", .some(.fields([])), "must be an array"),
             ("patches", .some(.fields([])), "must be an array"), ("patches", nil, "must be an array"),
             ("patches", .some(.array(Array(repeating: .null, count: 10_001))), "must hold at most 10000 elements"),
         ] as [(String, JSON?, String)]

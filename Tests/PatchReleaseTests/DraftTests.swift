@@ -25,7 +25,16 @@ struct DraftTests {
     }
 
     /// What a draft comes to once it is published, with signatures that nobody checks here.
-    private func published(_ draft: ReleaseDraft) -> ReleaseContents {
+    ///
+    /// - Parameters:
+    ///   - base: the list before it; what it withdrew is carried on.
+    ///   - serial: of this list.
+    private func published(
+        _ draft: ReleaseDraft,
+        over base: ReleaseContents? = nil,
+        serial: Int = 1,
+        at time: UTCTime = Workbench.time
+    ) -> ReleaseContents {
         let entries = draft.rows.map { row in
             PatchEntry(
                 patchID: row.label.patchID,
@@ -49,9 +58,10 @@ struct DraftTests {
             list: PatchList(
                 app: Workbench.app,
                 channel: named("production"),
-                serial: 1,
-                published: Workbench.time,
-                entries: entries
+                serial: serial,
+                published: time,
+                entries: entries,
+                withdrawn: draft.withdrawn(beside: base?.list, inList: serial, at: time, validity: .days(90))
             ),
             manifests: [:]
         )
@@ -153,6 +163,59 @@ struct DraftTests {
         #expect(throws: SigningError.nothingToWithdraw(named("a"), named("9"))) {
             try ReleaseDraft(withdrawing: named("a"), version: named("9"), from: two)
         }
+    }
+
+    // MARK: Withdrawn by name
+
+    @Test func `names what it withdraws, and is carried on for ten releases and as long as a role holds`() throws {
+        let one = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: nil))
+        let two = try ReleaseDraft([described("a", "3", bytes: "3")], base: one)
+        let listed = published(two)
+        let draft = try ReleaseDraft(withdrawing: named("a"), version: named("3"), from: listed)
+        let gone = published(draft, over: listed, serial: 7)
+        #expect(
+            gone.list.withdrawn == [
+                WithdrawnVersion(
+                    patchID: named("a"),
+                    version: named("3"),
+                    sha256: SHA256Digest(of: Array("3".utf8)),
+                    serial: 7,
+                    since: Workbench.time
+                )
+            ]
+        )
+        let next = ReleaseDraft(renewing: gone)
+        let late = Workbench.time.adding(.days(90))
+        #expect(published(next, over: gone, serial: 16, at: late).list.withdrawn == gone.list.withdrawn)
+        #expect(published(next, over: gone, serial: 17).list.withdrawn == gone.list.withdrawn)
+        #expect(published(next, over: gone, serial: 17, at: late).list.withdrawn == [])
+    }
+
+    @Test func `never lists again what was withdrawn by name, in whichever way it would come back`() throws {
+        let one = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
+        let two = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: one))
+        let gone = published(
+            try ReleaseDraft(withdrawing: named("a"), version: named("2"), from: two),
+            over: two,
+            serial: 3
+        )
+        func error(_ version: String) throws -> SigningError {
+            .withdrawn(label("a", version), since: try #require(gone.list.withdrawn.first))
+        }
+        #expect(throws: try error("2")) { try ReleaseDraft([described("a", "2", bytes: "2")], base: gone) }
+        #expect(throws: try error("3")) { try ReleaseDraft([described("a", "3", bytes: "2")], base: gone) }
+        #expect(throws: try error("2")) { try ReleaseDraft(promoting: two, over: gone) }
+        #expect(throws: try error("2")) { try ReleaseDraft(rollingBackTo: two, over: gone) }
+        #expect(labels(try ReleaseDraft(rollingBackTo: one, over: gone)) == ["a 1"])
+        #expect(labels(try ReleaseDraft([described("a", "2", bytes: "other")], base: gone)) == ["a 2", "a 1"])
+        #expect(
+            try error("2").description
+                == "a 2 was withdrawn in list 3 (\(Workbench.time)), and that is final"
+        )
+        #expect(
+            try error("3").description
+                == "a 3 has the content of 2, which was withdrawn in list 3 (\(Workbench.time)), and that is final"
+        )
     }
 
     @Test func `of a promotion lists the other channel's versions first, and loses nothing of its own`() throws {

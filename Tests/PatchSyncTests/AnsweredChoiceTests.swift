@@ -53,7 +53,7 @@ struct AnsweredChoiceTests {
             return switch decision.choice {
             case .take(let entry, over: _): "+\(entry.patchID) \(entry.version)\(mark)"
             case .keep(let patch): "\(patch.label)"
-            case .withdraw(let patch): "-\(patch.label)"
+            case .withdraw(let patch, for: _): "-\(patch.label)"
             case .none: nil
             }
         }.joined(separator: ", ")

@@ -13,6 +13,7 @@ struct ChoiceTests {
         _ versions: [PatchEntry],
         current: String? = nil,
         hasRefused: Bool = false,
+        withdrawal: Candidates.Withdrawal? = nil,
         dial: [Dial.Row]? = nil,
         blocks: TrialBlocks = TrialBlocks(),
         transfers: TransferFailures = TransferFailures(),
@@ -46,6 +47,7 @@ struct ChoiceTests {
             versions: versions,
             hasRefused: hasRefused,
             current: current.map { installed("fix \($0)") },
+            withdrawal: withdrawal,
             under: circumstances
         ).decision
     }
@@ -95,9 +97,30 @@ struct ChoiceTests {
                 "take \(entry.version)" + (over?.version.text == current ? "" : " over something else")
             case .keep(let patch): "keep \(patch.version)"
             case .none: "none"
-            case .withdraw(let patch): "withdraw \(patch.version)"
+            case .withdraw(let patch, for: let before):
+                "withdraw \(patch.version)" + (before.map { " for \($0.version)" } ?? "")
             }
         #expect(found == choice)
+    }
+
+    /// Whether it is blocked, refused or held back: what else would keep the old one.
+    @Test func `of a version withdrawn by name is never to keep it`() {
+        let next = entry("fix", "3")
+        let blocks = TrialBlocks([
+            next.content: .init(version: next.version, failures: 2, until: Self.now.adding(.hours(1)), reason: .timer)
+        ])
+        let (none, before) = (Candidates.Withdrawal(before: nil), Candidates.Withdrawal(before: installed("fix 1")))
+        #expect(decide([next], current: "2", blocks: blocks).choice == .keep(installed("fix 2")), "not named")
+        #expect(decide([next], current: "2", withdrawal: before).choice == .take(next, over: installed("fix 2")))
+        let goesBack = Choice.withdraw(installed("fix 2"), for: installed("fix 1"))
+        #expect(decide([next], current: "2", withdrawal: before, blocks: blocks).choice == goesBack)
+        #expect(decide([], current: "2", hasRefused: true, withdrawal: before).choice == goesBack)
+        #expect(decide([next], current: "2", withdrawal: before, dial: [row(next, paused: true)]).choice == goesBack)
+        #expect(decide([next], current: "2", withdrawal: none, blocks: blocks).choice == .withdraw(installed("fix 2")))
+        #expect(
+            decide([], current: "2", withdrawal: before).choice == .withdraw(installed("fix 2")),
+            "of a patch that is not listed at all nothing stays"
+        )
     }
 
     @Test func `names every version that was passed over, in list order`() {

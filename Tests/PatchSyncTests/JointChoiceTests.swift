@@ -46,7 +46,7 @@ struct JointChoiceTests {
             switch decision.choice {
             case .take(let entry, over: _): "+\(entry.patchID) \(entry.version)"
             case .keep(let patch): "\(patch.label)"
-            case .withdraw(let patch): "-\(patch.label)"
+            case .withdraw(let patch, for: _): "-\(patch.label)"
             case .none: nil
             }
         }.joined(separator: ", ")
@@ -258,7 +258,7 @@ struct JointChoiceTests {
                 let before = isMet(row.requires) { id in current.first { $0.patchID == id }?.fingerprint.sha256 }
                 let after = isMet(row.requires) { picked[$0]??.sha256 }
                 #expect(Set(after).isSubset(of: before), comment)
-            case .withdraw(let patch):
+            case .withdraw(let patch, for: _):
                 let isListed = rows.contains { $0.content == patch.content }
                 let lost = decision.passedOver.contains { if case .unmet = $0.why { true } else { false } }
                 #expect(!isListed || lost, comment)

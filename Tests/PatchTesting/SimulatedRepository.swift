@@ -101,6 +101,24 @@ package final class SimulatedRepository: Fetcher, Sendable {
         publish((tree.offers[channel] ?? []).filter { $0.id.text != id }, to: channel)
     }
 
+    /// Withdraws a version by name, as every later list does, and lists these from now on.
+    ///
+    /// A bundle goes by its manifest, which holds when it was published: no time has passed since.
+    package func withdraw(_ patch: SimulatedPatch, listing patches: [SimulatedPatch]) {
+        edit { tree in
+            tree.withdrawn[Self.production, default: []].append(
+                WithdrawnVersion(
+                    patchID: patch.id,
+                    version: patch.version,
+                    sha256: SHA256Digest(of: patch.named(in: tree.app, at: tree.time)),
+                    serial: 1,
+                    since: tree.time
+                )
+            )
+        }
+        publish(patches)
+    }
+
     /// The server turns its dial.
     package func setDial(_ rows: [Dial.Row], of channel: ChannelName = production) {
         edit { tree in

@@ -28,6 +28,8 @@ package struct SimulatedTree: Sendable {
     package var impostors: [String: [SimulatedKey]] = [:]
     package var entryKeys: [SimulatedKey] = [.entry]
     package private(set) var offers: [ChannelName: [SimulatedPatch]] = [:]
+    /// What every later list of the channel withdraws by name.
+    package var withdrawn: [ChannelName: [WithdrawnVersion]] = [:]
     private var dials: [Dial] = []
     /// What every later role of the dial names beside the dials.
     package var parameters: [TargetPath: [UInt8]] = [:]
@@ -75,6 +77,7 @@ package struct SimulatedTree: Sendable {
         let documents = SimulatedDocuments(app: app, channel: channel, patches: patches, serial: version, at: time)
         for (digest, bytes) in documents.objects { files[URLLayout.object(digest)] = bytes }
         var targets = documents.targets
+        if let withdrawn = withdrawn[channel] { Self.name(withdrawn, of: channel, in: &targets) }
         edit(&targets)
         storeTargets(targets)
         let envelope = RoleDocument.delegated(
@@ -85,6 +88,25 @@ package struct SimulatedTree: Sendable {
             entryKeys: EntryKeys(entryKeys.map(\.key.publicKey))
         )
         store(envelope, channel.text)
+    }
+
+    private static func name(
+        _ withdrawn: [WithdrawnVersion],
+        of channel: ChannelName,
+        in targets: inout [TargetPath: [UInt8]]
+    ) {
+        guard let list = try? ParsedPatchList(targets[.patchList(channel)] ?? []).list else {
+            preconditionFailure("the list was just made")
+        }
+        targets[.patchList(channel)] =
+            PatchList(
+                app: list.app,
+                channel: channel,
+                serial: list.serial,
+                published: list.published,
+                entries: list.entries,
+                withdrawn: withdrawn
+            ).json.fileBytes
     }
 
     package mutating func publishDial(_ dials: [Dial]) {

@@ -31,6 +31,8 @@ package struct ParsedPatchList: Sendable {
         let channel = try fields.name("channel", as: ChannelName.self)
         let serial = try fields.integer("serial", in: 0...(1 << 53 - 1))
         let published = try fields.time("published")
+        let withdrawn = try Self.withdrawn(fields)
+        let gone = Dictionary(withdrawn.map { ($0.patchID, Set([$0.sha256])) }) { $0.union($1) }
         var entries: [PatchEntry] = []
         var problems: [EntryProblem] = []
         var contents: [Label: SHA256Digest] = [:]
@@ -47,14 +49,34 @@ package struct ParsedPatchList: Sendable {
                         contents[label] == entry.fingerprint.sha256 ? "is listed twice" : "has two contents in one list"
                     throw FormatError(document, field: "patches[\(index)].version", rule: rule)
                 }
+                guard gone[entry.patchID]?.contains(entry.fingerprint.sha256) != true else {
+                    throw FormatError(document, field: "patches[\(index)]", rule: "is listed and withdrawn in one list")
+                }
                 contents[label] = entry.fingerprint.sha256
                 entries.append(entry)
             } catch {
                 problems.append(EntryProblem(index: index, unreadable: value, error: error.description))
             }
         }
-        list = PatchList(app: app, channel: channel, serial: serial, published: published, entries: entries)
+        list = PatchList(
+            app: app,
+            channel: channel,
+            serial: serial,
+            published: published,
+            entries: entries,
+            withdrawn: withdrawn
+        )
         self.problems = problems
+    }
+
+    private static func withdrawn(_ fields: Fields) throws(FormatError) -> [WithdrawnVersion] {
+        guard fields.has("withdrawn") else { return [] }
+        var rows: [WithdrawnVersion] = []
+        for (index, value) in try fields.array("withdrawn", limit: Limits.withdrawnInList).enumerated() {
+            let place = "\(fields.at("withdrawn"))[\(index)]"
+            rows.append(try WithdrawnVersion(try Fields(value, of: fields.document, at: place)))
+        }
+        return rows
     }
 }
 

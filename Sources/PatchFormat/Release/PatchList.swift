@@ -9,13 +9,28 @@ package struct PatchList: Hashable, Sendable {
     package let published: UTCTime
     /// In list order: of one id, the newest version first.
     package let entries: [PatchEntry]
+    /// What was withdrawn by name, and is not among the entries.
+    package let withdrawn: [WithdrawnVersion]
 
-    package init(app: AppID, channel: ChannelName, serial: Int, published: UTCTime, entries: [PatchEntry]) {
+    package init(
+        app: AppID,
+        channel: ChannelName,
+        serial: Int,
+        published: UTCTime,
+        entries: [PatchEntry],
+        withdrawn: [WithdrawnVersion] = []
+    ) {
         self.app = app
         self.channel = channel
         self.serial = serial
         self.published = published
         self.entries = entries
+        self.withdrawn = withdrawn
+    }
+
+    /// What was withdrawn by name, by patch.
+    package var withdrawnContents: [PatchID: Set<SHA256Digest>] {
+        Dictionary(withdrawn.map { ($0.patchID, [$0.sha256]) }) { $0.union($1) }
     }
 
     package var json: JSON {
@@ -23,6 +38,7 @@ package struct PatchList: Hashable, Sendable {
             ("format", .text(Self.format)), ("app", .text(app.text)), ("channel", .text(channel.text)),
             ("serial", .integer(serial)), ("published", .text(published.description)),
             ("patches", .array(entries.map(\.json))),
+            ("withdrawn", withdrawn.isEmpty ? nil : .array(withdrawn.map(\.json))),
         ])
     }
 }

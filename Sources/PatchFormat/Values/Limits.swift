@@ -47,6 +47,7 @@ package enum Limits {
     package static let answersInChannel = 10_000
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
+    package static let withdrawnInList = 10_000
     /// One script or asset.
     package static let object = 4_000_000_000
     /// A script that a developer tries without a server.

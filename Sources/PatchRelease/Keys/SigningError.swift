@@ -44,6 +44,8 @@ package enum SigningError: Error, Equatable, Sendable {
     /// A patch wants another that the release does not list.
     case unmet(Label, requires: PatchID)
     case nothingToWithdraw(PatchID, VersionLabel?)
+    /// The base names this content as withdrawn.
+    case withdrawn(Label, since: WithdrawnVersion)
     /// What an app is to ship cannot be chosen from this release.
     case embedding(FilePath, EmbeddingProblem)
     /// Something stands where a result is to be put.
@@ -88,6 +90,11 @@ extension SigningError: CustomStringConvertible {
         case .unmet(let label, let other): "\(label) requires a version of \(other) that this release does not list"
         case .nothingToWithdraw(let id, let version):
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
+        case .withdrawn(let label, let gone) where label == gone.label:
+            "\(label) was withdrawn in list \(gone.serial) (\(gone.since)), and that is final"
+        case .withdrawn(let label, let gone):
+            "\(label) has the content of \(gone.version), which was withdrawn in list \(gone.serial) (\(gone.since)), "
+                + "and that is final"
         case .embedding(let path, let problem): "\(path): \(problem)"
         case .exists(let path): "\(path) exists already"
         case .notReplaced(let path, let refusal): "\(path) \(refusal); it stays as it is"

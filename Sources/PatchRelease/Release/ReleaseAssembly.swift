@@ -12,6 +12,8 @@ struct ReleaseAssembly: Sendable {
     let base: BaseRelease?
     /// A release whose bundles are taken over as they are, manifest and signature column byte by byte.
     var source: BaseRelease?
+    /// How long the role holds.
+    let validity: Duration
     var proposal: ProposalID?
 
     /// What is to be signed: the list's rows, then the assets of each bundle that is not taken over, in list order.
@@ -42,19 +44,20 @@ struct ReleaseAssembly: Sendable {
         by key: PublicKey,
         keeping older: [PublicKey],
         jspatch: JSPatchSigning.Signed,
-        at time: UTCTime,
-        expires: UTCTime
+        at time: UTCTime
     ) -> SignedRelease {
         let keyID = EntryKeys.id(of: key)
         let entries = zip(zip(draft.rows, jspatch.forms), signatures).map { row, signature in
             entry(row.0, signature: EntrySignature(keyID: keyID, bytes: signature), jspatch: row.1)
         }
+        let serial = (base?.contents.list.serial ?? 0) + 1
         let list = PatchList(
             app: app,
             channel: channel,
-            serial: (base?.contents.list.serial ?? 0) + 1,
+            serial: serial,
             published: time,
-            entries: entries
+            entries: entries,
+            withdrawn: draft.withdrawn(beside: base?.contents.list, inList: serial, at: time, validity: validity)
         )
         var targets: [TargetPath: [UInt8]] = [.patchList(channel): list.json.fileBytes]
         var objects: [SHA256Digest: FilePath] = [:]
@@ -93,7 +96,7 @@ struct ReleaseAssembly: Sendable {
         let role = RoleDocument.delegated(
             channel.text,
             version: header.roleVersion,
-            expires: expires,
+            expires: time.adding(validity),
             targets: targets.mapValues { TargetFile(of: $0) },
             entryKeys: EntryKeys([key] + (older + keys(columnKeys)).filter { $0 != key }),
             jspatchKeys: jspatch.keys

@@ -122,7 +122,7 @@ package struct ReleaseBuilder: Sendable {
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, older.contents.channel, in: older.folder)
         try older.checkUse(ofEntryKey: entrySigner)
-        let draft = ReleaseDraft(renewing: older.contents)
+        let draft = try ReleaseDraft(rollingBackTo: older.contents, over: base?.contents)
         return try await sign(draft, channel: older.contents.channel, DescribedContents(), source: older)
     }
 
@@ -165,6 +165,7 @@ package struct ReleaseBuilder: Sendable {
             described: described,
             base: base,
             source: source,
+            validity: validity,
             proposal: proposal
         )
         let signing = EntrySigning(entrySigner)
@@ -179,8 +180,7 @@ package struct ReleaseBuilder: Sendable {
             by: entrySigner.publicKey,
             keeping: keptEntryKeys,
             jspatch: jspatch,
-            at: time,
-            expires: time.adding(validity)
+            at: time
         )
         for signer in roleSigners { try release.sign(with: signer, for: delegation) }
         let made = signatures.count(where: \.isNew)

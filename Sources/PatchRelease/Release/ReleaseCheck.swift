@@ -74,7 +74,7 @@ extension DescriptionReading {
         let label: Label
         let key: String
         switch error {
-        case .republished(let found, _): (label, key) = (found, "version")
+        case .republished(let found, _), .withdrawn(let found, _): (label, key) = (found, "version")
         case .unmet(let found, _): (label, key) = (found, "requires")
         default: return "patches"
         }

@@ -16,6 +16,7 @@ extension ReleaseContents {
             ("expires", .text(expires.description)),
             ("entryKeys", .array(entryKeys.sorted().map { .text($0.hex) })),
             ("patches", .array(list.entries.map(json(of:)))),
+            ("withdrawn", list.withdrawn.isEmpty ? nil : .array(list.withdrawn.map(\.json))),
         ])
     }
 
@@ -58,6 +59,7 @@ extension ReleaseDifference.Change {
         case .requirements(let entry): Self.json("requirements", entry)
         case .behind(let entry, let listed): Self.json(listed ? "listedAgain" : "noLongerListed", entry)
         case .withdrawn(let entry): Self.json("withdrawn", entry)
+        case .withdrawnForGood(let entry): Self.json("withdrawnForGood", entry)
         case .unchanged(let entry): Self.json("unchanged", entry)
         }
     }

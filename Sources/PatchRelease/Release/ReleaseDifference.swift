@@ -11,7 +11,10 @@ package struct ReleaseDifference: Equatable, Sendable {
         case requirements(of: PatchEntry)
         /// A version that stood behind the first, or does now.
         case behind(PatchEntry, listed: Bool)
+        /// No version of its patch is listed any more.
         case withdrawn(PatchEntry)
+        /// A version is withdrawn for good, and others of its patch are listed.
+        case withdrawnForGood(PatchEntry)
         case unchanged(PatchEntry)
     }
 
@@ -25,8 +28,9 @@ package struct ReleaseDifference: Equatable, Sendable {
 
     package init(from base: ReleaseContents?, to release: ReleaseContents) {
         var changes: [Change] = []
+        let withdrawn = release.list.withdrawnContents
         for id in release.list.patchIDs {
-            changes += Self.changes(of: id, from: base, to: release)
+            changes += Self.changes(of: id, from: base, to: release, withdrawn: withdrawn[id])
         }
         for id in base?.list.patchIDs ?? [] where release.versions(of: id).isEmpty {
             changes += (base?.versions(of: id) ?? []).map { .withdrawn($0) }
@@ -46,7 +50,8 @@ package struct ReleaseDifference: Equatable, Sendable {
     private static func changes(
         of id: PatchID,
         from base: ReleaseContents?,
-        to release: ReleaseContents
+        to release: ReleaseContents,
+        withdrawn: Set<SHA256Digest>?
     ) -> [Change] {
         let (old, new) = (base?.versions(of: id) ?? [], release.versions(of: id))
         guard let first = new.first else { return [] }
@@ -67,10 +72,12 @@ package struct ReleaseDifference: Equatable, Sendable {
             if known.requires != entry.requires { changes.append(.requirements(of: entry)) }
         }
         let oldBehind = old.filter { $0.label != before.label && $0.label != first.label }
-        changes += oldBehind.filter { release.entry($0.label) == nil }.map { .behind($0, listed: false) }
-        if before.label != first.label, release.entry(before.label) == nil {
-            changes.append(.behind(before, listed: false))
+        func gone(_ entry: PatchEntry) -> Change {
+            withdrawn?.contains(entry.fingerprint.sha256) == true
+                ? .withdrawnForGood(entry) : .behind(entry, listed: false)
         }
+        changes += oldBehind.filter { release.entry($0.label) == nil }.map(gone)
+        if before.label != first.label, release.entry(before.label) == nil { changes.append(gone(before)) }
         changes += new.dropFirst().filter { base.entry($0.label) == nil }.map { .behind($0, listed: true) }
         return changes.isEmpty ? [.unchanged(first)] : changes
     }

@@ -34,11 +34,14 @@ package struct ReleaseDraft: Equatable, Sendable {
     }
 
     package let rows: [Row]
+    /// What it withdraws by name, beside what the base names already.
+    private var withdrawn: [Label: SHA256Digest] = [:]
 
     /// The described list, and behind each patch the versions of the base that stay.
     ///
     /// - Throws: `unlisted` when the base lists an id that is not described, `republished` when it lists a label with
-    ///   other content, `unmet` when a described patch requires what the list does not hold.
+    ///   other content, `withdrawn` when it names the content as withdrawn, `unmet` when a described patch requires what the
+    ///   list does not hold.
     package init(_ described: [Described], base: ReleaseContents?) throws(SigningError) {
         let ids = Set(described.map(\.patch.patchID))
         let missing = (base?.list.patchIDs ?? []).filter { !ids.contains($0) }
@@ -53,14 +56,16 @@ package struct ReleaseDraft: Equatable, Sendable {
             guard let index = rows.firstIndex(where: { $0.label == next.patch.label }) else { continue }
             rows[index].requires = try Self.requirements(of: next.patch, in: rows)
         }
-        self.rows = rows
+        self.rows = try Self.allowed(rows, over: base)
     }
 
-    /// The base's list without a patch, or without one version of it.
+    /// The base's list without a patch, or without one version of it; what goes is named, so that it is withdrawn for good.
     package init(withdrawing id: PatchID, version: VersionLabel?, from base: ReleaseContents) throws(SigningError) {
         let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
         guard staying.count < base.list.entries.count else { throw .nothingToWithdraw(id, version) }
         rows = staying.map(Row.init(carrying:))
+        let gone = base.list.entries.filter { entry in !staying.contains { $0.label == entry.label } }
+        withdrawn = Dictionary(gone.map { ($0.label, $0.fingerprint.sha256) }) { first, _ in first }
     }
 
     /// The base's list as it is.
@@ -68,12 +73,53 @@ package struct ReleaseDraft: Equatable, Sendable {
         rows = base.list.entries.map(Row.init(carrying:))
     }
 
+    /// What an older release listed.
+    ///
+    /// - Throws: `withdrawn` when it lists what was withdrawn by name since.
+    package init(rollingBackTo older: ReleaseContents, over base: ReleaseContents?) throws(SigningError) {
+        rows = try Self.allowed(older.list.entries.map(Row.init(carrying:)), over: base)
+    }
+
+    /// Everything that the list is to name as withdrawn: what the base names, while a device could still have it, and what
+    /// goes now.
+    package func withdrawn(
+        beside base: PatchList?,
+        inList serial: Int,
+        at time: UTCTime,
+        validity: Duration
+    ) -> [WithdrawnVersion] {
+        let known = (base?.withdrawn ?? []).filter { $0.isNeeded(inList: serial, at: time, validity: validity) }
+        let new = withdrawn.map { label, sha256 in
+            WithdrawnVersion(
+                patchID: label.patchID,
+                version: label.version,
+                sha256: sha256,
+                serial: serial,
+                since: time
+            )
+        }
+        return known + new.sorted { ($0.patchID, $0.version.text) < ($1.patchID, $1.version.text) }
+    }
+
+    /// - Throws: `withdrawn` for the first of these that the base names as withdrawn.
+    private static func allowed(_ rows: [Row], over base: ReleaseContents?) throws(SigningError) -> [Row] {
+        for gone in base?.list.withdrawn ?? [] {
+            guard
+                let row = rows.first(where: {
+                    $0.label.patchID == gone.patchID && $0.fingerprint.sha256 == gone.sha256
+                })
+            else { continue }
+            throw .withdrawn(row.label, since: gone)
+        }
+        return rows
+    }
+
     /// What another channel lists, and behind each patch the versions of the base that stay; patches that only the base
     /// lists stay as they are.
     ///
     /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's.
-    /// - Throws: `republished` when the base lists a label with other content, `nothingToWithdraw` for a rollout of what the
-    ///   source does not list.
+    /// - Throws: `republished` when the base lists a label with other content, `withdrawn` when it names the content as
+    ///   withdrawn, `nothingToWithdraw` for a rollout of what the source does not list.
     package init(
         promoting source: ReleaseContents,
         over base: ReleaseContents?,
@@ -102,7 +148,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         }
         let listed = Set(source.list.patchIDs)
         rows += (base?.list.entries ?? []).filter { !listed.contains($0.patchID) }.map(Row.init(carrying:))
-        self.rows = rows
+        self.rows = try Self.allowed(rows, over: base)
     }
 
     /// The base's list with other rules for one version.

@@ -10,8 +10,10 @@ struct Withdraw: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a release that no longer lists a patch, or one version of it.",
         discussion: """
-            Devices that run what is withdrawn take it back once they see the new list: they fall to the version \
-            that still stands there, or to none.
+            Devices that run what is withdrawn take it back once they see the new list: they go to the first listed \
+            version that they may have. Where none of them runs, they go back to what they confirmed before, else to what \
+            the app ships, else to nothing. This is final: the list names what was withdrawn, and no later release may \
+            list its content again.
 
             Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
             shows what changes and asks. --push publishes it.

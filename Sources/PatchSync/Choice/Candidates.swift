@@ -11,6 +11,8 @@ package struct Candidates: Sendable {
     /// Whether an entry of this id was refused; then nothing is concluded from its absence.
     let hasRefused: Bool
     let current: InstalledPatch?
+    /// Where the list withdraws the current version by name: what takes its place if nothing that is listed does.
+    private let withdrawal: Withdrawal?
     /// Where the current version stands; nil when it is not listed for this device.
     private(set) var place: Int?
     /// Of the versions above ``place``, or of all: what speaks against it.
@@ -20,19 +22,33 @@ package struct Candidates: Sendable {
     /// Those that were passed over because they require what the server's own word keeps away; and their contents.
     private var heldThroughOthers: (versions: Set<Int>, contents: Set<SHA256Digest>) = ([], [])
 
-    /// - Parameter versions: of this id, in list order.
+    /// A version that is withdrawn by name, and so for good.
+    package struct Withdrawal: Sendable {
+        /// What the device confirmed before it, or the app ships.
+        package let before: InstalledPatch?
+
+        package init(before: InstalledPatch?) {
+            self.before = before
+        }
+    }
+
+    /// - Parameters:
+    ///   - versions: of this id, in list order.
+    ///   - withdrawal: of `current`, by name.
     package init(
         _ patchID: PatchID,
         versions: [PatchEntry],
         hasRefused: Bool = false,
         current: InstalledPatch?,
+        withdrawal: Withdrawal? = nil,
         under circumstances: Circumstances
     ) {
+        self.withdrawal = withdrawal
         self.patchID = patchID
         self.versions = versions
         self.hasRefused = hasRefused
         self.current = current
-        let place = current.flatMap { current in
+        let place = withdrawal != nil ? nil : current.flatMap { current in
             versions.firstIndex {
                 $0.fingerprint.sha256 == current.fingerprint.sha256
                     && $0.rules.appVersionFits(circumstances.device.appVersion)
@@ -54,6 +70,10 @@ package struct Candidates: Sendable {
     package var choice: Choice {
         if let pickedIndex { return .take(versions[pickedIndex], over: current) }
         guard let current else { return .none }
+        if let withdrawal {
+            // Of a patch that is not listed at all nothing stays.
+            return .withdraw(current, for: versions.isEmpty && !hasRefused ? nil : withdrawal.before)
+        }
         if place != nil || hasRefused || sum.keepsTheOld {
             return .keep(current)
         }
@@ -84,7 +104,8 @@ package struct Candidates: Sendable {
 
     /// What the device could still have of this id.
     func couldBe(_ digests: [SHA256Digest]) -> Bool {
-        if let current, digests.contains(current.fingerprint.sha256) { return true }
+        let held = withdrawal.map(\.before) ?? current
+        if let held, digests.contains(held.fingerprint.sha256) { return true }
         return digests.contains { sum.open[$0, default: 0] > 0 }
     }
 

@@ -9,14 +9,17 @@ package enum Choice: Equatable, Sendable {
     /// Nothing of this id, yet.
     case none
     /// What it has is no longer listed for it, and nothing else is: gone at the next launch.
-    case withdraw(InstalledPatch)
+    ///
+    /// What was withdrawn by name makes room for what stood before it, where nothing that is listed runs here.
+    case withdraw(InstalledPatch, for: InstalledPatch? = nil)
 
     /// What the device has of this id afterwards.
     package var content: PatchContent? {
         switch self {
         case .take(let entry, over: _): entry.content
         case .keep(let patch): patch.content
-        case .none, .withdraw: nil
+        case .withdraw(_, for: let before): before?.content
+        case .none: nil
         }
     }
 }

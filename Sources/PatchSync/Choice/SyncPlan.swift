@@ -16,6 +16,8 @@ package struct SyncPlan: Sendable {
 
     /// The selection that was the base of every choice.
     package let base: Selection?
+    /// What is left of it without what the list withdraws by name, with what stood before in its place.
+    let rest: Selection?
     /// What waits already.
     let pending: Selection?
     let circumstances: Circumstances
@@ -35,11 +37,15 @@ package struct SyncPlan: Sendable {
     init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
         let base = machine.state.choiceBase
         self.base = base
+        var after = machine
+        after.withdraw(list.withdrawn)
+        let rest = base.flatMap { after.withoutWithdrawn($0) }
+        self.rest = rest
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
         self.circumstances = circumstances
         keptEmbedded = machine.embeddedThatStays(beside: list)
         if keptEmbedded == nil {
-            let choice = Self.choice(list, base: base, under: circumstances)
+            let choice = Self.choice(list, base: base, rest: rest, under: circumstances)
             (decisions, ignoredAnswers) = (choice.decisions, choice.ignored)
         } else {
             decisions = (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
@@ -68,8 +74,10 @@ package struct SyncPlan: Sendable {
                 // One of another channel that is listed here, with the same bytes, is this channel's from now on.
                 let own = current.channel == nil ? nil : list.entries.first { $0.content == current.content }
                 return Wanted(patch: own.map(installed) ?? current, current: current)
-            case .withdraw(let current) where isTrial: return Wanted(patch: current, current: current)
-            case .withdraw, .none: return nil
+            case .withdraw(let current, for: _) where isTrial: return Wanted(patch: current, current: current)
+            // It was there before, and stays as it is.
+            case .withdraw(_, for: let before?): return Wanted(patch: before, current: before)
+            case .withdraw(_, for: nil), .none: return nil
             }
         }
         activates = ActivationTime(
@@ -114,6 +122,7 @@ package struct SyncPlan: Sendable {
     private static func choice(
         _ list: VerifiedList,
         base: Selection?,
+        rest: Selection?,
         under circumstances: Circumstances
     ) -> AnsweredChoice {
         var versions: [PatchID: [PatchEntry]] = [:]
@@ -121,11 +130,14 @@ package struct SyncPlan: Sendable {
         let refused = Set(list.refused.compactMap(\.patchID))
         let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
         let candidates = ids.map { id in
-            Candidates(
+            let current = base?[id]
+            let before = rest?[id]
+            return Candidates(
                 id,
                 versions: versions[id] ?? [],
                 hasRefused: refused.contains(id),
-                current: base?[id],
+                current: current,
+                withdrawal: current?.content == before?.content ? nil : Candidates.Withdrawal(before: before),
                 under: circumstances
             )
         }

@@ -25,7 +25,8 @@ extension SelectionMachine {
         guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
             return nil
         }
-        return next
+        let goesBack = !withdrawn.isEmpty && rest(of: good, beside: next)?.contents == next.contents
+        return goesBack ? nil : next
     }
 
     /// The trial that the next launch would count as failed.

@@ -6,7 +6,8 @@ extension SelectionMachine {
     package var unsavedLaunch: Activation {
         switch state {
         case .empty: .nothing
-        case .settled(let good), .pending(let good?, _), .trying(let good?, _, _): .run(good, removed: [])
+        case .settled(let good), .trying(let good?, _, _): .run(good, removed: [])
+        case .pending(let good?, let next): .run(withoutWithdrawn(good) ?? next, removed: [])
         case .pending(nil, let next): .run(next, removed: [])
         case .trying(nil, let trial, _): .run(trial, removed: [])
         }

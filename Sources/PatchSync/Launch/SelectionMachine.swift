@@ -19,14 +19,18 @@ package struct SelectionMachine: Equatable, Sendable {
     package private(set) var embedded: Selection?
     /// The launch that was confirmed last: its word may come twice.
     package private(set) var confirmedLaunch: LaunchToken?
+    /// What ``state`` holds and a list withdrew by name; ``earlier`` and ``embedded`` hold nothing of that.
+    package private(set) var withdrawn: Set<PatchContent>
 
     package init(
         state: SelectionState = .empty,
         earlier: [Selection],
         blocks: TrialBlocks = TrialBlocks(),
         embedded: Selection? = nil,
-        confirmedLaunch: LaunchToken? = nil
+        confirmedLaunch: LaunchToken? = nil,
+        withdrawn: Set<PatchContent> = []
     ) {
+        self.withdrawn = withdrawn
         self.state = state
         self.earlier = earlier
         self.blocks = blocks
@@ -97,7 +101,7 @@ package struct SelectionMachine: Equatable, Sendable {
         case .empty: return .nothing
         case .settled(let selection): return .run(selection, removed: [])
         case .pending(let good?, let next) where isPendingDamaged:
-            guard let rest = good.withoutPatchesMissing(from: next) else {
+            guard let rest = self.rest(of: good, beside: next) else {
                 return activate(next, over: good, token: token, counting: counting)
             }
             return .run(rest, removed: good.patchIDs(missingFrom: next))
@@ -129,10 +133,11 @@ package struct SelectionMachine: Equatable, Sendable {
     ) -> Activation {
         let removed = good?.patchIDs(missingFrom: next) ?? []
         // What was withdrawn must not come back, whichever way this activation ends.
-        let rest = good.flatMap { $0.withoutPatchesMissing(from: next) }
+        let rest = good.flatMap { self.rest(of: $0, beside: next) }
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
         embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
-        if let good, good.contents.isSuperset(of: next.contents) {
+        defer { forgetWithdrawn() }
+        if let good, good.contents.isSuperset(of: next.contents) || rest?.contents == next.contents {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
             earlier.removeAll { $0.contents == next.contents }
@@ -233,6 +238,22 @@ package struct SelectionMachine: Equatable, Sendable {
         }
         self.embedded = self.embedded ?? embedded
         return true
+    }
+
+    /// Nothing goes back to these; of a trial what it goes back to is settled here and now, for that does not run.
+    mutating func goesBack(notTo contents: Set<PatchContent>) {
+        withdrawn = contents
+        earlier = earlier.compactMap { $0.without(contents) }
+        embedded = embedded.flatMap { $0.without(contents) }
+        if case .trying(let good?, let trial, let launch) = state {
+            state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
+        }
+        forgetWithdrawn()
+    }
+
+    /// What is not there any more needs no mark.
+    private mutating func forgetWithdrawn() {
+        withdrawn.formIntersection(state.kept.flatMap(\.contents))
     }
 
     /// What waits was chosen for an app that has changed since: the next sync chooses again.

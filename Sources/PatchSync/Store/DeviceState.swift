@@ -47,6 +47,16 @@ package struct DeviceState: Equatable, Sendable {
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
             ("embedded", machine.embedded.map(written)),
             ("confirmedLaunch", machine.confirmedLaunch.map { .text($0.text) }),
+            (
+                "withdrawn",
+                machine.withdrawn.isEmpty
+                    ? nil
+                    : .array(
+                        machine.withdrawn.sorted().map {
+                            .fields([("patchId", .text($0.patchID.text)), ("sha256", .text($0.sha256.hex))])
+                        }
+                    )
+            ),
             ("places", places.isEmpty ? nil : .array(places.sorted().map { .text($0.hex) })),
         ])
     }
@@ -85,7 +95,8 @@ package struct DeviceState: Equatable, Sendable {
             earlier: try Self.earlier(fields, earlier),
             blocks: try TrialBlocks(try fields.array("blocks", limit: 100_000), of: document),
             embedded: fields.has("embedded") ? try selection(try fields.fields("embedded")) : nil,
-            confirmedLaunch: fields.has("confirmedLaunch") ? try fields.launch("confirmedLaunch") : nil
+            confirmedLaunch: fields.has("confirmedLaunch") ? try fields.launch("confirmedLaunch") : nil,
+            withdrawn: try Self.withdrawn(fields)
         )
         if fields.has("transfers") {
             transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
@@ -101,6 +112,16 @@ package struct DeviceState: Equatable, Sendable {
                 places.insert(place)
             }
         }
+    }
+
+    private static func withdrawn(_ fields: Fields) throws(FormatError) -> Set<PatchContent> {
+        guard fields.has("withdrawn") else { return [] }
+        var contents: Set<PatchContent> = []
+        for (index, value) in try fields.array("withdrawn", limit: 3 * Limits.patchesInList).enumerated() {
+            let row = try Fields(value, of: fields.document, at: "\(fields.at("withdrawn"))[\(index)]")
+            contents.insert(PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256")))
+        }
+        return contents
     }
 
     /// The last one stands by itself, as it did when it was the only one.

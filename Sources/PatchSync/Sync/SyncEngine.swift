@@ -217,6 +217,7 @@ package struct SyncEngine: Sendable {
                 let deviceID = plan.circumstances.device.deviceID
                 state.places.formIntersection(list.entries.map { $0.placeName(of: deviceID) })
             }
+            state.machine.withdraw(list.withdrawn)
             // Something was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another: the next
             // sync chooses again.
             let now = try store.configuration()
@@ -229,7 +230,7 @@ package struct SyncEngine: Sendable {
                 number: state.lastSelection + 1,
                 roleVersion: list.roleVersion,
                 patches: plan.wanted.map(\.patch),
-                entryKeys: list.entryKeys.merged(with: plan.base?.entryKeys),
+                entryKeys: list.entryKeys.merged(with: plan.rest?.entryKeys),
                 activates: plan.activates
             )
             var probe = state.machine

@@ -88,6 +88,10 @@ extension OutputSchema {
                   "patchId": {"type": "string"},
                   "choice": {"enum": ["take", "keep", "none", "withdraw"]},
                   "version": {"type": "string", "description": "Of what is taken, kept or withdrawn."},
+                  "goesBackTo": {
+                    "type": "string",
+                    "description": "The version that takes the place of one that was withdrawn by name."
+                  },
                   "server": {"enum": ["chosen", "forced"]},
                   "passedOver": {
                     "type": "array",

@@ -100,8 +100,9 @@ extension SyncReport {
             if let part = decision.server, let version = decision.choice.version {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
-            if case .withdraw(let patch) = decision.choice {
-                out.line("\(patch.label): withdrawn; gone at the next launch")
+            if case .withdraw(let patch, for: let before) = decision.choice {
+                let afterwards = before.map { "goes back to \($0.version)" } ?? "gone"
+                out.line("\(patch.label): withdrawn; \(afterwards) at the next launch")
             }
         }
         if let unanswered { out.line("the server gave no answer: \(printable(unanswered.description))") }
@@ -211,7 +212,8 @@ extension Decision {
             }
         return .fields([
             ("patchId", .text(patchID.text)), ("choice", .text(word)),
-            ("version", choice.version.map { .text($0.text) }), ("server", part.map { .text($0) }),
+            ("version", choice.version.map { .text($0.text) }),
+            ("goesBackTo", choice.versionBefore.map { .text($0.text) }), ("server", part.map { .text($0) }),
             ("passedOver", .array(passedOver.map { .fields($0.members) })),
         ])
     }
@@ -231,9 +233,13 @@ extension Choice {
     fileprivate var version: VersionLabel? {
         switch self {
         case .take(let entry, over: _): entry.version
-        case .keep(let patch), .withdraw(let patch): patch.version
+        case .keep(let patch), .withdraw(let patch, for: _): patch.version
         case .none: nil
         }
+    }
+
+    fileprivate var versionBefore: VersionLabel? {
+        if case .withdraw(_, for: let before) = self { before?.version } else { nil }
     }
 }
 
