@@ -7,7 +7,7 @@ SWIFT_BUILD := swift build $(PATCHLINE_SWIFT_FLAGS) --scratch-path "$(PATCHLINE_
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs release clean
+.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check release clean
 
 demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -31,6 +31,8 @@ bench-documents: ; @Benchmarks/documents.sh
 format: ; swift format --in-place --recursive Sources Tests Package.swift
 # The largest cycle of files that is there; no module gets a larger one.
 lint: ; swift format lint --strict --recursive Sources Tests Package.swift && .ci/file-graph --limit 20 >/dev/null
+# The same links, judged in seconds beside what was built; CI runs it.
+docs-check: ; @.ci/docs
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"

@@ -133,9 +133,8 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchSync", "HTTPFiles", "AssetServer", "APIProxy",
-                lifecycle,
-                logging, nioConcurrency, nioCore, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "HTTPFiles", "AssetServer",
+                "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
@@ -166,20 +165,24 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "APIProxy", "AssetServer",
                 "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, nioConcurrency, systemPackage,
+                argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
 
         .target(
             name: "PatchTesting",
-            dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchRelease", "PatchServer", "PatchSync",
-                nioConcurrency,
-                subprocess, systemPackage,
-            ],
+            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
             path: "Tests/PatchTesting"
         ),
-        .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat", "PatchTesting"]),
+        .target(
+            name: "DeviceTesting",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "PatchTesting", nioConcurrency,
+                systemPackage,
+            ],
+            path: "Tests/DeviceTesting"
+        ),
+        .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
         .testTarget(
             name: "PatchStoreTests",
@@ -201,9 +204,9 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "PatchRelease", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting",
-                "PatchFormat", "PatchTrust", "PatchStore",
-                "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess, systemPackage,
+                "PatchServer", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting", "PatchFormat",
+                "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
+                systemPackage,
             ]
         ),
         .testTarget(
@@ -225,24 +228,23 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "HTTPPeers", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
-                nioConcurrency, nioHTTP1, systemPackage,
+                "PatchSync", "HTTPPeers", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder", nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(
             name: "TransferTests",
             dependencies: [
-                "PatchSync", "HTTPPeers", "PatchFormat", "PatchTrust", "PatchStore", asyncHTTPClient, nioConcurrency,
-                nioCore, nioPosix, nioSSL,
+                "PatchSync", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
+                nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
         ),
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchTesting", "PatchFormat",
-                "PatchTrust",
-                nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "DeviceTesting", "PatchTesting",
+                "PatchFormat", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .testTarget(
@@ -257,12 +259,15 @@ let package = Package(
             name: "HTTPPeersTests",
             dependencies: [
                 "HTTPPeers", "HTTPFiles", "PatchSync", "ReleaseClient", "APIProxy", "PatchTesting", "PatchFormat",
-                "PatchTrust", "PatchStore",
+                "PatchStore",
                 asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess, systemPackage,
             ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "PatchFormat", "PatchTrust"]),
+        .testTarget(
+            name: "CommandSupportTests",
+            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal"]
+        ),
         .testTarget(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.

@@ -17,7 +17,7 @@ import SystemPackage
 /// await app.stop()
 /// ```
 ///
-/// Pages use the script of ``PageAPI`` to say that they work. A program that has no page calls ``confirm()``.
+/// Pages use the script that <doc:PageAPI> describes to say that they work. A program that has no page calls ``confirm()``.
 public actor PatchlineApp {
     private let device: Device
     private let app: LocalServer
@@ -52,7 +52,10 @@ public actor PatchlineApp {
 
     /// Opens a store that ``PatchlineStore/make(_:from:)`` or `patchsync init` made; nothing runs before ``start()``.
     ///
-    /// - Parameter report: told what happens, from many threads.
+    /// - Parameters:
+    ///   - path: the store's folder.
+    ///   - settings: of this launch.
+    ///   - report: told what happens, from many threads.
     public init(
         store path: String,
         settings: Settings = Settings(),

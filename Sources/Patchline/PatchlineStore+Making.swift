@@ -42,7 +42,9 @@ extension PatchlineStore {
 
     /// Makes the store, once: an app calls it at each start.
     ///
-    /// - Parameter path: the folder; the one above it must be there.
+    /// - Parameters:
+    ///   - path: the folder; the one above it must be there.
+    ///   - origin: whom the store trusts, whose app it is for, and where that is published.
     /// - Throws: `invalid` for what is no URL, name or PEM; `refused` for a root or a folder that does not verify; `disk`.
     @discardableResult
     public static func make(_ path: String, from origin: Origin) throws(PatchlineError) -> Making {

@@ -37,7 +37,9 @@ public struct PatchlineStore: Sendable {
     ///
     /// On another machine it gets another device id; for another build of the app it starts over from what that ships.
     ///
-    /// - Parameter appBuild: the build of this app, where it ships versions (`patchsign embed`).
+    /// - Parameters:
+    ///   - path: the store's folder.
+    ///   - appBuild: the build of this app, where it ships versions (`patchsign embed`).
     /// - Throws: `noStore` where there is none.
     public init(_ path: String, appBuild: String? = nil) async throws(PatchlineError) {
         let build = try appBuild.map { text throws(PatchlineError) in try Self.parsed(text, "appBuild") as AppBuild }
@@ -95,7 +97,9 @@ public struct PatchlineStore: Sendable {
     ///
     /// Cancelling its task breaks it off; what came stays, and the next sync goes on at the byte.
     ///
-    /// - Parameter report: told how far it has come, from many threads.
+    /// - Parameters:
+    ///   - options: its limits, and what a person asked for.
+    ///   - report: told how far it has come, from many threads.
     /// - Throws: `network`, `refused`, `malformed`, `disk`, `busy` or `cancelled`, when nothing of the channel could be
     ///   judged. Single patches that failed are in the result.
     @discardableResult

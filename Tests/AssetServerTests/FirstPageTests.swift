@@ -1,4 +1,5 @@
 import AssetServer
+import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchFormat

@@ -1,4 +1,5 @@
 import AssetServer
+import DeviceTesting
 import Foundation
 import Glibc
 import NIOConcurrencyHelpers

@@ -1,4 +1,5 @@
 import AssetServer
+import DeviceTesting
 import HTTPFiles
 import NIOCore
 import NIOPosix

@@ -1,3 +1,4 @@
+import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore

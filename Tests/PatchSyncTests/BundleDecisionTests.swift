@@ -1,3 +1,4 @@
+import DeviceTesting
 import PatchFormat
 @testable import PatchSync
 import PatchTesting

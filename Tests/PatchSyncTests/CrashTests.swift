@@ -1,3 +1,4 @@
+import DeviceTesting
 import Foundation
 import NIOConcurrencyHelpers
 import PatchFormat

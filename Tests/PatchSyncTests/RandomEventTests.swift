@@ -1,3 +1,4 @@
+import DeviceTesting
 import PatchTrust
 import PatchFormat
 @testable import PatchSync

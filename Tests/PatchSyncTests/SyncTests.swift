@@ -1,3 +1,4 @@
+import DeviceTesting
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore

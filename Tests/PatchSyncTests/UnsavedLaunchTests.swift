@@ -1,3 +1,4 @@
+import DeviceTesting
 import PatchFormat
 import PatchTesting
 import Testing

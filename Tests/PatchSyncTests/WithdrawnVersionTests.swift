@@ -1,3 +1,4 @@
+import DeviceTesting
 import PatchFormat
 import PatchTesting
 import PatchTrust
@@ -116,7 +117,9 @@ struct WithdrawnVersionTests {
 
     private static let web3 = SimulatedPatch.bundle("web", "3.0.0", ["index.html": "<p>three</p>"])
 
-    @Test func `makes room for what was confirmed before it on a device on which its successor is blocked`() async throws {
+    @Test func `makes room for what was confirmed before it on a device on which its successor is blocked`()
+        async throws
+    {
         let world = try await worldWhereTheSuccessorFailed()
         try await world.device.sync()
         #expect(try world.machine.state.running?.labels == "web 2.0.0", "what is merely not listed stays")

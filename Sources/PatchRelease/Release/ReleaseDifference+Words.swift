@@ -40,7 +40,9 @@ extension ReleaseDifference.Change {
         case .added(_, let files?): files.map { "+ \($0)" }
         case .version(_, _, let files?):
             files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
-        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .behind, .withdrawn, .withdrawnForGood, .unchanged: []
+        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .behind, .withdrawn,
+            .withdrawnForGood, .unchanged:
+            []
         }
     }
 
@@ -64,8 +66,8 @@ extension ReleaseDifference.Change {
         case .withdrawn(let entry):
             return "- \(entry.label) is withdrawn; devices that run it take it back"
         case .withdrawnForGood(let entry):
-            return "- \(entry.label) is withdrawn for good; devices that run it take it back, also where no other version "
-                + "runs: to what they confirmed before it, else to what the app ships, else to nothing"
+            return "- \(entry.label) is withdrawn for good; devices that run it take it back, also where no other "
+                + "version runs: to what they confirmed before it, else to what the app ships, else to nothing"
         case .unchanged(let entry):
             return "= \(entry.label) stays"
         }

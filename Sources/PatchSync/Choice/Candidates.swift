@@ -48,7 +48,8 @@ package struct Candidates: Sendable {
         self.versions = versions
         self.hasRefused = hasRefused
         self.current = current
-        let place = withdrawal != nil ? nil : current.flatMap { current in
+        let listable = withdrawal == nil ? current : nil
+        let place = listable.flatMap { current in
             versions.firstIndex {
                 $0.fingerprint.sha256 == current.fingerprint.sha256
                     && $0.rules.appVersionFits(circumstances.device.appVersion)

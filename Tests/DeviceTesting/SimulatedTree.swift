@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchTesting
 package import PatchTrust
 
 /// What a simulated server publishes, as values: change one, then publish what it belongs to.

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
+package import PatchTesting
 package import PatchSync
 import PatchTrust
 

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+package import PatchTesting
 package import PatchSync
 
 /// Serves a simulated TUF repository: an access log, and every way in which a network and a server go wrong.

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
 package import PatchStore
+package import PatchTesting
 package import PatchSync
 import PatchTrust
 package import ReleaseFolder

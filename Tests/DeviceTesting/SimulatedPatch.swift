@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchTesting
 import PatchTrust
 
 /// One version of one patch that a simulated channel offers.

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 package import SystemPackage
