@@ -11,6 +11,9 @@ struct Deadline: Sendable {
         case wakingReader
     }
 
+    /// How long a client may be silent before it closes after a last response; what it still sends is thrown away.
+    static let lingering = Duration.seconds(2)
+
     private let expired: NIOLockedValueBox<Bool>
     private let task: Scheduled<Void>
 

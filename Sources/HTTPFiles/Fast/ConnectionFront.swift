@@ -184,7 +184,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         buffer = ByteBuffer()
         guard !hasInputEnded else { return context.close(promise: nil) }
         let channel = context.channel
-        context.eventLoop.scheduleTask(in: TimeAmount(Connection.lingerTimeout)) { channel.close(promise: nil) }
+        context.eventLoop.scheduleTask(in: TimeAmount(Deadline.lingering)) { channel.close(promise: nil) }
         context.close(mode: .output, promise: nil)
         readAgain()
     }

@@ -8,8 +8,6 @@ import NIOHTTP1
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
 /// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
 struct Connection {
-    /// How long a client may be silent before it closes after a last response; what it still sends is thrown away.
-    static let lingerTimeout = Duration.seconds(2)
     /// How long it may go on sending after a last response.
     static let lingerTime = Duration.seconds(30)
 
@@ -174,7 +172,7 @@ struct Connection {
         try? await channel.close(mode: .output)
         var isOpen = true
         while isOpen {
-            let stall = Deadline(in: Self.lingerTimeout, .closing, channel)
+            let stall = Deadline(in: Deadline.lingering, .closing, channel)
             buffer.clear()
             isOpen = await fill()
             stall.cancel()

@@ -26,7 +26,7 @@ final class Refusal: ChannelInboundHandler {
             channel.close(mode: waits ? .output : .all, promise: nil)
         }
         guard waits else { return }
-        closing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Connection.lingerTimeout)) {
+        closing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Deadline.lingering)) {
             channel.close(promise: nil)
         }
     }

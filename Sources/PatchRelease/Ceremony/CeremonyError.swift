@@ -50,11 +50,6 @@ package enum CeremonyError: Error, Equatable, Sendable {
     }
 }
 
-/// Runs a decision about a draft with its errors as this module's, which name the file.
-func ceremony<Value>(_ path: FilePath, _ body: () throws(CeremonyError) -> Value) throws(SigningError) -> Value {
-    do throws(CeremonyError) { return try body() } catch { throw .ceremony(path, error) }
-}
-
 extension CeremonyError: CustomStringConvertible {
     package var description: String {
         switch self {

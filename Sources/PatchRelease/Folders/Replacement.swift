@@ -12,44 +12,6 @@ package enum Replacement: Sendable {
     case ownFolder(at: FilePath, besides: [KeptFolder])
 }
 
-/// A folder that no replacement may touch.
-package struct KeptFolder: Equatable, Sendable {
-    /// What it is to a person: "the source folder".
-    package let role: String
-    /// Without symbolic links on the way.
-    package let path: FilePath
-    /// Whether what lies in it stays too; else only the folder and those around it.
-    package let keepsContents: Bool
-
-    package init(_ role: String, _ path: FilePath, keepsContents: Bool = true) {
-        self.role = role
-        self.path = path
-        self.keepsContents = keepsContents
-    }
-}
-
-/// Why what stands at a place is not replaced.
-package enum ReplacementRefusal: Equatable, Sendable {
-    case noFolder
-    /// It lacks the file that each folder of its sort has.
-    case unmarked(wanted: String)
-    /// It holds something that this program did not put there.
-    case foreign(String)
-    /// It is, holds or lies in a folder that stays.
-    case kept(KeptFolder)
-}
-
-extension ReplacementRefusal: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .noFolder: "is no folder"
-        case .unmarked(let wanted): "has no \(wanted), so patchsign did not make it"
-        case .foreign(let name): "holds \(name), which patchsign did not put there"
-        case .kept(let folder): "is, holds or lies in \(folder.role) (\(folder.path))"
-        }
-    }
-}
-
 /// The folders that `patchsign` makes and may replace.
 enum OwnFolder {
     case release

@@ -112,3 +112,8 @@ extension SigningError: CustomStringConvertible {
 func onDisk<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(SigningError) -> Value {
     do throws(FileError) { return try body() } catch { throw .file(error) }
 }
+
+/// Runs a decision about a draft with its errors as this module's, which name the file.
+func ceremony<Value>(_ path: FilePath, _ body: () throws(CeremonyError) -> Value) throws(SigningError) -> Value {
+    do throws(CeremonyError) { return try body() } catch { throw .ceremony(path, error) }
+}
