@@ -68,7 +68,7 @@ extension APIWork {
         let (app, channel) = (try call.app(), try call.channel())
         let version = try call.number("version", in: 1...(1 << 53 - 1))
         let found = try await desk.looking(app) { (repository) throws(ServerError) in
-            try repository.draft(of: channel, version: version)
+            try repository.tree.draft(of: channel, version: version)
         }
         guard let found else { throw APIProblem.notFound("there is no such draft") }
         return found

@@ -86,9 +86,9 @@ struct DeskChangeTests {
         let repository = yard.server.repository
         switch kind {
         case .publish, .complete: return try PublishedState(of: repository).version(of: production) == 1
-        case .keep: return try repository.draft(of: production, version: 1) != nil
+        case .keep: return try repository.tree.draft(of: production, version: 1) != nil
         case .dial: return try repository.dial(of: production).versions.contains(where: \.isPaused)
-        case .draft: return try !repository.hasDraft(of: production, version: 1)
+        case .draft: return try !repository.tree.hasDraft(of: production, version: 1)
         case .trust: return try PublishedState(of: repository).root.header.version == 2
         }
     }
@@ -256,7 +256,7 @@ struct DeskChangeTests {
         let draft = yard.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
         try DiskFiles().remove(draft.appending("role.json"))
         #expect(try await yard.desk.removeDraft(of: Self.production, version: 1, in: Self.app, by: yard.actor))
-        #expect(try yard.server.repository.drafts(of: Self.production).isEmpty)
+        #expect(try yard.server.repository.tree.drafts(of: Self.production).isEmpty)
         #expect(try await yard.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
     }
 

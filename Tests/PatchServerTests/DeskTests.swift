@@ -94,7 +94,7 @@ struct DeskTests {
         _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
         let (channel, app) = (ReleaseFactory.production, ReleaseFactory.app)
         #expect(try await yard.desk.removeDraft(of: channel, version: 1, in: app, by: yard.actor))
-        #expect(try yard.server.repository.drafts(of: channel).isEmpty)
+        #expect(try yard.server.repository.tree.drafts(of: channel).isEmpty)
         #expect(try await yard.desk.removeDraft(of: channel, version: 1, in: app, by: yard.actor) == false)
         #expect(try await yard.actions() == ["release.draft", "draft.remove"])
     }

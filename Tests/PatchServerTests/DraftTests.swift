@@ -24,7 +24,7 @@ struct DraftTests {
         let after = try server.everything()
         #expect(before.allSatisfy { after[$0.key] == $0.value })
         #expect(after.keys.filter { before[$0] == nil }.allSatisfy { $0.hasPrefix("/srv/drafts/") })
-        #expect(try server.repository.drafts(of: production).map(\.version) == [1])
+        #expect(try server.repository.tree.drafts(of: production).map(\.version) == [1])
     }
 
     @Test
@@ -41,7 +41,7 @@ struct DraftTests {
         }
         #expect(done.version == 1)
         #expect(done.removedDrafts == [1])
-        #expect(try server.repository.drafts(of: production).isEmpty)
+        #expect(try server.repository.tree.drafts(of: production).isEmpty)
         #expect(try PublishedState(of: server.repository).version(of: production) == 1)
     }
 
@@ -121,7 +121,7 @@ struct DraftTests {
             return
         }
         #expect(done.removedDrafts == [1])
-        #expect(try server.repository.drafts(of: production).isEmpty)
+        #expect(try server.repository.tree.drafts(of: production).isEmpty)
     }
 
     @Test(arguments: [FaultyFiles.Survival.lose, .keepNames])
@@ -130,19 +130,19 @@ struct DraftTests {
         let server = try TestingServer(files: files, threshold: 2)
         try server.publish(try server.factory.release(on: server.repository))
         let rehearsal = files.reopened()
-        try server.on(rehearsal).repository.removeDraft(of: production, version: 1)
+        try server.on(rehearsal).repository.tree.removeDraft(of: production, version: 1)
         for change in 1...rehearsal.changes {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) {
-                try server.on(disk).repository.removeDraft(of: production, version: 1)
+                try server.on(disk).repository.tree.removeDraft(of: production, version: 1)
             }
             for disk in [disk.crashed(survival), disk.reopened()] {
                 let after = try server.on(disk)
-                for draft in try after.repository.drafts(of: production) {
+                for draft in try after.repository.tree.drafts(of: production) {
                     #expect(draft.release.objects.count == 3, "stopped at change \(change)")
                 }
-                try after.repository.removeDraft(of: production, version: 1)
-                #expect(try after.repository.drafts(of: production).isEmpty)
+                try after.repository.tree.removeDraft(of: production, version: 1)
+                #expect(try after.repository.tree.drafts(of: production).isEmpty)
             }
         }
     }
@@ -155,7 +155,7 @@ struct DraftTests {
         let folder = server.folder.drafts(of: release.header.app, channel: production).appending("1")
         try server.files.remove(folder.appending("role.json"))
         #expect(throws: ServerError.self) { try server.publish(release) }
-        try server.repository.removeDraft(of: production, version: 1)
+        try server.repository.tree.removeDraft(of: production, version: 1)
         #expect(try server.files.status(of: folder) == nil)
         guard case .drafted = try server.publish(release) else {
             Issue.record("was not drafted")

@@ -280,7 +280,7 @@ struct GarbageTests {
         try yard.publish(3)
         var collection = GarbageCollection(yard.server.repository, by: everything, at: yard.now)
         #expect(try collection.step())
-        try yard.server.repository.removeDraft(of: production, version: 3)
+        try yard.server.repository.tree.removeDraft(of: production, version: 3)
         let back = try yard.server.factory.release(yard.contents(1), on: yard.server.repository)
         try yard.server.publish(
             SignedRelease(header: back.header, role: back.role, targets: back.targets, objects: [:])

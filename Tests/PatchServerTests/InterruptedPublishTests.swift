@@ -110,7 +110,7 @@ struct InterruptedPublishTests {
             #expect(throws: ServerError.self) { try server.on(disk).publish(release) }
             for survival in [FaultyFiles.Survival.lose, .keepNames] {
                 let after = try server.on(disk.crashed(survival))
-                for draft in try after.repository.drafts(of: production) {
+                for draft in try after.repository.tree.drafts(of: production) {
                     #expect(draft.identity == release.role.identity)
                     #expect(draft.release.objects.count == release.objects.count, "stopped at change \(change)")
                 }

@@ -45,7 +45,7 @@ struct ServerRestoreTests {
                 base: ReleaseHeader.Base(roleVersion: base, sha256: identity),
                 signedBy: [.production]
             )
-            let restored = try server.repository.versionRecord().restored
+            let restored = try server.repository.tree.versionRecord().restored
             return try Standing(release, in: state, labels: try server.repository.labels(), restored: restored)
         }
         let outdated = PublishConflict.outdated(channel: production, base: 20, current: 1)

@@ -27,7 +27,7 @@ extension AppRepository {
     /// - Parameter known: a number that devices are known to have seen; 0 for none.
     package func goAboveWhatWasSeen(_ known: Int = 0) throws(ServerError) -> RestoredApp {
         let state = try PublishedState(of: self)
-        var record = try versionRecord()
+        var record = try tree.versionRecord()
         func above(_ version: Int, _ given: Int?) -> Int {
             // A thief's number, near the end, leaves room for a next one.
             max(given ?? 0, known, version <= UsedVersions.sane ? version + Self.restoreStep : version)
@@ -39,7 +39,7 @@ extension AppRepository {
         )
         record.exported = given
         record.restored = state.channels.mapValues(\.role.header.version)
-        try keep(record)
+        try tree.keep(record)
         return RestoredApp(
             app: app,
             channels: record.restored,

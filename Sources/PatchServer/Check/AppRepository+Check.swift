@@ -11,7 +11,7 @@ extension AppRepository {
     private static let rounds = 8
 
     /// Verifies everything that this app has here: each role from the root of trust, each reference, digest and signature,
-    /// the releases that one can go back to, the records beside the tree.
+    /// the releases that one can go back to, the tree.records beside the tree.
     ///
     /// Reads only, and needs no lock: what a publish or `gc` changed meanwhile is looked at again.
     package func check() throws(ServerError) -> TreeReport {
@@ -77,7 +77,7 @@ extension AppRepository {
         let state = try PublishedState(of: self)
         var labels = try labels()
         for (name, channel) in state.channels {
-            let (bytes, file) = try target(.patchList(name), of: channel.role)
+            let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
             do throws(TrustError) {
                 let list = try VerifiedList(bytes, for: app, channel: name, file: file, role: channel.role)
                 labels = try labels.adding(list.entries, channel: name, version: channel.role.header.version)
@@ -161,7 +161,7 @@ private struct RepairSources {
         switch wanted.file {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
-        case .root: paths.insert(repository.anchorFile, at: 0)
+        case .root: paths.insert(repository.tree.anchorFile, at: 0)
         case .object, .timestamp: break
         }
         return paths

@@ -210,6 +210,8 @@ extension AppRepository {
 
     /// In bytes; nil when it is not there.
     package func labelsSize() throws(ServerError) -> Int? {
-        do throws(FileError) { return try files.status(of: labelsFile)?.identity.size } catch { throw .file(error) }
+        do throws(FileError) { return try files.status(of: tree.labelsFile)?.identity.size } catch {
+            throw .file(error)
+        }
     }
 }

@@ -80,7 +80,7 @@ extension TreeCheck {
 
     /// A target that was found whole; nil for one whose fault is known.
     private func target(_ path: TargetPath, of role: TargetsRole) -> ([UInt8], TargetFile)? {
-        try? repository.target(path, of: role)
+        try? repository.tree.target(path, of: role)
     }
 
     private mutating func check(_ labels: Labels, _ entries: [PatchEntry], _ channel: ChannelName) {
@@ -96,7 +96,7 @@ extension TreeCheck {
 
     /// Releases that one can go back to have all that they need; a number above the current one was never published.
     mutating func checkSuperseded(_ state: State) {
-        var reader = ContentsReader(repository)
+        var reader = ContentsReader(repository.tree)
         let current = state.snapshot.header.version
         for version in listing.versions(of: "snapshot") where version < current {
             let file = TreePath.File.role("snapshot", version: version)
@@ -129,7 +129,7 @@ extension TreeCheck {
         let file = TreePath.File.role(name, version: version)
         note(file)
         do throws(ServerError) {
-            guard let role = try repository.standingRole(name, version: version) else { return }
+            guard let role = try repository.tree.standingRole(name, version: version) else { return }
             report.counts.roles += 1
             checkTargets(of: role)
             guard let channel, let contents = try? reader.contents(of: role, channel: channel) else { return }
@@ -146,10 +146,10 @@ extension TreeCheck {
         do throws(ServerError) { labels = try repository.labels() } catch {
             report.faults.append(TreeFault("\(records)/labels.json", .record, "\(error)"))
         }
-        do throws(ServerError) { _ = try repository.versionRecord() } catch {
+        do throws(ServerError) { _ = try repository.tree.versionRecord() } catch {
             report.faults.append(TreeFault("\(records)/\(VersionRecord.name)", .record, "\(error)"))
         }
-        if (try? repository.exists(repository.onlineKeyFile)) != true {
+        if (try? repository.tree.exists(repository.onlineKeyFile)) != true {
             report.faults.append(TreeFault("\(records)/online.key", .record, "it is not there"))
         }
         checkDrafts()
@@ -173,7 +173,7 @@ extension TreeCheck {
                     guard let number = Int(version) else {
                         throw .file(.notDirectory(.read, folder.at(version)))
                     }
-                    _ = try repository.draft(of: channel, version: number)
+                    _ = try repository.tree.draft(of: channel, version: number)
                 } catch { report.faults.append(TreeFault("\(path)/\(version)", .record, "\(error)")) }
             }
         }

@@ -47,12 +47,12 @@ extension TreeCheck {
 
     private mutating func checkRoots() -> TrustedMetadata? {
         do throws(ServerError) {
-            let chain = try RootChain(of: repository)
+            let chain = try RootChain(of: repository.tree)
             for link in chain.links { note(.root(version: link.version)) }
             report.counts.roles += chain.links.count
             return chain.newest.trusted
         } catch {
-            let anchor = try? repository.read(repository.anchorFile, limit: Limits.root)
+            let anchor = try? repository.tree.read(repository.tree.anchorFile, limit: Limits.root)
             guard let anchor, let root = try? RootRole(Envelope(anchor, role: "root", limit: Limits.root)) else {
                 report.faults.append(
                     TreeFault("apps/\(repository.app)/root.json", .record, "\(error)")

@@ -66,7 +66,7 @@ struct TreeCheck {
             return nil
         }
         do throws(ServerError) {
-            let bytes = try repository.read(file, limit: limit)
+            let bytes = try repository.tree.read(file, limit: limit)
             report.counts.bytes += bytes.count
             return bytes
         } catch {

@@ -54,7 +54,7 @@ extension AppRepository {
         at now: UTCTime,
         _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
     ) throws(ServerError) -> RefreshedVersions {
-        let versions = try state.nextVersions(unused: try usedVersions())
+        let versions = try state.nextVersions(unused: try tree.usedVersions())
         var plan = PublicationPlan()
         var dials = try state.dials()
         change(&plan, &dials)

@@ -47,7 +47,7 @@ extension AppRepository {
         guard state.dial.targets[ExactString(path.text)] != nil else {
             return OnlineParameters(app: app, channel: channel)
         }
-        let (bytes, _) = try target(path, of: state.dial)
+        let (bytes, _) = try tree.target(path, of: state.dial)
         do throws(FormatError) { return try OnlineParameters(bytes) } catch { throw .tree(app, .malformed(error)) }
     }
 }

@@ -38,7 +38,7 @@ extension AppRepository {
         let plan: PublicationPlan
         let anchor: [UInt8]
         do throws(ServerError) {
-            anchor = try read(anchorFile, limit: Limits.root)
+            anchor = try tree.read(tree.anchorFile, limit: Limits.root)
             if let roles { state = roles.state } else { state = try PublishedState(of: self) }
             plan = try self.plan(exporting: state, roles)
         } catch { throw .server(error) }
@@ -64,7 +64,7 @@ extension AppRepository {
 
     private func plan(exporting state: PublishedState, _ roles: OwnRoles?) throws(ServerError) -> PublicationPlan {
         var plan = roles?.plan ?? PublicationPlan()
-        var (reader, needs) = (ContentsReader(self), RoleContents())
+        var (reader, needs) = (ContentsReader(tree), RoleContents())
         for (channel, published) in state.channels {
             needs.merge(try reader.contents(of: published.role, channel: channel))
         }
@@ -86,7 +86,7 @@ extension AppRepository {
             // Not read again: somebody may have published meanwhile.
             plan.write(state.timestampBytes, to: .tree(.timestamp), in: .timestamp)
         }
-        for (file, step, limit) in copied { plan.write(try read(file, limit: limit), to: .tree(file), in: step) }
+        for (file, step, limit) in copied { plan.write(try tree.read(file, limit: limit), to: .tree(file), in: step) }
         for link in state.roots {
             plan.write(link.bytes, to: .tree(.root(version: link.version)), in: .roots)
         }

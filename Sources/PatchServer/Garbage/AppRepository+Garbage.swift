@@ -63,7 +63,7 @@ extension AppRepository {
     }
 
     private func snapshot(_ version: Int) throws(ServerError) -> SnapshotRole {
-        let bytes = try read(.role("snapshot", version: version), limit: Limits.snapshot)
+        let bytes = try tree.read(.role("snapshot", version: version), limit: Limits.snapshot)
         do throws(FormatError) {
             return try SnapshotRole(try Envelope(bytes, role: "snapshot", limit: Limits.snapshot))
         } catch { throw .tree(app, .malformed(error)) }
@@ -74,15 +74,15 @@ extension AppRepository {
         published last: [ChannelName: Int],
         dial: Int
     ) throws(ServerError) -> RoleContents {
-        var reader = ContentsReader(self)
+        var reader = ContentsReader(tree)
         var needs = RoleContents()
         for version in kept.dials where version <= dial {
-            if let role = try standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
+            if let role = try tree.standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
         }
         for (channel, versions) in kept.channels {
             // One above was never published: whoever tries it again brings what it needs.
             for version in versions.sorted() where version <= last[channel] ?? 0 {
-                guard let role = try standingRole(channel.text, version: version) else { continue }
+                guard let role = try tree.standingRole(channel.text, version: version) else { continue }
                 needs.merge(try reader.contents(of: role, channel: channel))
             }
         }
@@ -91,7 +91,7 @@ extension AppRepository {
 
     /// The same, and of drafts that may be published still what they bring and what they lean on.
     private func pinnedByDrafts(_ state: PublishedState, _ pins: GarbagePins) throws(ServerError) -> GarbagePins {
-        let reader = ContentsReader(self)
+        let reader = ContentsReader(tree)
         var pinned = pins
         for draft in try drafts(state) where draft.version > state.version(of: draft.channel) {
             pinned.objects.formUnion(reader.objects(of: draft))
@@ -116,7 +116,7 @@ extension AppRepository {
     private func drafts(_ state: PublishedState) throws(ServerError) -> [Draft] {
         var found: [Draft] = []
         for delegation in state.targets.delegations {
-            if let channel = ChannelName(delegation.name) { found += try drafts(of: channel) }
+            if let channel = ChannelName(delegation.name) { found += try tree.drafts(of: channel) }
         }
         return found
     }

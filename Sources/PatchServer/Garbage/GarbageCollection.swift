@@ -84,12 +84,12 @@ package struct GarbageCollection: Sendable {
 
     /// The numbers of roles that go now stay used.
     private func remember(_ items: [GarbagePlan.Item]) throws(ServerError) {
-        var record = try repository.versionRecord()
+        var record = try repository.tree.versionRecord()
         let before = record
         for case .tree(.role(let name, let version)) in items.map(\.place) {
             record.collect(name, version: version)
         }
-        if record != before { try repository.keep(record) }
+        if record != before { try repository.tree.keep(record) }
     }
 
     private func remove(_ items: [GarbagePlan.Item]) throws(ServerError) {
@@ -97,7 +97,7 @@ package struct GarbageCollection: Sendable {
         for item in items {
             switch item.place {
             case .tree(let file): files.append(file)
-            case .draft(let channel, let version): _ = try repository.removeDrafts(of: channel, upTo: version)
+            case .draft(let channel, let version): _ = try repository.tree.removeDrafts(of: channel, upTo: version)
             }
         }
         if !files.isEmpty { try repository.storage.remove(files) }

@@ -52,7 +52,7 @@ extension AppRepository {
             throw .release(.trust(.threshold(role: header.channel.text, valid: 0, needed: needed)))
         }
         let labels = try labels()
-        let restored = try versionRecord().restored
+        let restored = try tree.versionRecord().restored
         do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels, restored: restored) } catch {
             throw .conflict(error)
         }
@@ -86,7 +86,7 @@ extension AppRepository {
 
     /// The draft of one content, if it is kept.
     package func draft(of channel: ChannelName, version: Int, identity: SHA256Digest) throws(ServerError) -> Draft? {
-        guard let draft = try draft(of: channel, version: version), draft.identity == identity else { return nil }
+        guard let draft = try tree.draft(of: channel, version: version), draft.identity == identity else { return nil }
         return draft
     }
 }

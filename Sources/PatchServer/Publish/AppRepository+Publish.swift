@@ -86,7 +86,7 @@ extension AppRepository {
         labels: Labels
     ) throws(ServerError) -> Standing {
         try checkApp(of: release)
-        let restored = try versionRecord().restored
+        let restored = try tree.versionRecord().restored
         do throws(PublishConflict) { return try Standing(release, in: state, labels: labels, restored: restored) } catch
         {
             throw .conflict(error)
@@ -101,10 +101,10 @@ extension AppRepository {
     ) throws(ServerError) {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
         guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last else { return }
-        if let digest = try digest(of: .role(channel.text, version: version)) {
+        if let digest = try tree.digest(of: .role(channel.text, version: version)) {
             guard digest != SHA256Digest(of: verified.release.role.fileBytes) else { return }
         } else {
-            guard version <= (try versionRecord().collected[channel]) ?? 0 else { return }
+            guard version <= (try tree.versionRecord().collected[channel]) ?? 0 else { return }
         }
         throw .conflict(.versionUsed(channel: channel, version: version))
     }
@@ -131,7 +131,9 @@ extension AppRepository {
             targets: offered.targets,
             objects: offered.objects
         )
-        if standing == .next, let draft = try draft(of: offered.header.channel, version: offered.header.roleVersion) {
+        if standing == .next,
+            let draft = try tree.draft(of: offered.header.channel, version: offered.header.roleVersion)
+        {
             let identity = unsigned.identity
             if draft.identity == identity {
                 signatures = keys.countingSignatures(on: draft.release.role) + signatures
@@ -173,7 +175,7 @@ extension AppRepository {
     }
 
     func labels() throws(ServerError) -> Labels {
-        let bytes = try read(labelsFile, limit: labelsLimit)
+        let bytes = try tree.read(tree.labelsFile, limit: labelsLimit)
         do throws(FormatError) { return try Labels(bytes) } catch { throw .record(app, error) }
     }
 
@@ -193,22 +195,22 @@ extension AppRepository {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
         switch decision {
         case .keepDraft:
-            try keep(verified.release)
+            try tree.keep(verified.release)
             return .drafted(channel: channel, version: version, quorum: verified.quorum)
         case .repair:
             var plan = PublicationPlan()
             plan.add(contentsOf: verified)
             let change = try carryOut(plan, over: state)
-            _ = try removeDrafts(of: channel, upTo: version)
+            _ = try tree.removeDrafts(of: channel, upTo: version)
             return .alreadyPublished(channel: channel, version: version, change)
         case .publish(let labels):
             try checkSize(of: labels)
-            let versions = try state.nextVersions(unused: try usedVersions())
+            let versions = try state.nextVersions(unused: try tree.usedVersions())
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
             let plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
             let change = try carryOut(plan, over: state)
-            let removed = try removeDrafts(of: channel, upTo: version)
+            let removed = try tree.removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
             let entries = verified.list.entries
             let turned = dial.map { DialState($0.keeping(entries), version: versions.dial, of: entries).versions }

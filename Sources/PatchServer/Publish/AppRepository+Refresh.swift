@@ -12,7 +12,7 @@ extension AppRepository {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
         try checkHolds(state, at: now)
-        let versions = try state.nextVersions(unused: try usedVersions())
+        let versions = try state.nextVersions(unused: try tree.usedVersions())
         var plan = PublicationPlan()
         try FreshRoles(signers: state.signers(key), versions: versions, now: now)
             .add(to: &plan, dials: try state.dials(), files: state.otherFiles)
@@ -26,32 +26,5 @@ extension AppRepository {
         where header.expires <= now {
             throw .ended(role: role, expires: header.expires, at: now)
         }
-    }
-}
-
-/// The versions that a refresh or a publish gave to the online roles.
-package struct RefreshedVersions: Hashable, Sendable {
-    package let app: AppID
-    package let timestamp: Int
-    package let snapshot: Int
-    package let dial: Int
-    package let expires: UTCTime
-
-    package init(app: AppID, timestamp: Int, snapshot: Int, dial: Int, expires: UTCTime) {
-        self.app = app
-        self.timestamp = timestamp
-        self.snapshot = snapshot
-        self.dial = dial
-        self.expires = expires
-    }
-
-    init(app: AppID, _ versions: FreshRoles.Versions, signedAt now: UTCTime) {
-        self.init(
-            app: app,
-            timestamp: versions.timestamp,
-            snapshot: versions.snapshot,
-            dial: versions.dial,
-            expires: now.adding(FreshRoles.lifetime)
-        )
     }
 }

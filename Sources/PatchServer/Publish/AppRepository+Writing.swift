@@ -35,13 +35,13 @@ extension AppRepository {
     /// A record of the server's own, readable by the server alone.
     private func keep(_ bytes: [UInt8], as name: String, _ change: inout TreeChange) throws(ServerError) {
         do throws(FileError) {
-            try files.makeDirectory(records)
-            if try files.status(of: records.at(name)) != nil,
-                (try? files.read(records.at(name), limit: bytes.count)) == bytes
+            try files.makeDirectory(tree.records)
+            if try files.status(of: tree.records.at(name)) != nil,
+                (try? files.read(tree.records.at(name), limit: bytes.count)) == bytes
             {
-                return try files.syncDirectory(records)
+                return try files.syncDirectory(tree.records)
             }
-            try files.replace(name, in: records, with: bytes)
+            try files.replace(name, in: tree.records, with: bytes)
         } catch { throw .file(error) }
         change.files += 1
         change.bytes += bytes.count

@@ -35,7 +35,7 @@ extension RoleKeys {
     }
 }
 
-extension AppRepository {
+extension AppTree {
     /// Every draft of a channel, by version.
     package func drafts(of channel: ChannelName) throws(ServerError) -> [Draft] {
         var drafts: [Draft] = []

@@ -12,7 +12,7 @@ extension AppRepository {
         var drafts: [AppListing.DraftRow] = []
         for delegation in state.targets.delegations {
             guard let channel = ChannelName(delegation.name) else { continue }
-            for version in try draftVersions(of: channel) {
+            for version in try tree.draftVersions(of: channel) {
                 let draft = try readable(version, of: channel)
                 drafts.append(
                     AppListing.DraftRow(
@@ -36,7 +36,7 @@ extension AppRepository {
 
     /// A draft; nil for one that is damaged, which keeps nobody from what else there is.
     private func readable(_ version: Int, of channel: ChannelName) throws(ServerError) -> Draft? {
-        do throws(ServerError) { return try draft(of: channel, version: version) } catch .release { return nil }
+        do throws(ServerError) { return try tree.draft(of: channel, version: version) } catch .release { return nil }
     }
 
     private func roles(of state: PublishedState) -> [AppListing.Role] {
@@ -80,7 +80,7 @@ extension AppRepository {
 
     /// - Throws: `tree` when a signature of any entry does not hold.
     func list(of channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> VerifiedList {
-        let (bytes, file) = try target(.patchList(channel), of: role)
+        let (bytes, file) = try tree.target(.patchList(channel), of: role)
         do throws(TrustError) {
             let list = try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
             if let refused = list.refused.first { throw .entry(refused.fault) }
@@ -92,26 +92,14 @@ extension AppRepository {
         -> [Asset]
     {
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
-        let (bytes, _) = try target(path, of: role)
+        let (bytes, _) = try tree.target(path, of: role)
         do throws(FormatError) {
             return try AssetManifest(bytes, named: path.text).assets
         } catch { throw .tree(app, .malformed(error)) }
     }
 
     func dial(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Dial {
-        let (bytes, _) = try target(.dial(channel), of: state.dial)
+        let (bytes, _) = try tree.target(.dial(channel), of: state.dial)
         do throws(FormatError) { return try Dial(bytes) } catch { throw .tree(app, .malformed(error)) }
-    }
-
-    /// A target's bytes as its role vouches for them.
-    func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
-        guard let file = role.targets[ExactString(path.text)] else {
-            throw .tree(app, .noTarget(role: role.name, target: path.text))
-        }
-        let sha256: SHA256Digest
-        do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .tree(app, error) }
-        let bytes = try read(.target(path, sha256), limit: Limits.manifest)
-        do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .tree(app, error) }
-        return (bytes, file)
     }
 }

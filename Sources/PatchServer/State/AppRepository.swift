@@ -3,16 +3,11 @@ package import PatchStore
 import PatchTrust
 package import SystemPackage
 
-/// One app on a server: its published tree, its drafts, and what the server keeps to publish more.
+/// One app on a server, and everything that a server does with it: publish, turn, refresh, export, check, clean up.
 ///
-/// Whoever calls a function that changes something holds the folder's lock; reading needs none, because every file but
-/// the timestamp is written once.
+/// Whoever calls a function that changes something holds the folder's lock.
 package struct AppRepository: Sendable {
-    package let app: AppID
-    package let folder: ServerFolder
-    /// For all but the tree: records and drafts.
-    let files: any FileOperations
-    package let storage: any TreeStorage
+    package let tree: AppTree
     /// Whether keys whose private halves everybody has may sign: in tests and the demo.
     let allowsTestingKeys: Bool
     /// How large the record of labels is read, and therefore written.
@@ -36,7 +31,7 @@ package struct AppRepository: Sendable {
             storage: storage,
             allowsTestingKeys: allowsTestingKeys
         )
-        guard try self.storage.status(of: .timestamp) != nil else { throw .unknownApp(app) }
+        guard try tree.storage.status(of: .timestamp) != nil else { throw .unknownApp(app) }
     }
 
     /// One whose tree may have lost anything: to be checked, and nothing else.
@@ -52,45 +47,23 @@ package struct AppRepository: Sendable {
         storage: (any TreeStorage)? = nil,
         allowsTestingKeys: Bool
     ) {
-        self.app = app
-        self.folder = folder
-        self.files = files
-        self.storage = storage ?? folder.storage(of: app, files: files)
+        tree = AppTree(
+            app: app,
+            folder: folder,
+            files: files,
+            storage: storage ?? folder.storage(of: app, files: files)
+        )
         self.allowsTestingKeys = allowsTestingKeys
     }
 
-    var records: FilePath { folder.records(of: app) }
-    var anchorFile: FilePath { records.at("root.json") }
-    var labelsFile: FilePath { records.at("labels.json") }
-    package var onlineKeyFile: FilePath { folder.onlineKey(of: app) }
+    package var app: AppID { tree.app }
+    package var folder: ServerFolder { tree.folder }
+    var files: any FileOperations { tree.files }
+    package var storage: any TreeStorage { tree.storage }
+    package var onlineKeyFile: FilePath { tree.onlineKeyFile }
+}
 
-    func exists(_ path: FilePath) throws(ServerError) -> Bool {
-        do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }
-    }
-
-    func read(_ path: FilePath, limit: Int) throws(ServerError) -> [UInt8] {
-        do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
-    }
-
-    /// A file that the published tree needs.
-    func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
-        guard let bytes = try storage.read(file, limit: limit) else {
-            throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
-        }
-        return bytes
-    }
-
-    /// Of what stands in the tree under a name; nil when nothing does.
-    func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
-        try storage.read(file, limit: Limits.targetsRole).map { SHA256Digest(of: $0) }
-    }
-
-    /// Which versions of snapshot and dial have a file: a publish that was interrupted left some that nothing refers to,
-    /// and a number is used once.
-    func usedVersions() throws(ServerError) -> UsedVersions {
-        var used = UsedVersions()
-        for file in try storage.roles() { used.insert(file) }
-        used.insert(try versionRecord())
-        return used
-    }
+extension PublishedState {
+    /// Reads and verifies every role of an app's tree.
+    package init(of repository: AppRepository) throws(ServerError) { try self.init(of: repository.tree) }
 }

@@ -30,8 +30,8 @@ package struct PublishedState: Sendable {
     package let channels: [ChannelName: Channel]
 
     /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
-    package init(of repository: AppRepository) throws(ServerError) {
-        try self.init(Walk(repository, along: try RootChain(of: repository).links[...], offered: nil))
+    package init(of tree: AppTree) throws(ServerError) {
+        try self.init(Walk(tree, along: try RootChain(of: tree).links[...], offered: nil))
     }
 
     /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
@@ -39,11 +39,11 @@ package struct PublishedState: Sendable {
     /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
     /// update the tree has a root whose keys did not sign its timestamp yet.
     /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
-    init(of repository: AppRepository, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
+    init(of tree: AppTree, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
         var first: ServerError?
         for last in chain.links.indices.reversed() {
             do throws(ServerError) {
-                try self.init(Walk(repository, along: chain.links[...last], offered: offered.targets))
+                try self.init(Walk(tree, along: chain.links[...last], offered: offered.targets))
                 return
             } catch { first = first ?? error }
         }
@@ -53,14 +53,14 @@ package struct PublishedState: Sendable {
 
     private init(_ start: Walk) throws(ServerError) {
         var walk = start
-        let repository = walk.repository
-        app = repository.app
+        let tree = walk.tree
+        app = tree.app
         roots = walk.roots
         root = walk.trusted.root
         (timestampBytes, timestamp, snapshot) = try walk.freshness()
         targets = try walk.role("targets", by: "root").role
         guard let dialDelegation = targets.delegation(to: "dial") else {
-            throw .tree(repository.app, .notDelegated(role: "dial"))
+            throw .tree(tree.app, .notDelegated(role: "dial"))
         }
         self.dialDelegation = dialDelegation
         var channels: [ChannelName: Channel] = [:]
@@ -87,7 +87,7 @@ package struct PublishedState: Sendable {
 
 /// The way from the root of trust to every role that the snapshot lists.
 private struct Walk {
-    let repository: AppRepository
+    let tree: AppTree
     let roots: [RootChain.Link]
     var trusted: TrustedMetadata
 
@@ -95,18 +95,18 @@ private struct Walk {
     let offered: [UInt8]?
 
     /// - Parameter roots: never empty.
-    init(_ repository: AppRepository, along roots: ArraySlice<RootChain.Link>, offered: [UInt8]?) {
-        self.repository = repository
+    init(_ tree: AppTree, along roots: ArraySlice<RootChain.Link>, offered: [UInt8]?) {
+        self.tree = tree
         self.roots = Array(roots)
         self.offered = offered
         trusted = roots[roots.endIndex - 1].trusted
     }
 
     mutating func freshness() throws(ServerError) -> ([UInt8], TimestampRole, SnapshotRole) {
-        let timestampBytes = try repository.read(.timestamp, limit: Limits.timestamp)
+        let timestampBytes = try tree.read(.timestamp, limit: Limits.timestamp)
         try judge { trusted throws(TrustError) in _ = try trusted.updateTimestamp(timestampBytes) }
         guard let timestamp = trusted.timestamp else { preconditionFailure("the first timestamp is always taken") }
-        let snapshotBytes = try repository.read(
+        let snapshotBytes = try tree.read(
             .role("snapshot", version: timestamp.snapshot.version),
             limit: Limits.snapshot
         )
@@ -126,13 +126,13 @@ private struct Walk {
         if name == "targets", let offered, file == RoleFile(of: offered, version: file.version) {
             bytes = offered
         } else {
-            bytes = try repository.read(.role(name, version: file.version), limit: Limits.targetsRole)
+            bytes = try tree.read(.role(name, version: file.version), limit: Limits.targetsRole)
         }
         try judge { trusted throws(TrustError) in try trusted.updateTargets(bytes, role: name, delegator: delegator) }
         let envelope: Envelope
         do throws(FormatError) {
             envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
-        } catch { throw .tree(repository.app, .malformed(error)) }
+        } catch { throw .tree(tree.app, .malformed(error)) }
         guard let role = trusted.targets[ExactString(name)] else {
             preconditionFailure("a role that is not taken throws")
         }
@@ -142,6 +142,6 @@ private struct Walk {
     private mutating func judge<Value>(_ rule: (inout TrustedMetadata) throws(TrustError) -> Value) throws(ServerError)
         -> Value
     {
-        do throws(TrustError) { return try rule(&trusted) } catch { throw .tree(repository.app, error) }
+        do throws(TrustError) { return try rule(&trusted) } catch { throw .tree(tree.app, error) }
     }
 }

@@ -17,11 +17,11 @@ struct RoleContents: Equatable, Sendable {
 
 /// Follows roles to all that they need, and reads each manifest once.
 struct ContentsReader {
-    let repository: AppRepository
+    let tree: AppTree
     private var manifests: [SHA256Digest: [SHA256Digest: Int]] = [:]
 
-    init(_ repository: AppRepository) {
-        self.repository = repository
+    init(_ tree: AppTree) {
+        self.tree = tree
     }
 
     /// The targets of any role.
@@ -30,11 +30,11 @@ struct ContentsReader {
         for (name, file) in role.targets {
             guard let path = TargetPath(name.text) else {
                 let error = FormatError(role.name, field: "signed.targets.\(name)", rule: TargetPath.rule)
-                throw .tree(repository.app, .malformed(error))
+                throw .tree(tree.app, .malformed(error))
             }
             do throws(TrustError) {
                 contents.targets[.target(path, try file.requiredSHA256(of: path.text))] = file.length
-            } catch { throw .tree(repository.app, error) }
+            } catch { throw .tree(tree.app, error) }
         }
         return contents
     }
@@ -44,7 +44,7 @@ struct ContentsReader {
     /// The list and each manifest are compared with their digests; signatures are not looked at.
     mutating func contents(of role: TargetsRole, channel: ChannelName) throws(ServerError) -> RoleContents {
         var contents = try targets(of: role)
-        let (bytes, _) = try repository.target(.patchList(channel), of: role)
+        let (bytes, _) = try tree.target(.patchList(channel), of: role)
         for entry in try list(bytes).entries {
             switch entry.kind {
             case .script: contents.objects[entry.fingerprint.sha256] = entry.fingerprint.size
@@ -75,7 +75,7 @@ struct ContentsReader {
 
     private func list(_ bytes: [UInt8]) throws(ServerError) -> PatchList {
         do throws(FormatError) { return try ParsedPatchList(bytes).list } catch {
-            throw .tree(repository.app, .malformed(error))
+            throw .tree(tree.app, .malformed(error))
         }
     }
 
@@ -86,19 +86,19 @@ struct ContentsReader {
     ) throws(ServerError) -> [SHA256Digest: Int] {
         if let known = manifests[entry.fingerprint.sha256] { return known }
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
-        let (bytes, _) = try repository.target(path, of: role)
+        let (bytes, _) = try tree.target(path, of: role)
         var assets: [SHA256Digest: Int] = [:]
         do throws(FormatError) {
             for asset in try AssetManifest(bytes, named: path.text).assets {
                 assets[asset.fingerprint.sha256] = asset.fingerprint.size
             }
-        } catch { throw .tree(repository.app, .malformed(error)) }
+        } catch { throw .tree(tree.app, .malformed(error)) }
         manifests[entry.fingerprint.sha256] = assets
         return assets
     }
 }
 
-extension AppRepository {
+extension AppTree {
     /// A role of the tree as it stands there, whoever signed it; nil when it is gone.
     func standingRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
         let file = TreePath.File.role(name, version: version)
@@ -106,5 +106,17 @@ extension AppRepository {
         do throws(FormatError) {
             return try TargetsRole(try Envelope(bytes, role: name, limit: Limits.targetsRole), name: name)
         } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    /// A target's bytes as its role vouches for them.
+    func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
+        guard let file = role.targets[ExactString(path.text)] else {
+            throw .tree(app, .noTarget(role: role.name, target: path.text))
+        }
+        let sha256: SHA256Digest
+        do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .tree(app, error) }
+        let bytes = try read(.target(path, sha256), limit: Limits.manifest)
+        do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .tree(app, error) }
+        return (bytes, file)
     }
 }

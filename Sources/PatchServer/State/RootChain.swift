@@ -22,13 +22,13 @@ struct RootChain: Sendable {
     var newest: Link { links[links.count - 1] }
 
     /// - Throws: `tree` for a root of the tree that does not follow from the one before it.
-    init(of repository: AppRepository) throws(ServerError) {
-        try self.init(of: repository, offered: nil)
+    init(of tree: AppTree) throws(ServerError) {
+        try self.init(of: tree, offered: nil)
     }
 
     /// - Throws: `trust` with the rule that the offered roots break.
-    init(of repository: AppRepository, continuedBy offered: OfferedTrust) throws(ServerError) {
-        try self.init(of: repository, offered: offered)
+    init(of tree: AppTree, continuedBy offered: OfferedTrust) throws(ServerError) {
+        try self.init(of: tree, offered: offered)
         guard publishedVersion <= offered.version else {
             throw .trust(.older("root", offered: offered.version, current: publishedVersion))
         }
@@ -37,38 +37,38 @@ struct RootChain: Sendable {
         }
     }
 
-    private init(of repository: AppRepository, offered: OfferedTrust?) throws(ServerError) {
-        let anchor = try repository.read(repository.anchorFile, limit: Limits.root)
+    private init(of tree: AppTree, offered: OfferedTrust?) throws(ServerError) {
+        let anchor = try tree.read(tree.anchorFile, limit: Limits.root)
         let trusted: TrustedMetadata
         do throws(TrustError) {
             trusted = try TrustedMetadata(trustedRoot: anchor, at: ReferenceTime.never)
-        } catch { throw .tree(repository.app, error) }
+        } catch { throw .tree(tree.app, error) }
         let version = trusted.root.header.version
         if let offered {
             guard offered.roots[version] ?? anchor == anchor else { throw .trust(.forked("root", version: version)) }
-        } else if try repository.read(.root(version: version), limit: Limits.root) != anchor {
-            throw .tree(repository.app, .wrongDigest(name: "\(version).root.json", algorithm: "sha256"))
+        } else if try tree.read(.root(version: version), limit: Limits.root) != anchor {
+            throw .tree(tree.app, .wrongDigest(name: "\(version).root.json", algorithm: "sha256"))
         }
         links = [Link(trusted: trusted, bytes: anchor)]
         publishedVersion = version
-        while try follow(repository, offered) {}
+        while try follow(tree, offered) {}
     }
 
     /// Takes the next root; false when there is none.
-    private mutating func follow(_ repository: AppRepository, _ offered: OfferedTrust?) throws(ServerError) -> Bool {
+    private mutating func follow(_ tree: AppTree, _ offered: OfferedTrust?) throws(ServerError) -> Bool {
         let version = newest.version + 1
         let file = TreePath.File.root(version: version)
-        let standing = try repository.storage.read(file, limit: Limits.root)
+        let standing = try tree.storage.read(file, limit: Limits.root)
         switch (standing, offered?.roots[version]) {
         case (nil, nil):
             guard let offered, version <= offered.version else { return false }
             throw .trust(.missingRoot(version: version))
         case (let standing?, nil):
-            do throws(TrustError) { try append(standing) } catch { throw .tree(repository.app, error) }
+            do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
         case (let standing?, let new?) where standing == new || (try? adding(standing)) != nil:
             guard standing == new else { throw .trust(.forked("root", version: version)) }
-            do throws(TrustError) { try append(standing) } catch { throw .tree(repository.app, error) }
+            do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
         case (_, let new?):
             do throws(TrustError) { try append(new) } catch {

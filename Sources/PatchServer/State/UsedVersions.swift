@@ -61,3 +61,14 @@ struct UsedVersions: Equatable, Sendable {
         return last <= highest ? last : nil
     }
 }
+
+extension AppTree {
+    /// Which versions of snapshot and dial have a file: a publish that was interrupted left some that nothing refers to,
+    /// and a number is used once.
+    func usedVersions() throws(ServerError) -> UsedVersions {
+        var used = UsedVersions()
+        for file in try storage.roles() { used.insert(file) }
+        used.insert(try versionRecord())
+        return used
+    }
+}

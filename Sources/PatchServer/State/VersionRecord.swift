@@ -106,7 +106,7 @@ extension VersionRecord {
     }
 }
 
-extension AppRepository {
+extension AppTree {
     func versionRecord() throws(ServerError) -> VersionRecord {
         let path = records.at(VersionRecord.name)
         guard try exists(path) else { return VersionRecord() }

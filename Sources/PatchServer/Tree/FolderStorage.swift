@@ -98,11 +98,11 @@ extension FolderStorage {
         return try put([TreeWrite(file: .timestamp, source: .bytes(timestamp))])
     }
 
-    private enum Standing {
+    private enum Present {
         case missing, right, wrong
     }
 
-    private func standing(_ write: TreeWrite) throws(ServerError) -> Standing {
+    private func standing(_ write: TreeWrite) throws(ServerError) -> Present {
         let destination = path(of: write.file)
         do throws(FileError) {
             guard let status = try files.status(of: destination) else { return .missing }

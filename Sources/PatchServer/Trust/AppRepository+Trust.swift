@@ -89,10 +89,10 @@ extension AppRepository {
     ) throws(ServerError) -> TrustOutcome {
         let (chain, trust) = try check(offered, at: now)
         let root = chain.newest
-        let state = try PublishedState(of: self, under: chain, offered: offered)
+        let state = try PublishedState(of: tree, under: chain, offered: offered)
         try check(key, for: trust, instead: state.root)
         let verified = try verify(releases, under: trust)
-        let used = try usedVersions()
+        let used = try tree.usedVersions()
         let onDisk = TrustUpdate.OnDisk(
             files: try digests(of: trust, verified),
             labels: try labels(),
@@ -124,7 +124,7 @@ extension AppRepository {
         let parameters = carriedParameters(update, state)
         let change = try carryOut(plan, over: state)
         for release in update.published {
-            _ = try removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
+            _ = try tree.removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
         }
         return .updated(
             TrustPublication(
@@ -154,7 +154,7 @@ extension AppRepository {
 
     private func check(_ offered: OfferedTrust, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
-        let chain = try RootChain(of: self, continuedBy: offered)
+        let chain = try RootChain(of: tree, continuedBy: offered)
         let root = chain.newest
         let trust = try RootOfTrust(root.trusted.root, rootBytes: root.bytes, targets: offered.targets, at: now)
         try refuseTestingKeys(in: trust)
@@ -212,7 +212,7 @@ extension AppRepository {
         var files = [TreePath.File.role("targets", version: trust.targets.header.version)]
         files += releases.map { .role($0.role.name, version: $0.role.header.version) }
         var digests: [TreePath.File: SHA256Digest] = [:]
-        for file in files { digests[file] = try digest(of: file) }
+        for file in files { digests[file] = try tree.digest(of: file) }
         return digests
     }
 }

@@ -154,8 +154,8 @@ extension Intent {
                 return .null
             }
         case .removeDraft(let channel, let version):
-            guard try repository.hasDraft(of: channel, version: version) else { return .null }
-            let identity = (try? repository.draft(of: channel, version: version))?.identity
+            guard try repository.tree.hasDraft(of: channel, version: version) else { return .null }
+            let identity = (try? repository.tree.draft(of: channel, version: version))?.identity
             return .fields([
                 ("roleVersion", .integer(version)), ("identity", (identity?.hex).map { .text($0) }),
                 ("damaged", identity == nil ? .bool(true) : nil),

@@ -17,7 +17,7 @@ extension ReleaseDesk {
         in app: AppID
     ) async throws(DeskError) -> WaitingDraft? {
         try await looking(app) { (repository) throws(ServerError) in
-            guard let draft = try repository.draft(of: channel, version: version) else { return nil }
+            guard let draft = try repository.tree.draft(of: channel, version: version) else { return nil }
             return try WaitingDraft(draft, in: try repository.listing(), try PublishedState(of: repository))
         }
     }
@@ -34,8 +34,8 @@ extension ReleaseDesk {
         let intent = Intent(.removeDraft(channel, version: version), of: app, by: actor)
         return try await change(intent) { () throws(DeskError) in
             try serving(app) { (repository) throws(ServerError) in
-                guard try repository.hasDraft(of: channel, version: version) else { return false }
-                try repository.removeDraft(of: channel, version: version)
+                guard try repository.tree.hasDraft(of: channel, version: version) else { return false }
+                try repository.tree.removeDraft(of: channel, version: version)
                 return true
             }
         } remembering: { (isGone, intent) throws(DeskError) in
