@@ -2,14 +2,16 @@
 PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
 SWIFT_BUILD := swift build $(PATCHLINE_SWIFT_FLAGS) --scratch-path "$(PATCHLINE_BUILD)"
+# The three programs, and nothing that only tests need.
+SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD) --product $$product || exit 1; done
 # The three programs alone: no test target is built for release.
 # Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time.
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check release clean
+.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check example release clean
 
-demo: ; @.ci/setup && $(SWIFT_BUILD) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
+demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
@@ -28,11 +30,13 @@ bench-service: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/service.sh "$$($(R
 bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/page.sh "$$($(RELEASE) --show-bin-path)"
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
-format: ; swift format --in-place --recursive Sources Tests Package.swift
+format: ; swift format --in-place --recursive Sources Tests Examples Package.swift
 # The largest cycle of files that is there; no module gets a larger one.
-lint: ; swift format lint --strict --recursive Sources Tests Package.swift && .ci/file-graph --limit 5 >/dev/null
+lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/file-graph --limit 5 >/dev/null
 # The same links, judged in seconds beside what was built; CI runs it.
 docs-check: ; @.ci/docs
+# The sample as the package of its own that it is.
+example: ; @.ci/setup && swift build --package-path Examples/Shop --scratch-path "$(PATCHLINE_BUILD)-example"
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"

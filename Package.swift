@@ -244,7 +244,7 @@ let package = Package(
             name: "AssetServerTests",
             dependencies: [
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "DeviceTesting", "PatchTesting",
-                "PatchFormat", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+                "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .testTarget(

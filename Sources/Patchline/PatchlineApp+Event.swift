@@ -1,3 +1,4 @@
+import Logging
 import PatchFormat
 import PatchSync
 
@@ -28,6 +29,36 @@ extension PatchlineApp {
         case parametersChanged(Parameters)
         /// In words; what is served stays.
         case trouble(String)
+    }
+}
+
+extension PatchlineApp.Event: CustomStringConvertible {
+    /// A sentence for a log.
+    public var description: String {
+        switch self {
+        case .nothingInstalled: "nothing is installed yet"
+        case .serving(let version, let onTrial): "serving \(version)\(onTrial ? ", on trial" : "")"
+        case .confirmed(let version): "confirmed: \(version)"
+        case .rolledBack(let good, let bad): "\(bad) did not confirm; \(good.map { "back to \($0)" } ?? "nothing runs")"
+        case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
+        case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
+        case .following(let channel): "following channel \(channel)"
+        case .damaged(let files): "damaged, and not served until a sync heals it: \(files.joined(separator: ", "))"
+        case .syncing(let percent): "a sync has fetched \(percent) %"
+        case .synced(let isNew): isNew ? "synced: something new waits" : "synced: nothing new"
+        case .syncFailed(let why): "the sync failed: \(why)"
+        case .parametersChanged: "the online parameters changed"
+        case .trouble(let what): what
+        }
+    }
+
+    /// How much it matters to whoever reads a log.
+    var level: Logger.Level {
+        switch self {
+        case .syncing: .debug
+        case .nothingInstalled, .serving, .confirmed, .withdrawn, .following, .synced, .parametersChanged: .info
+        case .rolledBack, .unproven, .damaged, .syncFailed, .trouble: .warning
+        }
     }
 }
 

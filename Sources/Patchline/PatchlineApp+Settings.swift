@@ -1,4 +1,5 @@
 import APIProxy
+public import Logging
 import PatchFormat
 import PatchSync
 
@@ -32,6 +33,9 @@ extension PatchlineApp {
         public var proxyRules: [String] = []
         /// Whose certificates those servers may show, in PEM; nil for the system's authorities.
         public var proxyAuthorities: [UInt8]?
+
+        /// Hears every event, in words and with its level; nil: nobody does.
+        public var logger: Logger?
 
         public init() {}
 

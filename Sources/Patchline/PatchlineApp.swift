@@ -1,5 +1,6 @@
 import APIProxy
 import AssetServer
+import Logging
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
@@ -75,6 +76,10 @@ public actor PatchlineApp {
         report: @escaping @Sendable (Event) -> Void
     ) throws(PatchlineError) {
         proxying = try settings.proxying
+        let report: @Sendable (Event) -> Void = { [logger = settings.logger] event in
+            logger?.log(level: event.level, "\(event)")
+            report(event)
+        }
         self.report = report
         self.store = store
         device = try store.present

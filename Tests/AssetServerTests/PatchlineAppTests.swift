@@ -1,5 +1,6 @@
 import DeviceTesting
 import HTTPFiles
+import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import PatchFormat
@@ -44,6 +45,25 @@ struct PatchlineAppTests {
 
     private func page(_ url: String, _ path: String = "/") async throws -> String {
         try await Browser.opening(url).ask(path).body
+    }
+
+    @Test(
+        arguments: [
+            (.serving("web 2", onTrial: true), .info, "serving web 2, on trial"),
+            (.syncing(percent: 7), .debug, "a sync has fetched 7 %"),
+            (.rolledBack(to: "web 1", from: "web 2"), .warning, "web 2 did not confirm; back to web 1"),
+            (.rolledBack(to: nil, from: "web 2"), .warning, "web 2 did not confirm; nothing runs"),
+            (.synced(isNew: false), .info, "synced: nothing new"),
+            (.syncFailed("no way"), .warning, "the sync failed: no way"),
+            (.trouble("no room"), .warning, "no room"),
+        ] as [(PatchlineApp.Event, Logger.Level, String)]
+    )
+    func `says each event in a sentence, and what went wrong as a warning`(
+        event: PatchlineApp.Event,
+        level: Logger.Level,
+        sentence: String
+    ) {
+        #expect(event.level == level && "\(event)" == sentence)
     }
 
     @Test func `reads online parameters by name and kind, with no network`() async throws {

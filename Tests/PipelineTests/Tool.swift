@@ -7,6 +7,8 @@ import SystemPackage
 /// One that is missing fails its test.
 enum Tool: Sendable {
     case patchsign, patchsrv, patchsync
+    /// `Examples/Shop`, which `.ci/example` links.
+    case sample
     /// A Python that has `tuf` and `securesystemslib[crypto]`.
     case python
     /// A system's own: `openssl`, `curl`, `bash`.
@@ -18,6 +20,7 @@ enum Tool: Sendable {
             case .patchsign: .path(try Self.ours("patchsign"))
             case .patchsrv: .path(try Self.ours("patchsrv"))
             case .patchsync: .path(try Self.ours("patchsync"))
+            case .sample: .path(try Self.ours("Shop"))
             case .python: .path(try Self.judgesPython)
             case .system(let name): .path(try Self.find(name))
             }
