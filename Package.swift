@@ -110,10 +110,13 @@ let package = Package(
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
             ]
         ),
+        // Pure: it has nothing to read a file or to ask a server with.
+        .target(name: "PatchChoice", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency]),
         .target(
             name: "PatchSync",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                "CLinux", "PatchChoice", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers",
+                asyncHTTPClient,
                 nioCore, nioHTTP1, nioPosix, nioSSL, nioConcurrency, systemPackage,
             ]
         ),
@@ -133,7 +136,8 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "HTTPFiles", "AssetServer",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
+                "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
@@ -163,7 +167,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "APIProxy", "AssetServer",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
+                "AssetServer",
                 "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
@@ -177,7 +182,8 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchSync", "PatchTesting", nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
+                nioConcurrency,
                 systemPackage,
             ],
             path: "Tests/DeviceTesting"
@@ -228,7 +234,8 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "HTTPPeers", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchSync", "PatchChoice", "HTTPPeers", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchStore",
                 "ReleaseFolder", nioConcurrency, nioHTTP1, systemPackage,
             ]
         ),
@@ -243,7 +250,8 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "DeviceTesting", "PatchTesting",
+                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchChoice", "DeviceTesting",
+                "PatchTesting",
                 "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
@@ -303,15 +311,11 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
 // libraries that the others need, so that it is built in a minute.
 if Context.environment["PATCHLINE_BENCH"] != nil {
     package.products = []
-    package.targets = package.targets.filter { ["COpenSSL", "PatchFormat", "PatchTrust"].contains($0.name) }
+    package.targets = package.targets.filter {
+        ["COpenSSL", "PatchChoice", "PatchFormat", "PatchTrust"].contains($0.name)
+    }
     let parts = [
         "PatchRelease": ["Ceremony/TrustDraft", "Ceremony/TrustDraft+JSON"],
-        "PatchSync": [
-            "Choice/ActivationTime", "Choice/Candidates", "Choice/Circumstances", "Choice/Cohort", "Choice/Decision",
-            "Choice/DeviceFacts", "Choice/JointChoice", "Choice/NotEligible", "Choice/PatchState", "Choice/Platform",
-            "Choice/Requirements", "Launch/Selection", "Launch/SelectionContent", "Choice/ServerAnswers",
-            "Choice/TransferFailures", "Choice/TrialBlocks", "Choice/UnfitVersions",
-        ],
         "ServerRecords": ["AuditChain", "AuditEntry", "AuditLines", "AuditOrder", "Actor", "Record", "RecordError"],
     ]
     for (name, files) in parts {
@@ -326,7 +330,7 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "documents",
-            dependencies: ["PatchFormat", "PatchRelease", "PatchSync", "PatchTrust", "ServerRecords"],
+            dependencies: ["PatchChoice", "PatchFormat", "PatchRelease", "PatchTrust", "ServerRecords"],
             path: "Benchmarks/Documents"
         )
     )

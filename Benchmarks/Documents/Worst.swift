@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchSync
+import PatchChoice
 import PatchTrust
 
 /// A document that costs its reader as much as its limit lets one, and how it is read.

@@ -1,5 +1,6 @@
 import HTTPFiles
 import NIOHTTP1
+import PatchChoice
 
 /// What is below `/__patchline/`.
 extension AssetServer {

@@ -1,4 +1,5 @@
 import AssetServer
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

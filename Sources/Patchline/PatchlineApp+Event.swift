@@ -1,4 +1,5 @@
 import Logging
+import PatchChoice
 import PatchFormat
 import PatchSync
 

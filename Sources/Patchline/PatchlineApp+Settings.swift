@@ -1,5 +1,6 @@
 import APIProxy
 public import Logging
+import PatchChoice
 import PatchFormat
 import PatchSync
 

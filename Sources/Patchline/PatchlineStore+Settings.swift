@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
@@ -112,7 +113,7 @@ private struct Parsed {
     let appVersion: AppVersion?
     let user: PatchFormat.UserID?
     var data: [ConditionKey: ConditionValue] = [:]
-    let platform: PatchSync.Platform?
+    let platform: PatchChoice.Platform?
     var access = ServerAccess()
     let embedded: FilePath?
 
@@ -128,8 +129,8 @@ private struct Parsed {
             }
             data[key] = value
         }
-        platform = try Self.parsed(settings.platform, "platform \(PatchSync.Platform.rule)") {
-            PatchSync.Platform(name: $0.name, compatibility: $0.compatibility)
+        platform = try Self.parsed(settings.platform, "platform \(PatchChoice.Platform.rule)") {
+            PatchChoice.Platform(name: $0.name, compatibility: $0.compatibility)
         }
         guard SelectionMachine.keepRange.contains(settings.keep) else {
             throw PatchlineError("keep must be from 0 to \(SelectionMachine.keepRange.upperBound)")

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust

@@ -1,4 +1,5 @@
 import Glibc
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,5 +1,6 @@
+import PatchChoice
 package import PatchFormat
-package import PatchSync
+import PatchSync
 
 /// Which bundle is served, where somebody has named one.
 extension RunningApp {

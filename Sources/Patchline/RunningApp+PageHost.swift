@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchTrust
 package import AssetServer
 package import PatchFormat

@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchTrust
 import AssetServer
 import PatchFormat

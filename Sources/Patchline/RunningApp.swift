@@ -1,5 +1,6 @@
 package import AssetServer
 import HTTPFiles
+import PatchChoice
 import PatchFormat
 import PatchStore
 package import PatchSync

@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchSync
 
 /// The trial that a launch runs, and how far it has come.

@@ -1,6 +1,7 @@
 import AssetServer
 import HTTPFiles
 import NIOConcurrencyHelpers
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,3 +1,4 @@
+import PatchChoice
 package import AssetServer
 import NIOConcurrencyHelpers
 import PatchFormat

@@ -1,6 +1,7 @@
 import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

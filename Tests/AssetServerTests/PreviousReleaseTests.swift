@@ -1,3 +1,4 @@
+import PatchChoice
 import AssetServer
 import DeviceTesting
 import HTTPFiles

@@ -2,6 +2,7 @@ import AssetServer
 import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,3 +1,4 @@
+import PatchChoice
 import DeviceTesting
 import HTTPFiles
 import NIOHTTP1

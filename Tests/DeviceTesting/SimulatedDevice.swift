@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+package import PatchChoice
 package import PatchFormat
 package import PatchStore
 package import PatchTesting

@@ -1,3 +1,4 @@
+import PatchChoice
 import HTTPPeers
 import Testing
 

@@ -1,3 +1,4 @@
+import PatchChoice
 import DeviceTesting
 import PatchFormat
 import PatchStore

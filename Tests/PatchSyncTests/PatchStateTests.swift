@@ -1,3 +1,4 @@
+@testable import PatchChoice
 import PatchFormat
 @testable import PatchSync
 import PatchTrust

@@ -1,4 +1,5 @@
 import DeviceTesting
+@testable import PatchChoice
 import PatchTrust
 import PatchFormat
 @testable import PatchSync

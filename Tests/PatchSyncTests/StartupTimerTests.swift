@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchSync
 import Testing
 

@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+@testable import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchTesting

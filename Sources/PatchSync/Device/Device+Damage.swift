@@ -1,3 +1,4 @@
+package import PatchChoice
 import PatchFormat
 
 extension Device {

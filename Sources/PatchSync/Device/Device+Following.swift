@@ -1,3 +1,4 @@
+import PatchChoice
 package import PatchFormat
 
 /// Another channel or server, without a new store (E4, J10).

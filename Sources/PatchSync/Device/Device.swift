@@ -1,3 +1,4 @@
+package import PatchChoice
 package import PatchFormat
 import PatchStore
 import PatchTrust

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import PatchChoice
 package import PatchFormat
 import PatchStore
 package import PatchTrust

@@ -1,3 +1,4 @@
+package import PatchChoice
 import PatchTrust
 package import PatchFormat
 package import SystemPackage

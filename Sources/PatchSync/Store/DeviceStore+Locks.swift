@@ -1,3 +1,4 @@
+import PatchChoice
 package import PatchFormat
 import PatchStore
 import SystemPackage

@@ -1,3 +1,4 @@
+import PatchChoice
 package import PatchFormat
 import PatchStore
 import PatchTrust
@@ -248,9 +249,4 @@ package struct SyncEngine: Sendable {
         atCommitPoint(.afterState)
         return staging
     }
-}
-
-extension SelectionState {
-    /// The selection from which versions are chosen: what runs, or would if nothing were pending.
-    var choiceBase: Selection? { running }
 }

@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchFormat
 import PatchStore
 

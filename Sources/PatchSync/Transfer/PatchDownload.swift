@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchFormat
 
 /// A patch of which something has to come, and what.

@@ -1,4 +1,5 @@
 import CommandSupport
+import PatchChoice
 import PatchFormat
 import PatchSync
 import Patchline

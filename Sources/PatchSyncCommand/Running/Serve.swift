@@ -1,3 +1,4 @@
+import PatchChoice
 import APIProxy
 import ArgumentParser
 import Glibc

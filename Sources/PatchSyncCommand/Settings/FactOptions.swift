@@ -1,4 +1,5 @@
 import ArgumentParser
+import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,3 +1,4 @@
+import PatchChoice
 import ArgumentParser
 import CommandSupport
 import PatchFormat

@@ -284,7 +284,7 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// Back to what was confirmed last, whatever waits or is on trial.
-    mutating func settleOnGood() {
+    package mutating func settleOnGood() {
         if let good = state.good ?? embedded { state = .settled(good) }
     }
 
@@ -292,7 +292,7 @@ package struct SelectionMachine: Equatable, Sendable {
     /// what waited to be withdrawn; else what was not tried to its end, to be tried anew.
     ///
     /// - Returns: false where it named selections, and none of them is left.
-    mutating func standIn() -> Bool {
+    package mutating func standIn() -> Bool {
         let named = state.kept + earlier + [embedded].compactMap(\.self)
         guard !named.isEmpty else { return true }
         var proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
@@ -316,7 +316,7 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// What runs, listed now by this channel itself where it came from another: its entries are this channel's.
-    mutating func settleInChannel(_ next: Selection) {
+    package mutating func settleInChannel(_ next: Selection) {
         guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
             return
         }

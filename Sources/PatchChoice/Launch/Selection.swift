@@ -50,7 +50,7 @@ package struct InstalledPatch: Hashable, Sendable {
     }
 
     /// The same version in the state of `channel`, where it stood in that of `other` so far.
-    func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
+    package func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
         var patch = self
         let origin = patch.channel ?? other
         patch.channel = origin == channel ? nil : origin
@@ -70,7 +70,7 @@ package struct InstalledPatch: Hashable, Sendable {
         return .fields(members + fingerprint.members)
     }
 
-    init(_ fields: Fields) throws(FormatError) {
+    package init(_ fields: Fields) throws(FormatError) {
         guard let kind = PatchKind(rawValue: try fields.string("kind")) else {
             throw fields.broken("kind", "must be script or bundle")
         }
@@ -112,7 +112,7 @@ package struct Selection: Equatable, Sendable {
     /// From when on it may run, while it waits.
     package let activates: ActivationTime
     /// What its file holds.
-    let content: SelectionContent
+    package let content: SelectionContent
 
     package init(
         number: Int,
@@ -125,7 +125,7 @@ package struct Selection: Equatable, Sendable {
         self.init(number: number, roleVersion: roleVersion, content: SelectionContent(rows), activates: activates)
     }
 
-    init(number: Int, roleVersion: Int, content: SelectionContent, activates: ActivationTime = .atReload) {
+    package init(number: Int, roleVersion: Int, content: SelectionContent, activates: ActivationTime = .atReload) {
         self.number = number
         self.roleVersion = roleVersion
         self.content = content
@@ -177,7 +177,7 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// The same selection in the state of `channel`, where it stood in that of `other` so far.
-    func told(in channel: ChannelName, from other: ChannelName) -> Selection {
+    package func told(in channel: ChannelName, from other: ChannelName) -> Selection {
         Selection(
             number: number,
             roleVersion: roleVersion,
@@ -188,16 +188,16 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// Whether a list of this very channel made all of it.
-    var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
+    package var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
 
     /// Whether there is a bundle in it, so that somebody may ask for a page of it.
     package var hasBundle: Bool { patches.contains { $0.kind == .bundle } }
 
     /// With all that it holds.
-    var json: JSON { .fields(members + content.rows.members) }
+    package var json: JSON { .fields(members + content.rows.members) }
 
     /// As `state.json` names it: what it holds stands in a file of its own.
-    var reference: JSON { .fields(members + [("selection", .text(content.digest.hex))]) }
+    package var reference: JSON { .fields(members + [("selection", .text(content.digest.hex))]) }
 
     private var members: [(String, JSON?)] {
         [
@@ -207,12 +207,12 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// Reads ``json``.
-    init(_ fields: Fields) throws(FormatError) {
+    package init(_ fields: Fields) throws(FormatError) {
         try self.init(fields, content: SelectionContent(try SelectionContent.Rows(fields)))
     }
 
     /// Reads ``reference``.
-    init(_ fields: Fields, content: SelectionContent) throws(FormatError) {
+    package init(_ fields: Fields, content: SelectionContent) throws(FormatError) {
         self.init(
             number: try fields.integer("number", in: 1...(1 << 53 - 1)),
             roleVersion: try fields.integer("roleVersion", in: 1...(1 << 53 - 1)),

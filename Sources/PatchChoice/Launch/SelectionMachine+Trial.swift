@@ -57,7 +57,7 @@ extension SelectionMachine {
         blocks.keep(listed: listed, at: time)
     }
 
-    mutating func boundBlocks(to count: Int) {
+    package mutating func boundBlocks(to count: Int) {
         blocks.bound(to: count)
     }
 

@@ -1,5 +1,5 @@
-import PatchFormat
-import PatchTrust
+package import PatchFormat
+package import PatchTrust
 
 /// What a sync is to bring about, decided before anything is fetched.
 ///
@@ -17,10 +17,10 @@ package struct SyncPlan: Sendable {
     /// The selection that was the base of every choice.
     package let base: Selection?
     /// What is left of it without what the list withdraws by name, with what stood before in its place.
-    let rest: Selection?
+    package let rest: Selection?
     /// What waits already.
-    let pending: Selection?
-    let circumstances: Circumstances
+    package let pending: Selection?
+    package let circumstances: Circumstances
     package let decisions: [Decision]
     /// What the server answered and is not followed.
     package let ignoredAnswers: [IgnoredAnswer]
@@ -30,11 +30,11 @@ package struct SyncPlan: Sendable {
     /// A trial runs, so nothing new is wanted before it ends.
     private let isTrial: Bool
     /// Bytes of every signature column that the role names.
-    let columnSizes: [SHA256Digest: Int]
+    package let columnSizes: [SHA256Digest: Int]
     /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
-    let keptEmbedded: Int?
+    package let keptEmbedded: Int?
 
-    init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
+    package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
         let base = machine.state.choiceBase
         self.base = base
         var after = machine
@@ -87,7 +87,7 @@ package struct SyncPlan: Sendable {
     }
 
     /// Whether something that is not wanted now may be soon.
-    var hasPostponed: Bool {
+    package var hasPostponed: Bool {
         isTrial || decisions.contains { $0.passedOver.contains(where: \.why.isPostponed) }
     }
 
@@ -95,7 +95,7 @@ package struct SyncPlan: Sendable {
     /// where the device asks for it, what is chosen for its user.
     ///
     /// - Parameter user: told only together with the wish for choices.
-    func question(for user: SHA256Digest?) -> DeviceQuestion? {
+    package func question(for user: SHA256Digest?) -> DeviceQuestion? {
         let answers = circumstances.answers
         guard answers.questionsLeft > 0, !isTrial else { return nil }
         let taken = decisions.compactMap(\.taken)
@@ -113,7 +113,7 @@ package struct SyncPlan: Sendable {
     }
 
     /// The same for these alone, of which nothing is new.
-    func mending(_ patches: [InstalledPatch]) -> SyncPlan {
+    package func mending(_ patches: [InstalledPatch]) -> SyncPlan {
         var plan = self
         plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
         return plan

@@ -39,13 +39,17 @@ package enum SelectionState: Equatable, Sendable {
     /// How often a trial was started, and the name of the last start.
     package struct TrialLaunch: Equatable, Sendable {
         /// No more are counted.
-        static let most = 1_000
+        package static let most = 1_000
 
         package var token: LaunchToken
         package var launches: Int
         /// Whether the last start is among them: not before a page of it was asked for, where it has pages, nor after it stopped
         /// in good order, nor while it is in the background.
-        package var isCounted = true
+        package var isCounted: Bool
+
+        package init(token: LaunchToken, launches: Int, isCounted: Bool = true) {
+            (self.token, self.launches, self.isCounted) = (token, launches, isCounted)
+        }
     }
 
     /// What runs, or would run at a launch that changes nothing.
@@ -87,7 +91,12 @@ package enum SelectionState: Equatable, Sendable {
     }
 
     /// Settled on a selection, or on nothing.
-    static func resting(_ selection: Selection?) -> SelectionState {
+    package static func resting(_ selection: Selection?) -> SelectionState {
         selection.map { .settled($0) } ?? .empty
     }
+}
+
+extension SelectionState {
+    /// The selection from which versions are chosen: what runs, or would if nothing were pending.
+    package var choiceBase: Selection? { running }
 }

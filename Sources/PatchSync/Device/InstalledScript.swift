@@ -1,3 +1,4 @@
+package import PatchChoice
 import PatchFormat
 package import PatchStore
 package import SystemPackage

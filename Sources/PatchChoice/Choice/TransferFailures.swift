@@ -99,7 +99,7 @@ package struct TransferFailures: Equatable, Sendable {
     }
 
     /// Forgets those that failed least, where there are more.
-    mutating func bound(to count: Int) {
+    package mutating func bound(to count: Int) {
         guard counts.count > count else { return }
         let most = counts.sorted { ($0.value.failures, $0.key) > ($1.value.failures, $1.key) }
         counts = Dictionary(uniqueKeysWithValues: most.prefix(count).map { ($0.key, $0.value) })
@@ -111,7 +111,7 @@ package struct TransferFailures: Equatable, Sendable {
 }
 
 extension TransferFailures {
-    var json: JSON? {
+    package var json: JSON? {
         guard !counts.isEmpty else { return nil }
         return .array(
             counts.sorted { $0.key < $1.key }.map { content, count in
@@ -125,7 +125,7 @@ extension TransferFailures {
         )
     }
 
-    init(_ rows: [JSON], of document: String) throws(FormatError) {
+    package init(_ rows: [JSON], of document: String) throws(FormatError) {
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "transfers[\(index)]")
             var count = Count(version: try row.name("version"))

@@ -1,3 +1,4 @@
+package import PatchChoice
 package import PatchFormat
 
 /// What an app tells a device of itself and of whoever uses it; what is not named stays.

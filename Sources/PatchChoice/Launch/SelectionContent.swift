@@ -1,15 +1,15 @@
 import NIOConcurrencyHelpers
-import PatchFormat
+package import PatchFormat
 import PatchTrust
 
 /// The patches of a selection and the keys that their entries were verified with: what `selections/<sha256>.json` holds.
 ///
 /// Two that have the same bytes are equal. One that is only kept to go back to is read when somebody looks into it; if its
 /// file cannot be read then, it is lost, which no file of a selection is mistaken for.
-final class SelectionContent: Sendable {
+package final class SelectionContent: Sendable {
     static let format = "patchline-selection-v1"
 
-    struct Rows: Equatable, Sendable {
+    package struct Rows: Equatable, Sendable {
         /// By id, in ascending order.
         let patches: [InstalledPatch]
         let entryKeys: EntryKeys
@@ -37,22 +37,22 @@ final class SelectionContent: Sendable {
     }
 
     /// As it stands in its file.
-    init(_ rows: Rows, digest: SHA256Digest) {
+    package init(_ rows: Rows, digest: SHA256Digest) {
         state = NIOLockedValueBox(.known(rows))
         knownDigest = NIOLockedValueBox(digest)
     }
 
     /// - Parameter read: nil where the file is missing or other bytes than these.
-    init(unread digest: SHA256Digest, _ read: @escaping @Sendable () -> Rows?) {
+    package init(unread digest: SHA256Digest, _ read: @escaping @Sendable () -> Rows?) {
         state = NIOLockedValueBox(.unread(read))
         knownDigest = NIOLockedValueBox(digest)
     }
 
     /// Nothing where it is lost.
-    var rows: Rows { read() ?? .none }
+    package var rows: Rows { read() ?? .none }
 
     /// Whether its file cannot be read.
-    var isLost: Bool { read() == nil }
+    package var isLost: Bool { read() == nil }
 
     private func read() -> Rows? {
         switch state.withLockedValue(\.self) {
@@ -66,7 +66,7 @@ final class SelectionContent: Sendable {
     }
 
     /// Of its bytes, which name its file.
-    var digest: SHA256Digest {
+    package var digest: SHA256Digest {
         if let known = knownDigest.withLockedValue(\.self) { return known }
         let digest = SHA256Digest(of: rows.bytes)
         knownDigest.withLockedValue { $0 = digest }
@@ -84,19 +84,19 @@ final class SelectionContent: Sendable {
 
 extension SelectionContent.Rows {
     /// The one way in which they are written.
-    var bytes: [UInt8] { JSON.fields([("format", .text(SelectionContent.format))] + members).fileBytes }
+    package var bytes: [UInt8] { JSON.fields([("format", .text(SelectionContent.format))] + members).fileBytes }
 
     var members: [(String, JSON?)] {
         [("patches", .array(patches.map(\.json))), (EntryKeys.member, entryKeys.json)]
     }
 
-    init(_ bytes: [UInt8], named document: String, limit: Int = Limits.selection) throws(FormatError) {
+    package init(_ bytes: [UInt8], named document: String, limit: Int = Limits.selection) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: document, limit: limit), of: document)
         try fields.constant("format", SelectionContent.format)
         try self.init(fields)
     }
 
-    init(_ fields: Fields) throws(FormatError) {
+    package init(_ fields: Fields) throws(FormatError) {
         var patches: [InstalledPatch] = []
         for (index, value) in try fields.array("patches", limit: Limits.patchesInList).enumerated() {
             patches.append(

@@ -36,7 +36,7 @@ package struct UnfitVersions: Equatable, Sendable {
     }
 
     /// Forgets some, where there are more: their manifests are fetched again.
-    mutating func bound(to count: Int) {
+    package mutating func bound(to count: Int) {
         guard rows.count > count else { return }
         let first = rows.sorted { $0.key < $1.key }.prefix(count)
         rows = Dictionary(uniqueKeysWithValues: first.map { ($0.key, $0.value) })
@@ -49,7 +49,7 @@ package struct UnfitVersions: Equatable, Sendable {
 }
 
 extension UnfitVersions {
-    var json: JSON? {
+    package var json: JSON? {
         guard !rows.isEmpty else { return nil }
         return .array(
             rows.sorted { $0.key < $1.key }.map { content, row in
@@ -62,7 +62,7 @@ extension UnfitVersions {
         )
     }
 
-    init(_ rows: [JSON], of document: String) throws(FormatError) {
+    package init(_ rows: [JSON], of document: String) throws(FormatError) {
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "unfit[\(index)]")
             guard

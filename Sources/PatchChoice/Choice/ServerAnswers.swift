@@ -34,7 +34,7 @@ package struct ServerAnswers: Equatable, Sendable {
     }
 
     /// Takes the answer to a question; what was not asked for is not looked at.
-    mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
+    package mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
         questionsLeft -= 1
         if wantsChoices { choices = answer.choices }
         wantsChoices = false
@@ -47,7 +47,7 @@ package struct ServerAnswers: Equatable, Sendable {
     }
 
     /// No answer came: nothing is asked again in this sync.
-    mutating func giveUp() {
+    package mutating func giveUp() {
         questionsLeft = 0
         wantsChoices = false
     }

@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchFormat
 
 /// How the transfers of one sync went, by version: what ``TransferFailures`` counts.

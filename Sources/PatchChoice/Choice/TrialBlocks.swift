@@ -110,7 +110,7 @@ package struct TrialBlocks: Equatable, Sendable {
         return gone.map { Label(patchID: $0.key.patchID, version: $0.value.version) }
     }
 
-    var json: JSON {
+    package var json: JSON {
         .array(
             blocks.sorted { $0.key < $1.key }.map { content, block in
                 .fields([
@@ -122,7 +122,7 @@ package struct TrialBlocks: Equatable, Sendable {
         )
     }
 
-    init(_ rows: [JSON], of document: String) throws(FormatError) {
+    package init(_ rows: [JSON], of document: String) throws(FormatError) {
         blocks = [:]
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "blocks[\(index)]")
