@@ -9,6 +9,7 @@ import ReleaseClient
 import ReleaseFolder
 import ReleaseService
 import ServerRecords
+import SystemPackage
 import Terminal
 
 /// Runs a command's body; what it throws becomes lines on standard error and an exit code.
@@ -116,18 +117,23 @@ extension Failure {
         return String(reason[colon.upperBound...])
     }
 
-    private init(_ error: FileServerError) {
+    /// - Parameter prefix: of the options that name host and port: `metrics-`.
+    init(_ error: FileServerError, prefix: String = "") {
         switch error {
         case .portInUse(let host, let port):
             self.init(
                 "port \(port) of \(host) is in use",
-                hint: "stop the program that listens there, or name another with --port (0 takes any free one)",
+                hint:
+                    "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
                 exitCode: .busy
             )
         case .cannotBind(let host, let port, let reason):
+            let isForbidden = reason == "\(Errno.permissionDenied)"
             self.init(
                 "cannot listen on port \(port) of \(host): \(Self.plain(reason))",
-                hint: "--host names an address of this machine",
+                hint: isForbidden
+                    ? "ports below 1024 need a right that this user has not: name another with --\(prefix)port"
+                    : "--\(prefix)host names an address of this machine; 0.0.0.0 is all of them",
                 exitCode: .network
             )
         case .listenerFailed(let reason):
@@ -146,8 +152,8 @@ extension ServerError {
         case .conflict, .dial(.outdated), .dial(.headcountLowered), .parameters(.outdated), .appExists, .trust(.older),
             .trust(.twoReleases):
             .conflict
-        case .unknownApp, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing, .labelsFull,
-            .release(.trust), .republished, .dial, .parameters, .trust, .exhausted:
+        case .unknownApp, .noChannel, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing,
+            .labelsFull, .release(.trust), .republished, .dial, .parameters, .trust, .exhausted:
             .refused
         }
     }
@@ -159,6 +165,7 @@ extension ServerError {
         case .locked(.held): "wait until it has finished, then try again"
         case .movedOn: "try again"
         case .unknownApp(let app): "give it the root of trust of \(app) first: patchsrv init"
+        case .noChannel(_, _, let known): ServerError.hint(channels: known)
         case .appExists: "publish to it with patchsrv publish; a newer root of trust is taken in by patchsrv trust"
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase):
             "name its passphrase with --passphrase-file or in \(KeyOptions.variable)"
@@ -170,7 +177,9 @@ extension ServerError {
             "look at the clock; else sign \(role) again with `patchsign root draft`, then run patchsrv trust"
         case .tree(_, .threshold):
             "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
-        case .tree, .treeFileMissing: "put the file back from a copy; devices keep what they have meanwhile"
+        case .tree, .treeFileMissing:
+            "patchsrv check names each file, and check --repair puts back what it can prove; the rest comes from a copy, and "
+                + "devices keep what they have meanwhile"
         case .record: "put the file back from a copy"
         case .labelsFull:
             "nothing was written; every patch version ever published is in it, so publish fewer new ones, and after a theft "

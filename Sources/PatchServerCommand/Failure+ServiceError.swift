@@ -54,6 +54,7 @@ extension Failure {
     private static func hint(_ problem: ServiceProblem) -> String? {
         switch problem.status {
         case 401: "patchsrv token list shows which tokens hold; patchsrv token new makes one"
+        case 400 where problem.kind == "http": "does that port speak TLS? then ask it over https://"
         case 404 where problem.kind == "http": "is that the address of a patchsrv that was not started with --api off?"
         default: nil
         }

@@ -12,9 +12,12 @@ struct PatchServerCommand: AsyncParsableCommand {
             The server holds one key, the online key, which says what is current and approves nothing. What devices run is
             approved by release keys, and those never come here.
 
-            Every option of a command can be set by a variable, PATCHSRV_DATA for --data, or in one YAML file for all of them
-            (--config, PATCHSRV_CONFIG). dial, parameters, answer, history, token and audit also ask a server on another
-            machine: --server URL in place of --data, with a token.
+            Where a server is and how it works can be set by a variable, PATCHSRV_DATA for --data, or in one YAML file for all
+            commands (--config, PATCHSRV_CONFIG): the options of serve, and --server, --token-file, --ca, --retries, --app,
+            --channel, --keep and --protect. What a command is to do is typed, and so is --json.
+
+            dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
+            --data, with a token.
 
             EXAMPLES
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key

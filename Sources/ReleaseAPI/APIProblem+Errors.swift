@@ -86,6 +86,7 @@ extension APIProblem {
         case .file, .locked, .release(.file):
             self.init(503, "unavailable", "the server's folder cannot be read or written")
         case .unknownApp: self.init(404, "notFound", text)
+        case .noChannel(_, _, let known): self.init(404, "notFound", text, hint: ServerError.hint(channels: known))
         case .conflict(.outdated):
             self.init(
                 409,

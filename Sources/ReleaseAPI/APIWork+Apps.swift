@@ -128,6 +128,10 @@ extension APIWork {
             limit: try call.query("limit", in: 1...500) ?? 50,
             bytes: ServerRecords.pageBytes
         )
+        // One that was dropped has a history still.
+        if entries.isEmpty {
+            try await desk.looking(app) { (repository) throws(ServerError) in try repository.check(channel) }
+        }
         return .json(.fields([("releases", .array(entries.map(\.json))), ("next", next.map { .integer($0) })]))
     }
 

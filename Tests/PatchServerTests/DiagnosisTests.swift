@@ -56,6 +56,18 @@ struct DiagnosisTests {
     }
 
     @Test
+    func `says of a port whether patchsrv is behind it, and in which way`() {
+        func line(_ found: Diagnosis.Line.Port) -> String {
+            let line = Diagnosis.Line.port(443, found)
+            return "\(line.verdict.rawValue): \(line.finding)"
+        }
+        #expect(line(.ours) == "ok: 443 is served by patchsrv")
+        #expect(line(.oursOtherwise(isTLS: true)) == "ok: 443 is served by patchsrv, over HTTPS")
+        #expect(line(.oursOtherwise(isTLS: false)) == "warning: 443 is served by patchsrv without TLS")
+        #expect(line(.taken) == "fault: another program listens on 443")
+    }
+
+    @Test
     func `names who holds the lock`() {
         let held = Diagnosis.Line.lock(.held("/srv/lock", by: 42))
         #expect(held.verdict == .warning && held.finding == "held by process 42")

@@ -212,6 +212,14 @@ struct DialTests {
         #expect(throws: ServerError.dial(.unpublished(ReleaseFactory.beta))) {
             try server.repository.dial(of: ReleaseFactory.beta)
         }
+        let unknown = ServerError.noChannel(
+            ReleaseFactory.app,
+            named("prod"),
+            known: [ReleaseFactory.beta, ReleaseFactory.production]
+        )
+        #expect(throws: unknown) { try server.repository.dial(of: named("prod")) }
+        #expect(throws: unknown) { try server.repository.parameters(of: named("prod")) }
+        #expect(unknown.description == "com.example.storefront has no channel prod")
         let other = try TestingServer(server, key: .production)
         #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: "production")) {
             try turn(other, DialChange(.pause, of: web))

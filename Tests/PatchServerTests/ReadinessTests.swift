@@ -93,6 +93,64 @@ struct ReadinessTests {
     }
 
     @Test
+    func `names an app that lost its timestamp, beside one that is whole`() async throws {
+        let (server, files, check) = try server()
+        let other: AppID = named("com.example.second")
+        let records = server.folder.apps.appending(other.text)
+        try files.makeDirectory(records)
+        let root = server.folder.apps.appending(app.text).appending("root.json")
+        try files.write(try files.read(root, limit: 1_000_000), to: records.appending("root.json"))
+        try files.makeDirectory(server.folder.tree(of: other).appending("metadata"))
+        try files.write(
+            try files.read(root, limit: 1_000_000),
+            to: server.folder.tree(of: other).appending("metadata/1.root.json")
+        )
+        let beside = try await check.answer()
+        #expect(beside.apps.map(\.app) == [other, app] && beside.apps.map(\.status) == [.unverified, .ready])
+        #expect(beside.apps.first?.fault == "the published tree has lost tree/\(other)/metadata/timestamp.json")
+        #expect(beside.status == .unverified)
+
+        try files.remove(server.folder.tree(of: app).appending("metadata/timestamp.json"))
+        let alone = try await check.answer()
+        #expect(alone.apps.map(\.status) == [.unverified, .unverified])
+        #expect(alone.apps.last?.fault == "the published tree has lost tree/\(app)/metadata/timestamp.json")
+    }
+
+    @Test
+    func `is no while the server cannot open its online key, which it tries once for each key`() async throws {
+        let (server, files, _) = try server()
+        let (opens, tries) = (NIOLockedValueBox(true), NIOLockedValueBox(0))
+        let check = ReadinessCheck(
+            server.folder,
+            files: files,
+            within: .days(30),
+            now: { [time] in time.now() },
+            opens: { _, path in
+                tries.withLockedValue { $0 += 1 }
+                return opens.withLockedValue(\.self) && path.lastComponent == "online.key"
+            }
+        )
+        for _ in 0..<2 {
+            #expect(try await check.answer().status == .ready)
+            time.advance(by: ReadinessCheck.lifetime)
+        }
+        #expect(tries.withLockedValue(\.self) == 1)
+        opens.withLockedValue { $0 = false }
+        let records = server.folder.apps.appending(app.text)
+        try files.replace("online.key", in: records, with: Array("another".utf8))
+        let answer = try await readyz(check)
+        #expect(
+            answer.text
+                == #"{"apps":[{"app":"com.example.storefront","due":[],"error":"the server has no passphrase that opens the "#
+                + #"online key, so it signs nothing","status":"key-locked"}],"status":"key-locked"}"# + "\n"
+        )
+        #expect(answer.status == 503)
+        opens.withLockedValue { $0 = true }
+        time.advance(by: ReadinessCheck.lifetime)
+        #expect(try await check.answer().status == .ready)
+    }
+
+    @Test
     func `says what the disk is short of, before it is full`() async throws {
         let (server, files, _) = try server()
         let left = NIOLockedValueBox(DiskSpace?.some(DiskSpace(freeBytes: 1_000, freeFiles: nil)))

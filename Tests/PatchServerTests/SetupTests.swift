@@ -112,6 +112,23 @@ struct SetupTests {
     }
 
     @Test
+    func `is refused for one that has releases and lost its timestamp: its labels and numbers would be forgotten`()
+        throws
+    {
+        let server = try TestingServer(files: files)
+        try server.publish(try server.factory.release(on: server.repository))
+        try files.remove(server.folder.tree(of: ReleaseFactory.app).appending("metadata/timestamp.json"))
+        let before = try server.everything()
+        let lost = ServerError.treeFileMissing(
+            ReleaseFactory.app,
+            "tree/com.example.storefront/metadata/timestamp.json"
+        )
+        #expect(throws: lost) { try create(try trust(), try key()) }
+        #expect(throws: lost) { _ = try AppRepository(ReleaseFactory.app, in: folder, files: files) }
+        #expect(try server.everything() == before)
+    }
+
+    @Test
     func `that was stopped at any change is finished by starting again`() throws {
         let rehearsal = files.reopened()
         let trust = try trust()

@@ -35,6 +35,24 @@ struct StoreLockTests {
         #expect(try folder.files.read(path, limit: 32) == [])
     }
 
+    @Test func `is shared by several, and nobody's alone meanwhile`() throws {
+        do {
+            let first = try StoreLock(sharing: path)
+            let second = try StoreLock(sharing: path)
+            #expect(refusal(path) == .held(path, by: Int(ProcessInfo.processInfo.processIdentifier)))
+            withExtendedLifetime(first) {}
+            withExtendedLifetime(second) {}
+        }
+        let alone = try StoreLock(path)
+        do throws(StoreLockError) {
+            _ = try StoreLock(sharing: path)
+            Issue.record("shared what somebody has alone")
+        } catch {
+            #expect(error == .held(path, by: Int(ProcessInfo.processInfo.processIdentifier)))
+        }
+        withExtendedLifetime(alone) {}
+    }
+
     @Test func `names the process that holds it, and is free when that process is killed`() throws {
         let holder = try Holder(of: path)
         #expect(refusal(path) == .held(path, by: holder.pid))

@@ -155,8 +155,13 @@ struct RestoreTests {
                 #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
             }
             try await run(.patchsrv, ["backup", backup.string, "--data", site.string]).done()
+            let kept = try await StoreDigest(of: backup)
             for (arguments, code, error) in [
                 (["backup", backup.string, "--data", site.string], Int32(8), "is there already"),
+                (["backup", "\(backup)/apps/y", "--data", site.string], 64, "/apps/y lies in the backup \(backup)\n"),
+                (["restore", backup.string, "--data", "\(backup)/in/side"], 64, "side lies in the backup \(backup)\n"),
+                (["restore", backup.string, "--data", backup.string], 64, "error: \(backup) is a backup\n"),
+                (["export", "\(backup)/tree/x", "--data", site.string], 64, "/x lies in the backup \(backup)\n"),
                 (["restore", backup.string, "--data", site.string], 8, "there is a server in"),
                 (["restore", world.shop.keys.string, "--data", world.path("new").string], 4, "is no backup"),
             ] {
@@ -164,12 +169,20 @@ struct RestoreTests {
                 #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
             }
             #expect(try await StoreDigest(of: site).installed == before.installed)
+            #expect(try await StoreDigest(of: backup) == kept)
 
             let stopped = world.path("stopped")
             try await run(.system("mkdir"), ["-p", "\(stopped)/restoring/tree", "\(stopped)/apps/\(Self.app)"]).done()
             try await run(.system("bash"), ["-c", "rm -f \(backup)/tree/\(Self.app)/objects/*/*"]).done()
             let damaged = try await run(.patchsrv, ["restore", backup.string, "--data", stopped.string])
             #expect(damaged.code == 3 && damaged.output.contains(": missing: "), "\(damaged)")
+            let made = try #require(try read(backup.appending("backup.json")).firstMatch(of: /"made":"([^"]+)"/))
+            #expect(damaged.output.contains("restored \(Self.app), as it was at \(made.1): "), "\(damaged)")
+            #expect(
+                damaged.errors.contains("error: what was restored is damaged: ")
+                    && damaged.errors.contains("hint: patchsrv check --repair mends what it can prove"),
+                "\(damaged)"
+            )
             #expect(try await run(.system("ls"), [stopped.appending("restoring").string]).code != 0)
             let repaired = ["check", "--data", stopped.string, "--repair", "--from", site.appending("tree").string]
             try await run(.patchsrv, repaired).done()

@@ -126,6 +126,8 @@ package struct FileServer: Service {
                 .bind(host: host, port: port).get()
         } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {
             throw .portInUse(host: host, port: port)
+        } catch let error as IOError {
+            throw .cannotBind(host: host, port: port, reason: "\(Errno(rawValue: error.errnoCode))")
         } catch {
             throw .cannotBind(host: host, port: port, reason: String(describing: error))
         }

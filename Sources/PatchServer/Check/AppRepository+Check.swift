@@ -29,31 +29,42 @@ extension AppRepository {
     }
 
     /// The same, and puts right what it can prove: a file whose digest is known and whose bytes lie elsewhere, the first
-    /// root of trust, a label that a verified list has, half-written files.
+    /// root of trust, a label that a verified list has, half-written files; and makes a lost record of labels again.
     ///
     /// Signs nothing, and removes nothing of the tree. The caller holds the lock.
     ///
-    /// - Parameter sources: folders that may hold what is missing: an exported tree, a copy of one, signed releases.
-    package func checkAndRepair(from sources: [FilePath] = []) throws(ServerError) -> TreeReport {
-        var repaired: [TreeFault] = []
+    /// - Parameters:
+    ///   - sources: folders that may hold what is missing: an exported tree, a copy of one, signed releases.
+    ///   - history: every release that somebody remembers.
+    package func checkAndRepair(
+        from sources: [FilePath] = [],
+        history: [KnownRelease] = []
+    ) throws(ServerError) -> TreeReport {
+        var (repaired, notes) = ([TreeFault](), [String]())
         for _ in 1...Self.rounds {
             var check = try TreeCheck(self)
             check.run()
             var report = check.report
-            let healed = try repair(report, from: sources)
+            let rebuilt = try hasLostLabels() ? try? rebuiltLabels(history: history) : nil
+            if let rebuilt { notes.append(rebuilt.note) }
+            let healed = try repair(report, from: sources, rebuilt?.labels)
             guard !healed.isEmpty else {
-                report.repaired = repaired
+                (report.repaired, report.notes) = (repaired, notes)
                 return report
             }
             repaired += healed
         }
         var report = try check()
-        report.repaired = repaired
+        (report.repaired, report.notes) = (repaired, notes)
         return report
     }
 
     /// - Returns: what it put right.
-    private func repair(_ report: TreeReport, from sources: [FilePath]) throws(ServerError) -> [TreeFault] {
+    private func repair(
+        _ report: TreeReport,
+        from sources: [FilePath],
+        _ rebuilt: Labels?
+    ) throws(ServerError) -> [TreeFault] {
         let finder = try RepairSources(self, given: sources)
         var (plan, healed) = (PublicationPlan(), [TreeFault]())
         for fault in report.faults {
@@ -64,39 +75,16 @@ extension AppRepository {
                 healed.append(fault)
             }
         }
-        if report.faults.contains(where: { $0.rule == .label }), let labels = try? healedLabels() {
-            plan.write(labels.fileBytes, to: .record("labels.json"), in: .records)
-            healed += report.faults.filter { $0.rule == .label }
+        let labels = report.faults.filter { fault in
+            fault.rule == .label || rebuilt != nil && fault.path == "apps/\(app)/labels.json"
+        }
+        if !labels.isEmpty, let whole = rebuilt ?? (try? addingPublished(to: self.labels(), PublishedState(of: self))) {
+            try checkSize(of: whole)
+            plan.write(whole.fileBytes, to: .record("labels.json"), in: .records)
+            healed += labels
         }
         if !healed.isEmpty { _ = try carryOut(plan, over: nil) }
         return healed
-    }
-
-    /// With every label that a published list has; an error where one is known with other bytes.
-    private func healedLabels() throws(ServerError) -> Labels {
-        let state = try PublishedState(of: self)
-        var labels = try labels()
-        for (name, channel) in state.channels {
-            let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
-            do throws(TrustError) {
-                let list = try VerifiedList(bytes, for: app, channel: name, file: file, role: channel.role)
-                labels = try labels.adding(list.entries, channel: name, version: channel.role.header.version)
-            } catch { throw .tree(app, error) }
-        }
-        try checkSize(of: labels)
-        return labels
-    }
-}
-
-extension Labels {
-    fileprivate func adding(
-        _ entries: [PatchEntry],
-        channel: ChannelName,
-        version: Int
-    ) throws(TrustError) -> Labels {
-        do throws(EntryFault) { return try adding(entries, channel: channel, roleVersion: version) } catch {
-            throw .entry(error)
-        }
     }
 }
 

@@ -182,6 +182,8 @@ extension Diagnosis.Line {
         case free
         /// A server that answers as ours do.
         case ours
+        /// The same, which speaks HTTPS where HTTP was expected, or HTTP where HTTPS was.
+        case oursOtherwise(isTLS: Bool)
         case taken
         case unusable(String)
     }
@@ -190,6 +192,20 @@ extension Diagnosis.Line {
         switch found {
         case .free: Diagnosis.Line("port", .ok, "\(port) is free")
         case .ours: Diagnosis.Line("port", .ok, "\(port) is served by patchsrv")
+        case .oursOtherwise(isTLS: true):
+            Diagnosis.Line(
+                "port",
+                .ok,
+                "\(port) is served by patchsrv, over HTTPS",
+                hint: "--tls-certificate and --tls-key, as serve has them, have the certificate looked at too"
+            )
+        case .oursOtherwise(isTLS: false):
+            Diagnosis.Line(
+                "port",
+                .warning,
+                "\(port) is served by patchsrv without TLS",
+                hint: "start it with the --tls-certificate and --tls-key that were named here"
+            )
         case .taken:
             Diagnosis.Line("port", .fault, "another program listens on \(port)", hint: "stop it, or name another port")
         case .unusable(let reason): Diagnosis.Line("port", .fault, "\(port): \(reason)")

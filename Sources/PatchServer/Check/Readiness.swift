@@ -10,6 +10,8 @@ package struct Readiness: Equatable, Sendable {
         case signSoon = "sign-soon"
         /// Nothing is wrong yet; soon nothing more can be published, and nothing be signed again.
         case diskNearlyFull = "disk-nearly-full"
+        /// Nothing is wrong yet; the server has no passphrase for the online key, so it signs nothing again.
+        case keyLocked = "key-locked"
         /// Devices take nothing new.
         case expired
         /// The published tree does not verify, so devices take nothing from it.
@@ -33,7 +35,7 @@ package struct Readiness: Equatable, Sendable {
         package let status: Status
         /// What has to be signed again, soonest first.
         package let due: [RoleExpiry]
-        /// Why the tree does not verify.
+        /// Why the tree does not verify, or nothing is signed.
         package let fault: String?
     }
 
@@ -43,18 +45,21 @@ package struct Readiness: Equatable, Sendable {
     /// The worst of all apps and the disk.
     package let status: Status
 
-    /// - Parameter within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
+    /// - Parameters:
+    ///   - within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
+    ///   - locked: whose online keys the server cannot open.
     package init(
         _ findings: [(app: AppID, finding: Finding)],
         within: Duration,
         shortages: [Shortage] = [],
+        locked: Set<AppID> = [],
         at now: UTCTime
     ) {
         self.shortages = shortages
         apps = findings.map { app, finding in
             switch finding {
             case .unverified(let error): App(app: app, status: .unverified, due: [], fault: error.publicDescription)
-            case .verified(let roles): App(app, roles, within: within, at: now)
+            case .verified(let roles): App(app, roles, within: within, isLocked: locked.contains(app), at: now)
             }
         }
         let disk = shortages.isEmpty ? Status.ready : .diskNearlyFull
@@ -63,15 +68,16 @@ package struct Readiness: Equatable, Sendable {
 }
 
 extension Readiness.App {
-    fileprivate init(_ app: AppID, _ roles: [RoleExpiry], within: Duration, at now: UTCTime) {
+    fileprivate init(_ app: AppID, _ roles: [RoleExpiry], within: Duration, isLocked: Bool, at now: UTCTime) {
         let due = roles.filter { $0.state(within: within, at: now) != .holds }
             .sorted { ($0.expires, $0.role) < ($1.expires, $1.role) }
         let isExpired = due.contains { $0.expires <= now }
+        let status: Readiness.Status = isExpired ? .expired : due.isEmpty ? .ready : .signSoon
         self.init(
             app: app,
-            status: isExpired ? .expired : due.isEmpty ? .ready : .signSoon,
+            status: isLocked ? max(status, .keyLocked) : status,
             due: due,
-            fault: nil
+            fault: isLocked ? "the server has no passphrase that opens the online key, so it signs nothing" : nil
         )
     }
 }

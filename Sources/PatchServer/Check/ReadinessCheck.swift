@@ -1,7 +1,7 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-import SystemPackage
+package import SystemPackage
 
 /// Says whether a server is ready, as often as it is asked, and verifies its trees only now and then.
 ///
@@ -14,6 +14,7 @@ package actor ReadinessCheck {
         let at: UTCTime
         let timestamps: [StoredFile?]
         let findings: [(app: AppID, finding: Readiness.Finding)]
+        let locked: Set<AppID>
     }
 
     private let folder: ServerFolder
@@ -22,7 +23,10 @@ package actor ReadinessCheck {
     private let space: @Sendable () -> DiskSpace?
     private let enough: DiskSpace
     private let now: @Sendable () -> UTCTime
+    private let opens: @Sendable (_ file: [UInt8], _ path: FilePath) -> Bool
     private var known: Known?
+    /// Keys that were opened, by the bytes of their files: opening one is slow on purpose.
+    private var opened: [AppID: SHA256Digest] = [:]
     /// How often the trees were verified.
     package private(set) var verifications = 0
 
@@ -30,13 +34,15 @@ package actor ReadinessCheck {
     ///   - within: how long before its end a role is reported.
     ///   - enough: what must be free on the disk.
     ///   - space: what is; nil where nobody can say.
+    ///   - opens: whether whoever asks can sign with an online key; true where that is not expected.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
         within: Duration,
         enough: DiskSpace = DiskSpace(freeBytes: 0, freeFiles: 0),
         space: @escaping @Sendable () -> DiskSpace? = { nil },
-        now: @escaping @Sendable () -> UTCTime
+        now: @escaping @Sendable () -> UTCTime,
+        opens: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) -> Bool = { _, _ in true }
     ) {
         self.folder = folder
         self.files = files
@@ -44,21 +50,26 @@ package actor ReadinessCheck {
         self.enough = enough
         self.space = space
         self.now = now
+        self.opens = opens
     }
 
     /// - Throws: `file` when the folder cannot be read.
     package func answer() throws(ServerError) -> Readiness {
-        let findings = try findings()
-        return Readiness(findings, within: within, shortages: Shortage.of(space(), enough: enough), at: now())
+        let known = try look()
+        let short = Shortage.of(space(), enough: enough)
+        return Readiness(known.findings, within: within, shortages: short, locked: known.locked, at: now())
     }
 
     /// What is left on the disk; nil where nobody can say.
     func disk() -> DiskSpace? { space() }
 
     /// What is known of each app; at most ``lifetime`` old.
-    func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] {
+    func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] { try look().findings }
+
+    private func look() throws(ServerError) -> Known {
         let time = now()
-        let apps = try folder.allApps(files: files)
+        // Also those that lost their timestamps: to every other command they are no apps.
+        let apps = try folder.givenApps(files: files)
         var timestamps: [StoredFile?] = []
         for app in apps {
             timestamps.append(try folder.storage(of: app, files: files).status(of: .timestamp))
@@ -66,12 +77,25 @@ package actor ReadinessCheck {
         if let known, known.timestamps == timestamps, known.findings.map(\.app) == apps, known.at <= time,
             time < known.at.adding(Self.lifetime)
         {
-            return known.findings
+            return known
         }
         let findings = apps.map { (app: $0, finding: folder.finding(of: $0, files: files)) }
         verifications += 1
-        known = Known(at: time, timestamps: timestamps, findings: findings)
-        return findings
+        let locked = apps.filter { !canOpen($0) }
+        let found = Known(at: time, timestamps: timestamps, findings: findings, locked: Set(locked))
+        known = found
+        return found
+    }
+
+    /// One that is not there is none that a passphrase would open: others say that it is lost.
+    private func canOpen(_ app: AppID) -> Bool {
+        let path = folder.onlineKey(of: app)
+        guard let file = try? files.read(path, limit: Limits.keyFile) else { return true }
+        let digest = SHA256Digest(of: file)
+        guard opened[app] != digest else { return true }
+        guard opens(file, path) else { return false }
+        opened[app] = digest
+        return true
     }
 }
 
@@ -79,7 +103,8 @@ extension ServerFolder {
     /// Whether an app's tree verifies, and until when.
     func finding(of app: AppID, files: any FileOperations) -> Readiness.Finding {
         do throws(ServerError) {
-            return .verified(try PublishedState(of: try AppRepository(app, in: self, files: files)).expiries)
+            let repository = AppRepository(suspecting: app, in: self, files: files)
+            return .verified(try PublishedState(of: repository).expiries)
         } catch { return .unverified(error) }
     }
 }

@@ -68,6 +68,8 @@ package struct TreeReport: Equatable, Sendable {
     package internal(set) var faults: [TreeFault] = []
     /// Faults that were healed, as they were found.
     package internal(set) var repaired: [TreeFault] = []
+    /// What whoever had it repaired must know of that.
+    package internal(set) var notes: [String] = []
     /// How much was read: roles, targets, objects, bytes of all of them.
     package internal(set) var counts = Counts()
 

@@ -66,6 +66,7 @@ extension AppRepository {
 
     /// What a channel lists, verified.
     private func entries(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> [PatchEntry] {
+        try state.check(channel)
         guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
         return try list(of: channel, published.role).entries
     }

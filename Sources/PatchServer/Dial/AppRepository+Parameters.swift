@@ -42,6 +42,7 @@ extension AppRepository {
     }
 
     func parameters(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> OnlineParameters {
+        try state.check(channel)
         guard state.channels[channel] != nil else { throw .parameters(.unpublished(channel)) }
         let path = TargetPath.parameters(channel)
         guard state.dial.targets[ExactString(path.text)] != nil else {

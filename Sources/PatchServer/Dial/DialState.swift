@@ -23,7 +23,7 @@ package struct DialState: Equatable, Sendable {
         /// `the dial holds web 1.3.0 at 10%; 100% are signed`.
         package var holdWords: String {
             if isPaused { return "the dial pauses \(patchID) \(version)" }
-            let places = row?.headcount.map { " in \($0) places" } ?? ""
+            let places = row?.headcount.map { " in \(Words.count($0, "place"))" } ?? ""
             return "the dial holds \(patchID) \(version) at \(Share(effective))\(places); \(Share(ceiling)) are signed"
         }
     }

@@ -29,9 +29,9 @@ extension AppRepository {
         return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
     }
 
-    /// Those that the root of trust delegates to, by name.
-    package func channels() throws(ServerError) -> [ChannelName] {
-        try PublishedState(of: self).targets.delegations.compactMap { ChannelName($0.name) }.sorted()
+    /// - Throws: `noChannel` for one that the root of trust does not name.
+    package func check(_ channel: ChannelName) throws(ServerError) {
+        try PublishedState(of: self).check(channel)
     }
 
     /// A draft; nil for one that is damaged, which keeps nobody from what else there is.

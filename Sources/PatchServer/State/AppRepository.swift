@@ -16,7 +16,7 @@ package struct AppRepository: Sendable {
     package var progress: TreeProgress = { _, _ in { _ in } }
 
     /// - Parameter storage: where its published tree lies; nil for the server's folder.
-    /// - Throws: `unknownApp` unless `init` has finished for it.
+    /// - Throws: `unknownApp` unless `init` has finished for it; `treeFileMissing` where the timestamp was lost since.
     package init(
         _ app: AppID,
         in folder: ServerFolder,
@@ -31,8 +31,15 @@ package struct AppRepository: Sendable {
             storage: storage,
             allowsTestingKeys: allowsTestingKeys
         )
-        guard try tree.storage.status(of: .timestamp) != nil else { throw .unknownApp(app) }
+        guard try self.storage.status(of: .timestamp) != nil else {
+            throw try hasReleases() ? lostTimestamp : .unknownApp(app)
+        }
     }
+
+    /// Whether the tree has a role of a channel, be it one that an interrupted publish left: `init` writes none.
+    func hasReleases() throws(ServerError) -> Bool { try !storage.listing().channels.isEmpty }
+
+    var lostTimestamp: ServerError { .treeFileMissing(app, "tree/\(app)/\(TreePath(app, .timestamp).path)") }
 
     /// One whose tree may have lost anything: to be checked, and nothing else.
     package init(suspecting app: AppID, in folder: ServerFolder, files: any FileOperations) {

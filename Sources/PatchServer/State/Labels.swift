@@ -53,13 +53,19 @@ struct Labels: Equatable, Sendable {
         for entry in entries {
             let label = Label(patchID: entry.patchID, version: entry.version)
             let sha256 = entry.fingerprint.sha256
-            guard let known = rows[label] else {
-                labels.rows[label] = Row(sha256: sha256, channel: channel, roleVersion: roleVersion)
-                continue
-            }
-            guard known.sha256 == sha256 else { throw EntryFault(entry: label.description, rule: .republished) }
+            let row = Row(sha256: sha256, channel: channel, roleVersion: roleVersion)
+            guard labels.note(label, row) else { throw EntryFault(entry: label.description, rule: .republished) }
         }
         return labels
+    }
+
+    /// Writes a label down unless it is known; false where it is known with other bytes.
+    mutating func note(_ label: Label, _ row: Row) -> Bool {
+        guard let known = rows[label] else {
+            rows[label] = row
+            return true
+        }
+        return known.sha256 == row.sha256
     }
 }
 

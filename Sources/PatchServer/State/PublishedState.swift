@@ -79,6 +79,14 @@ package struct PublishedState: Sendable {
         dial = try walk.role("dial", by: "targets").role
     }
 
+    /// Those that the root of trust names, whether something is published in them or not.
+    var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
+
+    /// - Throws: `noChannel` for any other.
+    func check(_ channel: ChannelName) throws(ServerError) {
+        guard channelNames.contains(channel) else { throw .noChannel(app, channel, known: channelNames) }
+    }
+
     /// The channel role's version; 0 before the first release.
     package func version(of channel: ChannelName) -> Int {
         channels[channel]?.role.header.version ?? 0

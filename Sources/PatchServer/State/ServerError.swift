@@ -13,6 +13,8 @@ package enum ServerError: Error, Equatable, Sendable {
 
     /// The server was never given this app's root of trust.
     case unknownApp(AppID)
+    /// The app's root of trust names these channels, and not that one.
+    case noChannel(AppID, ChannelName, known: [ChannelName])
     /// It has this app already; `trust` takes a newer root of trust in.
     case appExists(AppID)
     /// What `init` or `trust` was given cannot be read.
@@ -73,6 +75,7 @@ extension ServerError: CustomStringConvertible {
         case .file(let error): error.description
         case .locked(let error): error.description
         case .unknownApp(let app): "this server does not know the app \(app)"
+        case .noChannel(let app, let channel, _): "\(app) has no channel \(channel)"
         case .appExists(let app): "this server has the app \(app) already"
         case .malformed(let error): error.description
         case .setup(let document, let rule): "\(document) \(rule)"
@@ -84,6 +87,8 @@ extension ServerError: CustomStringConvertible {
         case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
         case .ended(let role, let expires, let now):
             "\(role) ended at \(expires), and this clock says \(now): devices would take nothing that is signed now"
+        case .tree(let app, .malformed(let error)) where error.document == "timestamp":
+            "the published tree of \(app) does not verify: tree/\(app)/\(TreePath(app, .timestamp).path): \(error)"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"
         case .movedOn(let app): "the published tree of \(app) has moved on since this was begun"
@@ -98,6 +103,13 @@ extension ServerError: CustomStringConvertible {
         case .trust(let refusal): refusal.description
         case .exhausted(_, let role): "\(role) has the highest version there is, so none can follow it"
         }
+    }
+}
+
+extension ServerError {
+    /// For whoever named a channel that there is not.
+    package static func hint(channels: [ChannelName]) -> String {
+        "its root of trust names \(channels.map(\.text).joined(separator: ", "))"
     }
 }
 

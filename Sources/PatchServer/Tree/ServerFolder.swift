@@ -6,6 +6,7 @@ package import SystemPackage
 ///
 /// ```
 /// lock                          held by whoever changes anything below
+/// serving                       shared by those who serve it
 /// tree/APP/metadata, targets, objects     what is served, and nothing else; any static file server can serve it
 /// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
@@ -26,6 +27,7 @@ package struct ServerFolder: Hashable, Sendable {
     }
 
     package var lock: FilePath { root.at("lock") }
+    package var serving: FilePath { root.at("serving") }
     package var tree: FilePath { root.at("tree") }
     package var incoming: FilePath { root.at("incoming") }
     package var recordsFile: FilePath { root.at("records.sqlite") }
@@ -70,14 +72,16 @@ package struct ServerFolder: Hashable, Sendable {
         } catch { throw .locked(error) }
     }
 
-    /// The apps that `init` was given a root of trust for, whatever became of their trees.
+    /// The apps that `init` was given, whatever of them was lost since.
     package func givenApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        let finished = Set(try allApps(files: files))
         do throws(FileError) {
             guard try files.status(of: apps) != nil else { return [] }
             var found: [AppID] = []
-            for name in try files.list(apps) {
-                guard let app = AppID(name) else { continue }
-                if try files.status(of: records(of: app).at("root.json")) != nil { found.append(app) }
+            for app in try files.list(apps).compactMap(AppID.init) {
+                let root = try files.status(of: records(of: app).at("root.json"))
+                let key = try files.status(of: onlineKey(of: app))
+                if finished.contains(app) || root != nil || key != nil { found.append(app) }
             }
             return found
         } catch { throw .file(error) }

@@ -18,6 +18,8 @@ extension AppRepository {
 
     private func checkBeginning(_ trust: RootOfTrust, onlineKey key: OnlineKey) throws(ServerError) {
         guard try storage.status(of: .timestamp) == nil else { throw .appExists(trust.app) }
+        // To begin again would forget every label and go below every number that devices know.
+        guard try !hasReleases() else { throw lostTimestamp }
         try key.check(root: trust.root, targets: trust.targets)
         try refuseTestingKeys(in: trust)
     }

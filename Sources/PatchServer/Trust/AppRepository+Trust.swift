@@ -152,6 +152,18 @@ extension AppRepository {
         _ = try check(offered, at: now)
     }
 
+    /// Refuses a root that lists none of the online keys before it, where the one that the server has is encrypted.
+    ///
+    /// Nobody is to be asked for the passphrase of a key that is not the one any more.
+    package func checkOnlineKeyStays(under offered: OfferedTrust, at now: UTCTime) throws(ServerError) {
+        guard OnlineKey.isEncrypted(try tree.read(onlineKeyFile, limit: Limits.keyFile)) else { return }
+        let (chain, trust) = try check(offered, at: now)
+        let old = try PublishedState(of: tree, under: chain, offered: offered).root.keys(of: "timestamp").keys.keys
+        guard !Set(old).isDisjoint(with: trust.root.keys(of: "timestamp").keys.keys) else {
+            throw .trust(.otherOnlineKey)
+        }
+    }
+
     private func check(_ offered: OfferedTrust, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
         let chain = try RootChain(of: tree, continuedBy: offered)

@@ -38,7 +38,11 @@ struct AuditCommand: AsyncParsableCommand {
 struct AuditList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the newest entries, and what each of them changed."
+        abstract: "Shows the newest entries, and what each of them changed.",
+        discussion: """
+            EXAMPLES
+              patchsrv audit list --data /srv/patchline
+            """
     )
 
     @OptionGroup var place: PlaceOptions
@@ -72,7 +76,11 @@ struct AuditList: AsyncParsableCommand {
 struct AuditExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Prints the whole log, an entry a line, as JSON."
+        abstract: "Prints the whole log, an entry a line, as JSON.",
+        discussion: """
+            EXAMPLES
+              patchsrv audit export --data /srv/patchline > audit.jsonl
+            """
     )
 
     @OptionGroup var place: PlaceOptions
@@ -89,7 +97,12 @@ struct AuditExport: AsyncParsableCommand {
 struct AuditVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Checks that no entry of the log was changed, and names those that were."
+        abstract: "Checks that no entry of the log was changed, and names those that were.",
+        discussion: """
+            EXAMPLES
+              patchsrv audit verify --data /srv/patchline
+              patchsrv audit verify audit.jsonl        (on any machine, without the server)
+            """
     )
 
     @Argument(help: ArgumentHelp("A log that was exported, in place of the server's own.", valueName: "file"))
@@ -175,6 +188,9 @@ struct AuditAcceptClock: AsyncParsableCommand {
             Whether a token has expired is judged by the clock, or by the newest entry of the log where the clock is behind it, so
             that a clock that was set back revives no token. After a clock that was years ahead for a while the log says so
             still, and tokens are refused: make sure that the clock is right now, and say so with this.
+
+            EXAMPLES
+              patchsrv audit accept-clock --data /srv/patchline
             """
     )
 

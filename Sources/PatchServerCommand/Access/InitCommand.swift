@@ -23,7 +23,9 @@ struct InitCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "started",
-                        .refused: "refused: the root of trust or the online key does not verify",
+                        .failed: KeyOptions.noTerminal,
+                        .refused:
+                            "refused: the root of trust or the online key does not verify, or the app lost its timestamp",
                         .malformed: "a file is malformed",
                         .busy: "another process holds the data folder",
                         .conflict: "the app is there already",

@@ -40,7 +40,11 @@ struct TokenCommand: AsyncParsableCommand {
 struct TokenNew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Makes a token and prints its text, which nobody can show again."
+        abstract: "Makes a token and prints its text, which nobody can show again.",
+        discussion: """
+            EXAMPLES
+              patchsrv token new "CI of the shop" --grant com.example.shop=publisher --data /srv/patchline
+            """
     )
 
     @Argument(help: ArgumentHelp("Whose it is, for people.", valueName: "name"))
@@ -124,7 +128,11 @@ struct TokenNew: AsyncParsableCommand {
 struct TokenList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows every token, never its text, and within an hour when it was last used."
+        abstract: "Shows every token, never its text, and within an hour when it was last used.",
+        discussion: """
+            EXAMPLES
+              patchsrv token list --data /srv/patchline
+            """
     )
 
     @OptionGroup var place: PlaceOptions
@@ -160,7 +168,11 @@ struct TokenList: AsyncParsableCommand {
 struct TokenRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revokes a token, effective with the next request."
+        abstract: "Revokes a token, effective with the next request.",
+        discussion: """
+            EXAMPLES
+              patchsrv token revoke 0123456789abcdef --data /srv/patchline
+            """
     )
 
     @Argument(help: ArgumentHelp("The token's id: the 16 digits after plt_.", valueName: "token"))

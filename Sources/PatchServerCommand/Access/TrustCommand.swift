@@ -31,11 +31,17 @@ struct TrustCommand: AsyncParsableCommand {
               patchsrv trust --data /srv/patchline --trust Keys --release Releases/production --release Releases/beta
               patchsrv trust --data /srv/patchline --trust Keys --online-key Keys/online-2.key --carry-over production
             """
-                + exitCodes([
-                    .done: "done, or done before",
-                    .refused: "refused: a document or release does not verify; nothing was changed",
-                    .conflict: "a newer root of trust, or another release, is published",
-                ])
+                + exitCodes(
+                    [
+                        .done: "done, or done before",
+                        .failed: KeyOptions.noTerminal,
+                        .refused: "refused: a document or release does not verify; nothing was changed",
+                        .busy: "another process holds the data folder",
+                        .conflict: "a newer root of trust, or another release, is published",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @OptionGroup var folder: FolderOptions
@@ -83,6 +89,7 @@ struct TrustCommand: AsyncParsableCommand {
             for release in releases {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
+            if onlineKey == nil { try repository.checkOnlineKeyStays(under: offered, at: Surroundings.now()) }
             let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
             let outcome = try await folder.desk(key).take(
                 offered,
@@ -96,6 +103,12 @@ struct TrustCommand: AsyncParsableCommand {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                if onlineKey != nil, key.isEncrypted, case .updated = outcome {
+                    Console.standardOutput.line(
+                        "  a patchsrv serve whose passphrase does not open this key signs nothing: its /readyz says so; "
+                            + "start it again"
+                    )
+                }
             }
         }
     }

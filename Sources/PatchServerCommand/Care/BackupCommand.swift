@@ -128,6 +128,7 @@ struct BackupCommand: AsyncParsableCommand {
         guard try DiskFiles().status(of: parent)?.kind == .directory else {
             throw Failure("there is no folder \(target.parent)", hint: "make it first", exitCode: .disk)
         }
+        try target.checkLiesInNoBackup()
         guard !parent.starts(with: data.followingLinks) else {
             throw Failure(
                 "\(target) lies in the data folder",

@@ -39,6 +39,7 @@ struct BackupRestoration {
         }
         header = try BackupHeader(try files.read(backup.root.at(BackupHeader.name), limit: BackupHeader.limit))
         try checkIsWhole(directory)
+        try data.root.checkLiesInNoBackup()
         try checkIsFree()
     }
 
@@ -75,9 +76,10 @@ struct BackupRestoration {
         try files.makeDirectory(half.root)
         var copy = ServerCopy(backup.root, to: half.root, with: ["records.sqlite"], files: files)
         try BackupCommand.showing("Copying") { progress throws(ServerError) in try copy.bring(progress: progress) }
-        let done = try RestoredServer(settling: half, keys, above: known)
+        var done = try RestoredServer(settling: half, keys, above: known)
+        done.made = header.made
         for part in Self.parts where part != "tree" { try move(part) }
-        try await data.records().commit([], noting: done.event(from: header.made))
+        try await data.records().commit([], noting: done.event)
         try move("tree")
         try files.syncDirectory(data.root)
         try files.removeTree(half.root)
@@ -114,7 +116,10 @@ struct RestoredServer {
     }
 
     let apps: [App]
+    /// When the backup was; nil for a folder that came back in another way.
+    var made: UTCTime?
     var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
+    var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
 
     /// Raises the numbers of every app, verifies it and signs it.
     ///
@@ -141,7 +146,7 @@ struct RestoredServer {
     }
 
     /// What the audit log says of it.
-    func event(from made: UTCTime?) -> AuditEntry.Event {
+    var event: AuditEntry.Event {
         AuditEntry.Event(
             "server.restore",
             by: .here,
@@ -186,9 +191,10 @@ extension RestoredServer.App {
         ])
     }
 
-    var lines: [String] {
+    /// - Parameter made: when the backup was; nil for a folder that came back in another way.
+    func lines(made: UTCTime?) -> [String] {
         let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
-        let time = restored.signedAt.map { ", as it was at \($0)" } ?? ""
+        let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""
         var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
         if let signed {
             lines.append("  signed above what devices may know: timestamp \(signed.timestamp), until \(signed.expires)")

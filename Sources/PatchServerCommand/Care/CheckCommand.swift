@@ -30,8 +30,9 @@ struct CheckCommand: AsyncParsableCommand {
               leftover     half-written, by what was stopped or is under way; no fault
 
             --repair puts back what another channel, another app, a draft or a folder of --from has with just this digest, the
-            first root of trust, labels that a verified list has, and removes what is half-written. It signs nothing and
-            removes nothing of the tree. patchsrv publish of the current release puts its files back as well.
+            first root of trust, labels that a verified list has, and removes what is half-written. A labels.json that is gone
+            it makes again from the tree and the history, and names the releases that neither has. It signs nothing and removes
+            nothing of the tree. patchsrv publish of the current release puts its files back as well.
 
             EXAMPLES
               patchsrv check --data /srv/patchline
@@ -122,6 +123,7 @@ extension TreeReport {
             + "\(ByteText(counts.bytes))\(unreferenced)"
         let number = faults.count(where: \.rule.isFault)
         return repaired.map { "✓ repaired \($0.path): \($0.rule.rawValue)" }
+            + notes.map { "- \($0)" }
             + faults.map { "\($0.rule.isFault ? "✗" : "-") \($0.path): \($0.rule.rawValue): \($0.detail)" }
             + [summary, "\(app): \(number == 0 ? "whole" : Words.count(number, "fault"))"]
     }
@@ -129,7 +131,8 @@ extension TreeReport {
     fileprivate var json: JSON {
         .fields([
             ("app", .text(app.text)), ("whole", .bool(isWhole)), ("faults", .array(faults.map(\.json))),
-            ("repaired", .array(repaired.map(\.json))), ("roles", .integer(counts.roles)),
+            ("repaired", .array(repaired.map(\.json))),
+            ("notes", notes.isEmpty ? nil : .array(notes.map { .text($0) })), ("roles", .integer(counts.roles)),
             ("targets", .integer(counts.targets)), ("objects", .integer(counts.objects)),
             ("signatures", .integer(counts.signatures)), ("bytes", .integer(counts.bytes)),
             ("unreferenced", .integer(counts.unreferenced)),

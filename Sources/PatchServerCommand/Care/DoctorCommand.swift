@@ -43,6 +43,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var tls: TLSOptions
     @OptionGroup var passphrase: KeyOptions
 
+    @Option(
+        help: ArgumentHelp("How long before its end a role is reported: 30d, 12h (default: 7d).", valueName: "time")
+    )
+    var readyWithin: DurationArgument?
+
     @Flag(help: "Print the lines as JSON.")
     var json = false
 
@@ -57,7 +62,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let now = Surroundings.now()
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
-            for app in (try? apps.apps(in: folder.folder)) ?? [] { await look(at: app, now, &diagnosis) }
+            for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
             diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
             diagnosis.add(tlsLine(now))
             if let port { diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil))) }
@@ -90,7 +95,8 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func look(at app: AppID, _ now: UTCTime, _ diagnosis: inout Diagnosis) async {
-        let check = ReadinessCheck(folder.folder, files: DiskFiles(), within: Readiness.within, now: { now })
+        let within = readyWithin?.duration ?? Readiness.within
+        let check = ReadinessCheck(folder.folder, files: DiskFiles(), within: within, now: { now })
         if let readiness = try? await check.answer(), let found = readiness.apps.first(where: { $0.app == app }) {
             for line in Diagnosis.Line.roles(of: found, at: now) { diagnosis.add(line) }
         }
@@ -150,7 +156,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 return nil
             } catch {
                 switch error {
-                case .portInUse: return await HealthCheck.isOurs(host: host, port: port, isTLS: isTLS) ? .ours : .taken
+                case .portInUse: return await HealthCheck.owner(of: port, at: host, isTLS: isTLS)
                 case .cannotBind(_, _, let reason), .listenerFailed(let reason): return .unusable(reason)
                 }
             }

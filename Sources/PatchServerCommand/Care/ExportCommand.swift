@@ -80,6 +80,7 @@ struct ExportCommand: AsyncParsableCommand {
                     exitCode: .usage
                 )
             }
+            try target.checkLiesInNoBackup()
             let chosen = try apps.apps(in: folder.folder)
             let lock = try Self.locked(target)
             var done: [Report] = []

@@ -9,6 +9,9 @@ import Terminal
 
 /// `patchsrv gc`: removes what nothing needs any more.
 struct GarbageCommand: AsyncParsableCommand {
+    static let keeps = 0...1_000_000
+    static let keepRule = "must be from 0 to 1000000"
+
     static let configuration = CommandConfiguration(
         commandName: "gc",
         abstract: "Removes what nothing refers to any more: superseded roles, targets, objects, late drafts.",
@@ -50,7 +53,7 @@ struct GarbageCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (0...1_000_000).contains(keep) else { throw ValidationError("--keep must be from 0 to 1000000") }
+        guard Self.keeps.contains(keep) else { throw ValidationError("--keep \(Self.keepRule)") }
     }
 
     func run() async throws {

@@ -21,7 +21,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: "no passphrase is named for an encrypted key, and there is no terminal to ask",
+                        .failed: KeyOptions.noTerminal,
                         .refused:
                             "the published tree does not verify, or the online key is not its own, or a wrong passphrase",
                         .busy: "another process holds the data folder",

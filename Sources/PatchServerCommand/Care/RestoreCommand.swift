@@ -34,11 +34,11 @@ struct RestoreCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "restored",
-                        .failed: "no passphrase is named for an encrypted key, and there is no terminal to ask",
+                        .failed: KeyOptions.noTerminal,
                         .refused:
                             "restored, but something of it is damaged: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
                         .malformed: "the folder is no backup",
-                        .busy: "another process holds the data folder",
+                        .busy: "another process holds the data folder, or serves it (--in-place)",
                         .conflict: "there is a server in the data folder already",
                     ],
                     usual: .disk
@@ -82,14 +82,37 @@ struct RestoreCommand: AsyncParsableCommand {
                 done = try await work.run(try opened(work.backup), above: above ?? 0)
             } else {
                 guard try !data.allApps(files: DiskFiles()).isEmpty else { throw Failure.noApps(in: data) }
+                let alone = try Self.alone(in: data)
                 let keys = try opened(data)
                 let lock = try data.locked(files: DiskFiles())
                 done = try RestoredServer(settling: data, keys, above: above ?? 0)
-                try await data.records().commit([], noting: done.event(from: nil))
+                try await data.records().commit([], noting: done.event)
                 lock.release()
+                alone.release()
             }
             show(done)
-            if !done.isWhole { throw Terminal.ExitCode.refused.ending }
+            guard !done.isWhole else { return }
+            guard !json else { throw Terminal.ExitCode.refused.ending }
+            throw Failure(
+                "what was restored is damaged: \(Words.count(done.faultCount, "fault"))",
+                hint: "patchsrv check --repair mends what it can prove, with --from a folder that has what is missing",
+                exitCode: .refused
+            )
+        }
+    }
+
+    /// Nobody serves the folder meanwhile: a server would sign below the numbers that are given away here.
+    private static func alone(in data: ServerFolder) throws -> StoreLock {
+        do throws(StoreLockError) { return try StoreLock(data.serving) } catch {
+            switch error {
+            case .held(_, let pid):
+                throw Failure(
+                    "a patchsrv serve runs over \(data.root)\(pid.map { ", as process \($0)" } ?? "")",
+                    hint: "stop it, restore, and start it again; nothing was changed",
+                    exitCode: .busy
+                )
+            case .file(let error): throw error
+            }
         }
     }
 
@@ -108,7 +131,7 @@ struct RestoreCommand: AsyncParsableCommand {
     private func show(_ done: RestoredServer) {
         let console = Console.standardOutput
         if json { return console.line(done.json.pretty()) }
-        for app in done.apps { for line in app.lines { console.line(printable(line)) } }
+        for app in done.apps { for line in app.lines(made: done.made) { console.line(printable(line)) } }
         console.line(
             "Not in it is what was done later: releases, dials and parameters, tokens that were revoked, places. Publish "
                 + "later releases again, in their order, before anything new."

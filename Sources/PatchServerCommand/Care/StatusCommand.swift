@@ -12,7 +12,8 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Says whether what is published verifies and holds for a while; for cron.",
         discussion: """
-            The same answer as GET /readyz of a running server. What people sign (root, targets, channels) is reported within
+            The answer of GET /readyz of a running server, but for what that alone knows: whether its passphrase opens the
+            online key. What people sign (root, targets, channels) is reported within
             the given time before its end; what the server signs by itself within two days, for then its signing has stopped.
 
             EXAMPLES
@@ -21,7 +22,8 @@ struct StatusCommand: AsyncParsableCommand {
             """
                 + exitCodes([
                     .done: "everything holds for longer",
-                    .refused: "a published tree does not verify",
+                    .refused: "a published tree does not verify, or has lost its timestamp",
+                    .malformed: "the configuration file is malformed",
                     .disk: "there is no app in the folder, or no folder",
                     .due: "something has expired or must be signed soon, or the disk is nearly full",
                 ])
@@ -30,6 +32,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
 
     @Option(
+        name: [.long, .customLong("ready-within")],
         help: ArgumentHelp("How long before its end a role is reported: 30d, 12h (default: 7d).", valueName: "time")
     )
     var within: DurationArgument?
@@ -55,7 +58,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             switch readiness.status {
             case .ready: return
-            case .signSoon, .diskNearlyFull, .expired: throw Terminal.ExitCode.due.ending
+            case .signSoon, .diskNearlyFull, .keyLocked, .expired: throw Terminal.ExitCode.due.ending
             case .unverified: throw Terminal.ExitCode.refused.ending
             case .empty: throw Failure.noApps(in: folder)
             }
@@ -68,7 +71,10 @@ extension Readiness {
         for shortage in shortages { console.line("the disk is nearly full: it is short of \(shortage.rawValue)") }
         for app in apps {
             console.line("\(app.app): \(app.status.rawValue)")
-            if let fault = app.fault { console.line("  \(printable(fault))") }
+            if let fault = app.fault {
+                console.line("  \(printable(fault))")
+                console.line("  patchsrv check names each file, check --repair puts back what it can prove")
+            }
             for role in app.due {
                 let left = role.expires.seconds - now.seconds
                 let end = left > 0 ? "ends in \(DurationText(.seconds(left)))" : "expired"

@@ -74,7 +74,12 @@ struct AnswerSubject: ParsableArguments {
 struct AnswerSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Chooses a listed version, or nothing new, in place of what was chosen before."
+        abstract: "Chooses a listed version, or nothing new, in place of what was chosen before.",
+        discussion: """
+            EXAMPLES
+              patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web --version 1.5.0
+              patchsrv answer set --data /srv/patchline --channel production --everyone --patch web --hold
+            """
     )
 
     @OptionGroup var place: ChannelOptions
@@ -134,7 +139,11 @@ struct AnswerSet: AsyncParsableCommand {
 struct AnswerList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows what is chosen in a channel, users by the hash of their ids."
+        abstract: "Shows what is chosen in a channel, users by the hash of their ids.",
+        discussion: """
+            EXAMPLES
+              patchsrv answer list --data /srv/patchline --channel beta
+            """
     )
 
     @OptionGroup var place: ChannelOptions
@@ -185,7 +194,11 @@ struct AnswerList: AsyncParsableCommand {
 struct AnswerRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Lets the list and its rules alone decide again."
+        abstract: "Lets the list and its rules alone decide again.",
+        discussion: """
+            EXAMPLES
+              patchsrv answer remove --data /srv/patchline --channel beta --user alice --patch web
+            """
     )
 
     @OptionGroup var place: ChannelOptions

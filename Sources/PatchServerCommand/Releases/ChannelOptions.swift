@@ -61,17 +61,12 @@ extension ChannelPlace {
     var channel: ChannelName { names.channel }
     var json: Bool { names.json }
 
-    /// - Throws: a failure for a channel that the root of trust does not know.
+    /// - Throws: `noChannel` for a channel that the root of trust does not know.
     var repository: AppRepository {
         get throws {
             let repository = try repositoryOfAnyChannel
-            let channels = try repository.channels()
-            guard !channels.contains(channel) else { return repository }
-            throw Failure(
-                "\(repository.app) has no channel \(channel)",
-                hint: "its root of trust names \(channels.map(\.text).joined(separator: ", "))",
-                exitCode: .refused
-            )
+            try repository.check(channel)
+            return repository
         }
     }
 

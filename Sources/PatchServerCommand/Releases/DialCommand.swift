@@ -29,14 +29,20 @@ struct DialCommand: AsyncParsableCommand {
               patchsrv dial --data /srv/patchline --channel production --headcount web@1.4.2=500
               patchsrv dial --server https://patches.example.com --token-file ops.token --channel production --pause web
             """
-                + exitCodes([
-                    .done: "done, or already set",
-                    .refused:
-                        "refused: above the signed ceiling, not listed, or the token may not; nothing was changed",
-                    .network: "the server of --server cannot be reached, or cannot do it now",
-                    .conflict:
-                        "the dial has another version than --expect says, or a head-count would be lowered; nothing was changed",
-                ])
+                + exitCodes(
+                    [
+                        .done: "done, or already set",
+                        .failed: KeyOptions.noTerminal,
+                        .refused:
+                            "refused: above the signed ceiling, not listed, or the token may not; nothing was changed",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .busy: "another process holds the data folder",
+                        .conflict:
+                            "the dial has another version than --expect says, or a head-count would be lowered; nothing was changed",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
     )
 
     @OptionGroup var place: ChannelOptions
@@ -126,9 +132,8 @@ struct DialCommand: AsyncParsableCommand {
             + resume.map { try Self.change(.resume, of: $0, "--resume", reason) }
             + rollout.map { text in
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let share = Share(String(parts[1])) else {
-                    throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE; the share \(Share.rule)")
-                }
+                guard parts.count == 2 else { throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE") }
+                let share = try Self.share(parts[1])
                 return try Self.change(.rollout(share.tenThousandths), of: String(parts[0]), "--rollout", reason)
             }
             + headcount.map { text in
@@ -144,6 +149,20 @@ struct DialCommand: AsyncParsableCommand {
                 }
                 return try Self.change(.headcount(count), of: String(parts[0]), "--headcount", reason)
             }
+    }
+
+    /// `50%`, and `50 %`; a number alone may mean two things.
+    private static func share(_ text: Substring) throws -> Share {
+        if let share = Share(text.filter { $0 != " " }) { return share }
+        let plain = text.filter { !" \"'".contains($0) }
+        let number = Double(plain)
+        if let number, (0...1).contains(number), let part = Share("\(Int((number * 100).rounded()))%"), number > 0 {
+            throw ValidationError("--rollout \(text) is no share: write \(plain)% or \(part), as it is meant")
+        }
+        if let number, (0...100).contains(number) {
+            throw ValidationError("--rollout \(text) is no share: write \(plain)%")
+        }
+        throw ValidationError("--rollout \(text) \(Share.rule)")
     }
 
     private static func change(

@@ -57,7 +57,11 @@ struct DraftOptions: ParsableArguments {
 struct DraftList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all."
+        abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all.",
+        discussion: """
+            EXAMPLES
+              patchsrv draft list --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var place: LocalChannelOptions
@@ -76,7 +80,11 @@ struct DraftList: AsyncParsableCommand {
 struct DraftShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Says what a draft would publish, and who has signed it."
+        abstract: "Says what a draft would publish, and who has signed it.",
+        discussion: """
+            EXAMPLES
+              patchsrv draft show 7 --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var one: DraftOptions
@@ -97,7 +105,11 @@ struct DraftShow: AsyncParsableCommand {
 struct DraftRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Gives a draft up, with the signatures it has; nothing that is served changes."
+        abstract: "Gives a draft up, with the signatures it has; nothing that is served changes.",
+        discussion: """
+            EXAMPLES
+              patchsrv draft remove 7 --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var one: DraftOptions

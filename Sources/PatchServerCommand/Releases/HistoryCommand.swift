@@ -19,11 +19,16 @@ struct HistoryCommand: AsyncParsableCommand {
               patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
               patchsrv history edit 7 --no-notes --data /srv/patchline --channel production
             """
-                + exitCodes([
-                    .refused: "there is no such release (edit)",
-                    .malformed: "a label or notes break a rule (edit)",
-                    .network: "the server of --server cannot be reached, or cannot do it now",
-                ]),
+                + exitCodes(
+                    [
+                        .refused: "there is no such channel, or no such release (edit)",
+                        .malformed: "a label or notes break a rule (edit), or a record is damaged",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .disk: "there is no app in the folder, or a file could not be read or written",
+                        .conflict: "somebody else edited it at the same time (edit)",
+                    ],
+                    usual: .done
+                ),
         subcommands: [HistoryList.self, HistoryEdit.self],
         defaultSubcommand: HistoryList.self
     )
@@ -32,7 +37,11 @@ struct HistoryCommand: AsyncParsableCommand {
 struct HistoryList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the releases of a channel, the newest first."
+        abstract: "Shows the releases of a channel, the newest first.",
+        discussion: """
+            EXAMPLES
+              patchsrv history list --data /srv/patchline --channel production --last 200
+            """
     )
 
     @OptionGroup var place: ChannelOptions
@@ -86,7 +95,11 @@ struct HistoryList: AsyncParsableCommand {
 struct HistoryEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Changes the label or the notes of a release; nothing that is signed changes."
+        abstract: "Changes the label or the notes of a release; nothing that is signed changes.",
+        discussion: """
+            EXAMPLES
+              patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
+            """
     )
 
     @Argument(help: ArgumentHelp("Of the release: the number under `role`.", valueName: "version"))

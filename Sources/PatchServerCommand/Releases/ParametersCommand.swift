@@ -38,7 +38,11 @@ struct ParametersCommand: AsyncParsableCommand {
 struct ParametersShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what holds, and the tag that names it."
+        abstract: "Show what holds, and the tag that names it.",
+        discussion: """
+            EXAMPLES
+              patchsrv parameters show --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var place: ChannelOptions
@@ -62,6 +66,9 @@ struct ParametersSet: AsyncParsableCommand {
         discussion: """
             A value is read as JSON where it is true, false, an integer or text in quotes; anything else is text as it
             stands.
+
+            EXAMPLES
+              patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm" cart.limit=20
             """
     )
 
@@ -96,7 +103,11 @@ struct ParametersSet: AsyncParsableCommand {
 struct ParametersUnset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unset",
-        abstract: "Take these away; what is not there is no error."
+        abstract: "Take these away; what is not there is no error.",
+        discussion: """
+            EXAMPLES
+              patchsrv parameters unset --data /srv/patchline --channel production banner
+            """
     )
 
     @Argument(help: ArgumentHelp("What is to go.", valueName: "name"))
@@ -121,6 +132,9 @@ struct ParametersReplace: AsyncParsableCommand {
         discussion: """
             The file is a JSON object of names and values: {"banner": "Sale", "cart.limit": 20, "checkout": true}. An
             empty one takes all away.
+
+            EXAMPLES
+              patchsrv parameters replace parameters.json --data /srv/patchline --channel production
             """
     )
 

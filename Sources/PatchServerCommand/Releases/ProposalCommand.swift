@@ -48,7 +48,11 @@ struct ProposalOptions: ParsableArguments {
 struct ProposalList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first."
+        abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first.",
+        discussion: """
+            EXAMPLES
+              patchsrv proposal list --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var place: LocalChannelOptions
@@ -78,7 +82,11 @@ struct ProposalList: AsyncParsableCommand {
 struct ProposalShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Says what a proposal would have changed when it was made."
+        abstract: "Says what a proposal would have changed when it was made.",
+        discussion: """
+            EXAMPLES
+              patchsrv proposal show 0123456789abcdef --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var one: ProposalOptions
@@ -97,7 +105,11 @@ struct ProposalShow: AsyncParsableCommand {
 struct ProposalRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Withdraws a proposal that was not published."
+        abstract: "Withdraws a proposal that was not published.",
+        discussion: """
+            EXAMPLES
+              patchsrv proposal remove 0123456789abcdef --data /srv/patchline --channel production
+            """
     )
 
     @OptionGroup var one: ProposalOptions

@@ -26,6 +26,7 @@ struct PublishCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "published, so already, or kept as a draft",
+                        .failed: KeyOptions.noTerminal,
                         .refused: "refused: something does not verify, or nobody may sign for the channel",
                         .malformed: "a file of the release is malformed or missing",
                         .busy: "another process holds the data folder",
@@ -49,7 +50,16 @@ struct PublishCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let files = DiskFiles()
-            let signed = try SignedRelease(folder: FilePath(argument: release), files: files)
+            let source = FilePath(argument: release)
+            guard try files.status(of: source.followingLinks)?.kind == .directory else {
+                throw Failure(
+                    "there is no folder \(source)",
+                    hint: "name one that patchsign release wrote",
+                    exitCode: .disk
+                )
+            }
+            guard try !folder.folder.givenApps(files: files).isEmpty else { throw Failure.noApps(in: folder.folder) }
+            let signed = try SignedRelease(folder: source, files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let desk = try folder.desk(key).showingProgress(of: repository.app)

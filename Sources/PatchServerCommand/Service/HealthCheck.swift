@@ -2,6 +2,7 @@ import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PatchServer
 
 /// Asks a port whether `patchsrv serve` is behind it.
 enum HealthCheck {
@@ -9,8 +10,14 @@ enum HealthCheck {
     /// What `GET /healthz` of ours answers with, at most so many bytes in.
     private static let limit = 4_096
 
+    /// - Parameter isTLS: whether HTTPS is expected; what answers in the other way is named as that.
+    static func owner(of port: Int, at host: String, isTLS: Bool) async -> Diagnosis.Line.Port {
+        if await isOurs(host: host, port: port, isTLS: isTLS) { return .ours }
+        return await isOurs(host: host, port: port, isTLS: !isTLS) ? .oursOtherwise(isTLS: !isTLS) : .taken
+    }
+
     /// - Parameter isTLS: whether it speaks HTTPS; the certificate is not looked at, for nothing secret is said.
-    static func isOurs(host: String, port: Int, isTLS: Bool) async -> Bool {
+    private static func isOurs(host: String, port: Int, isTLS: Bool) async -> Bool {
         do {
             let answer = try await ask(host: host == "0.0.0.0" ? "127.0.0.1" : host, port: port, isTLS: isTLS)
             return answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("\r\n\r\nok")

@@ -32,7 +32,12 @@ struct MetricsOptions: ParsableArguments {
         )
     }
 
-    func server(of metrics: ServerMetrics, _ log: ServerLog) -> FileServer {
+    /// - Parameter onListening: called once it answers.
+    func server(
+        of metrics: ServerMetrics,
+        _ log: ServerLog,
+        onListening: @escaping @Sendable () -> Void
+    ) -> FileServer {
         var configuration = FileServerConfiguration(host: metricsHost, port: metricsPort ?? 0)
         configuration.maxConnections = 16
         configuration.drainTimeout = .seconds(1)
@@ -40,7 +45,10 @@ struct MetricsOptions: ParsableArguments {
             configuration: configuration,
             source: MetricsPage(metrics),
             errorLog: { log.say(.error, $0) },
-            onListening: { log.tellListening("metrics on", "http://\($0.authority)/metrics") }
+            onListening: {
+                log.tellListening("metrics on", "http://\($0.authority)/metrics")
+                onListening()
+            }
         )
     }
 }

@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import SystemPackage
 
 /// When a server is ready no more, although it serves.
 struct ReadyOptions: ParsableArguments {
@@ -22,20 +23,27 @@ struct ReadyOptions: ParsableArguments {
     )
     var readyFree: ByteCountArgument?
 
-    func check(_ folder: ServerFolder) -> ReadinessCheck {
-        ReadinessCheck(folder, within: readyWithin, free: readyFree)
+    /// - Parameter keys: what the server signs with.
+    func check(_ folder: ServerFolder, _ keys: RefreshOptions.Keys) -> ReadinessCheck {
+        ReadinessCheck(folder, within: readyWithin, free: readyFree, opens: keys.opens)
     }
 }
 
 extension ReadinessCheck {
-    init(_ folder: ServerFolder, within: DurationArgument?, free: ByteCountArgument?) {
+    init(
+        _ folder: ServerFolder,
+        within: DurationArgument?,
+        free: ByteCountArgument?,
+        opens: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) -> Bool = { _, _ in true }
+    ) {
         self.init(
             folder,
             files: DiskFiles(),
             within: within?.duration ?? Readiness.within,
             enough: Readiness.enough(free: free?.bytes),
             space: { try? DiskSpace(at: folder.root) },
-            now: Surroundings.now
+            now: Surroundings.now,
+            opens: opens
         )
     }
 }

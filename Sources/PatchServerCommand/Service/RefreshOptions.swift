@@ -25,6 +25,12 @@ struct RefreshOptions: ParsableArguments {
         let open: KeyOpener
         /// Encrypted, and nobody gave their passphrases.
         let locked: [FilePath]
+
+        /// Whether it signs with a key as somebody expects: not with one that it was started without, which it said then.
+        @Sendable func opens(_ file: [UInt8], at path: FilePath) -> Bool {
+            if locked.contains(path) { return true }
+            return ((try? open(file, path)) ?? nil) != nil
+        }
     }
 
     /// What the timer and the API sign with.

@@ -51,7 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
                         .refused: "the passphrase does not open the online key",
                         .malformed: "the configuration file is malformed; file, line and key are named",
                         .network: "the address cannot be listened on",
-                        .busy: "the port is in use",
+                        .busy: "a port is in use, or the folder is being restored",
                         .interrupted:
                             "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
                         .terminated: "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
@@ -173,7 +173,7 @@ struct ServeCommand: AsyncParsableCommand {
         for key in keys.locked {
             if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }
         }
-        let readiness = ready.check(folder)
+        let readiness = ready.check(folder, keys)
         let numbers = metrics.metrics(readiness)
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -200,12 +200,35 @@ struct ServeCommand: AsyncParsableCommand {
             nudge.yield()
         }
         let timer = refresh.timer(folder, keys, counting: numbers?.refreshes, log: log)
-        let page = numbers.map { metrics.server(of: $0, log) }
+        let (pageStarts, pageListens) = AsyncStream.makeStream(of: Void.self)
+        let page = numbers.map { metrics.server(of: $0, log) { pageListens.finish() } }
+        if page == nil { pageListens.finish() }
         // Stopped from the last to the first: metrics are there until all else is done.
         let services: [(any Service)?] = [
-            page.map { Serving(server: $0) }, Serving(server: server), timer, renewal, hangups,
+            page.map { Serving(server: $0, prefix: "metrics-") }, Serving(server: server, after: pageStarts), timer,
+            renewal, hangups,
         ]
+        let mark = try Self.mark(folder, log)
         try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
+        mark?.release()
+    }
+
+    /// Tells `patchsrv restore --in-place` that somebody serves the folder; nil where this user may not write there, or
+    /// there is no room: devices are served all the same.
+    private static func mark(_ folder: ServerFolder, _ log: ServerLog) throws -> StoreLock? {
+        do throws(StoreLockError) { return try StoreLock(sharing: folder.serving) } catch {
+            switch error {
+            case .held:
+                throw Failure(
+                    "\(error), which restores \(folder.root)",
+                    hint: "wait until it has finished, then try again",
+                    exitCode: .busy
+                )
+            case .file(let error):
+                log.say(.warning, printable("restore --in-place will not see that this runs: \(error)"))
+                return nil
+            }
+        }
     }
 
     private func run(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {
@@ -223,9 +246,16 @@ struct ServeCommand: AsyncParsableCommand {
 /// A server as a service group runs it.
 private struct Serving: Service {
     let server: FileServer
+    /// Of the options that say where.
+    var prefix = ""
+    /// Ends once what has to listen before this one does.
+    var after: AsyncStream<Void>?
 
     func run() async throws {
-        try await server.run()
+        if let after { for await _ in after {} }
+        // What had to listen first cannot.
+        guard !Task.isCancelled else { return }
+        do throws(FileServerError) { try await server.run() } catch { throw Failure(error, prefix: prefix) }
     }
 }
 

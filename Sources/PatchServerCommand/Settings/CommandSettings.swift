@@ -7,41 +7,41 @@ import Terminal
 
 /// What every command takes from the environment and from the file of `--config`, where its command line leaves it open.
 ///
-/// One file does for all: each command takes of it what it has an option for.
+/// One file does for all: each command takes of it what it has an option for. What is to be done once stands in none.
 enum CommandSettings {
     /// Everything that may stand in the file.
     private static let all =
         ServeSettings.all + [
             Setting("server", alternative: "place"), Setting("token-file"), Setting("ca"),
+            Setting("retries", rule: PlaceOptions.retriesRule) { Int($0).map(PlaceOptions.retries.contains) ?? false },
+            Setting("app"), Setting("channel"),
+            Setting("keep", rule: GarbageCommand.keepRule) { Int($0).map(GarbageCommand.keeps.contains) ?? false },
+            Setting("protect", rule: "must be a length of time such as 48h, 7d or 0h") {
+                ProtectedTime(argument: $0) != nil
+            },
         ]
 
-    private static let signing = ["passphrase-file", "passphrase-env"]
-    private static let place = ["data", "server", "token-file", "ca"]
-
-    /// By what is typed before the options.
-    private static func names(of command: String) -> [String] {
-        switch command {
-        case "serve": ServeSettings.all.map(\.name)
-        case "doctor": ["data", "host", "port", "tls-certificate", "tls-key", "tls-passphrase-file"] + signing
-        case "init", "publish", "trust", "refresh", "export", "restore": ["data"] + signing
-        case "dial", "parameters set", "parameters unset", "parameters replace": place + signing
-        case "parameters show", "answer set", "answer list", "answer remove", "audit list", "audit export",
-            "audit verify",
-            "token new", "token list", "token revoke", "history", "history list", "history edit":
-            place
-        default: ["data"]
+    /// The names of a command's options, from its own help.
+    private static func options(of command: any ParsableCommand.Type) -> Set<String> {
+        var names: Set<String> = []
+        for line in PatchServerCommand.helpMessage(for: command, columns: 80).split(separator: "\n") {
+            for word in line.split(separator: " ").prefix(while: { $0.hasPrefix("--") }) {
+                names.insert(String(word.dropFirst(2).prefix { $0 != "," }))
+            }
         }
+        return names
     }
 
     /// The command line with what the environment and the file add to it; nil when it only asks for the configuration,
     /// which was printed.
     static func expanded(_ arguments: [String]) throws -> [String]? {
-        let words = words(of: arguments)
-        guard !words.isEmpty, Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else { return arguments }
-        let command = words.joined(separator: " ")
+        let (words, type) = command(in: arguments)
+        guard let type, Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else { return arguments }
         let given = Array(arguments.dropFirst(words.count))
-        let file = ResolvedSettings.options(in: given)["config"] ?? Surroundings.environment("PATCHSRV_CONFIG")
-        let names = Set(names(of: command))
+        let file =
+            ResolvedSettings.options(in: given)["config"]
+            ?? Surroundings.environment("PATCHSRV_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+        let names = options(of: type)
         do {
             let settings = try ResolvedSettings(
                 all.filter { names.contains($0.name) },
@@ -49,7 +49,7 @@ enum CommandSettings {
                 environment: Surroundings.environment,
                 file: try file.map(read)
             )
-            if command == "serve", given.contains("--print-config") {
+            if type == ServeCommand.self, given.contains("--print-config") {
                 Console.standardOutput.write(settings.text)
                 return nil
             }
@@ -57,8 +57,9 @@ enum CommandSettings {
         } catch let error as SettingsError { throw Failure(error) }
     }
 
-    /// The names of the command and of what is below it; none where no command is whole, which says itself what it lacks.
-    private static func words(of arguments: [String]) -> [String] {
+    /// The names of the command and of what is below it, and which one takes the options; nil where no command is whole,
+    /// which says itself what it lacks.
+    private static func command(in arguments: [String]) -> ([String], (any ParsableCommand.Type)?) {
         var command: any ParsableCommand.Type = PatchServerCommand.self
         var words: [String] = []
         for argument in arguments {
@@ -67,8 +68,7 @@ enum CommandSettings {
             words.append(argument)
             command = next
         }
-        let isWhole = command.configuration.subcommands.isEmpty || command.configuration.defaultSubcommand != nil
-        return isWhole ? words : []
+        return (words, command.configuration.subcommands.isEmpty ? command : command.configuration.defaultSubcommand)
     }
 
     private static func read(_ file: String) throws -> SettingsFile {

@@ -33,6 +33,8 @@ struct SettingsFileOption: ParsableArguments {
 /// How the online key is opened.
 struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
+    /// What `failed` means of a command that signs.
+    static let noTerminal = "no passphrase is named for an encrypted key, and there is no terminal to ask"
 
     @Option(
         help: ArgumentHelp("A file whose first line is the online key's passphrase, or -.", valueName: "file")

@@ -9,6 +9,9 @@ import Terminal
 
 /// Which server a command is about: one whose folder is here, or one that is asked over HTTP, from any machine.
 struct PlaceOptions: ParsableArguments {
+    static let retries = 0...100
+    static let retriesRule = "must be from 0 to 100"
+
     @Option(help: ArgumentHelp("The server's folder (or PATCHSRV_DATA).", valueName: "dir"))
     var data: String?
 
@@ -40,11 +43,20 @@ struct PlaceOptions: ParsableArguments {
     )
     var insecureHTTP = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With --server: how often more a request is made where it may help (0 to 100).",
+            valueName: "number"
+        )
+    )
+    var retries = 2
+
     @OptionGroup var settings: SettingsFileOption
 
     var isNamed: Bool { data != nil || server != nil }
 
     func validate() throws {
+        guard Self.retries.contains(retries) else { throw ValidationError("--retries \(Self.retriesRule)") }
         switch (data, server) {
         // Whoever asks says what is needed.
         case (nil, nil): break
@@ -66,6 +78,7 @@ struct PlaceOptions: ParsableArguments {
         guard let server = server.flatMap({ ServerURL($0) }) else { return try await here() }
         var settings = ServiceClient.Settings()
         settings.agent = "patchsrv"
+        settings.retries = retries
         settings.allowsPlainHTTP = insecureHTTP
         settings.authorities = try authorities.map {
             try DiskFiles().read(FilePath(argument: $0).followingLinks, limit: Limits.certificates)

@@ -18,10 +18,10 @@ extension StoreLockError: CustomStringConvertible {
     }
 }
 
-/// The right to change a store, held by one owner on this machine at a time, from `init` to `deinit`.
+/// The right to change a store, held by one owner on this machine at a time, or shared by several, from `init` to `deinit`.
 ///
-/// An exclusive flock(2): the kernel releases it when the process ends, however it ends, so a lock is never stale. The
-/// file itself stays, empty: removing it would let two owners lock two files of one name.
+/// A flock(2), exclusive unless it is shared: the kernel releases it when the process ends, however it ends, so a lock is never
+/// stale. The file itself stays, empty: removing it would let two owners lock two files of one name.
 package struct StoreLock: ~Copyable {
     /// How often a waiting process asks again.
     private static let pollInterval = Duration.milliseconds(50)
@@ -32,6 +32,15 @@ package struct StoreLock: ~Copyable {
     ///
     /// The directory of `path` must exist.
     package init(_ path: FilePath) throws(StoreLockError) {
+        try self.init(path, LOCK_EX)
+    }
+
+    /// The same beside others that share it: nobody has it alone meanwhile.
+    package init(sharing path: FilePath) throws(StoreLockError) {
+        try self.init(path, LOCK_SH)
+    }
+
+    private init(_ path: FilePath, _ kind: Int32) throws(StoreLockError) {
         do throws(FileError) {
             let file = try DiskFiles.open(
                 path,
@@ -42,7 +51,7 @@ package struct StoreLock: ~Copyable {
             )
             _ = try DiskFiles.regularFile(file, path, during: .lock)
             let descriptor = file.descriptor
-            try DiskFiles.retrying(.lock, path) { flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
+            try DiskFiles.retrying(.lock, path) { flock(descriptor.rawValue, kind | LOCK_NB) }
             // Only for the message of whoever is refused, so nothing here needs to be durable, nor room for it on a full disk.
             do throws(FileError) {
                 try DiskFiles.overwrite(file, with: Array("\(getpid())\n".utf8), path)

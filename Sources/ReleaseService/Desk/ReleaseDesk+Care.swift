@@ -4,7 +4,7 @@ package import ServerRecords
 package import SystemPackage
 
 extension ReleaseDesk {
-    /// Puts right what can be proved; see ``AppRepository/checkAndRepair(from:)``.
+    /// Puts right what can be proved; see ``AppRepository/checkAndRepair(from:history:)``.
     ///
     /// Written down afterwards: a process that ends in between has put back only bytes that were vouched for before.
     package func repair(
@@ -13,10 +13,11 @@ extension ReleaseDesk {
         by actor: Actor
     ) async throws(DeskError) -> TreeReport {
         try await inTurn { () async throws(DeskError) in
+            let history = try await remembered(of: app)
             let report = try await onThread { () throws(DeskError) in
                 var repository = AppRepository(suspecting: app, in: folder, files: files)
                 repository.progress = progress
-                do throws(ServerError) { return try repository.checkAndRepair(from: sources) } catch {
+                do throws(ServerError) { return try repository.checkAndRepair(from: sources, history: history) } catch {
                     throw .server(error)
                 }
             }
@@ -28,6 +29,25 @@ extension ReleaseDesk {
             let event = AuditEntry.Event("tree.repair", by: actor, app: app, after: after)
             try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
             return report
+        }
+    }
+
+    /// Every release in the history of an app whose record of labels is gone; none where nobody needs them.
+    private func remembered(of app: AppID) async throws(DeskError) -> [KnownRelease] {
+        let repository = AppRepository(suspecting: app, in: folder, files: files)
+        do throws(ServerError) { guard try repository.hasLostLabels() else { return [] } } catch {
+            throw .server(error)
+        }
+        return try await reading { () async throws(RecordError) in
+            var (found, after): ([KnownRelease], String?) = ([], nil)
+            while true {
+                let page = try await records.page(
+                    RecordRange(HistoryEntry.collection, prefix: "\(app)/", after: after, limit: 500)
+                )
+                for record in page.records { found.append(try HistoryEntry(record).known) }
+                guard page.hasMore, let last = page.records.last else { return found }
+                after = last.key.name
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchServer
 import PatchTrust
 import ReleaseFolder
 package import ServerRecords
@@ -29,6 +30,14 @@ package struct HistoryEntry: Equatable, Sendable {
 
     package var key: RecordKey {
         RecordKey(Self.collection, Self.prefix(app, channel) + RecordKey.digits(roleVersion) + "/" + identity.hex)
+    }
+
+    var known: KnownRelease {
+        KnownRelease(
+            channel,
+            roleVersion: roleVersion,
+            labels: Dictionary(patches.map { ($0.label, $0.sha256) }) { first, _ in first }
+        )
     }
 
     func with(_ notes: ReleaseNotes) -> HistoryEntry {

@@ -1,0 +1,151 @@
+package import PatchFormat
+import PatchStore
+import PatchTrust
+
+/// A release that was published once, as the history of a server knows it.
+package struct KnownRelease: Equatable, Sendable {
+    package let channel: ChannelName
+    package let roleVersion: Int
+    package let labels: [Label: SHA256Digest]
+
+    package init(_ channel: ChannelName, roleVersion: Int, labels: [Label: SHA256Digest]) {
+        (self.channel, self.roleVersion, self.labels) = (channel, roleVersion, labels)
+    }
+}
+
+/// A record of labels that was lost, made again from what else there is.
+struct RebuiltLabels {
+    let labels: Labels
+    /// How many releases it was made from.
+    let releases: Int
+    /// Versions of which nobody knows what they published, if they did.
+    let unknown: [ChannelName: [ClosedRange<Int>]]
+
+    /// For whoever had it repaired.
+    var note: String {
+        let gaps = unknown.sorted { $0.key < $1.key }.map { channel, ranges in
+            let numbers = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            return "\(channel) \(numbers.joined(separator: ", "))"
+        }
+        let rest =
+            gaps.isEmpty
+            ? "no release is missing in it"
+            : "what was published as \(gaps.joined(separator: "; ")) nobody knows: put a copy back if there is one"
+        return
+            "labels.json was made again from \(Words.count(releases, "release")) of the tree and the history; \(rest)"
+    }
+}
+
+extension AppRepository {
+    /// Whether the record of all labels is gone.
+    package func hasLostLabels() throws(ServerError) -> Bool {
+        try !tree.exists(tree.labelsFile)
+    }
+
+    /// Every label of a release that stands in the tree or in the history, as the first release said that had it.
+    ///
+    /// What is published now is right where another says otherwise. Numbers above the published one were never published, or
+    /// by a thief from whom the channel was taken back.
+    func rebuiltLabels(history: [KnownRelease]) throws(ServerError) -> RebuiltLabels {
+        let state = try PublishedState(of: self)
+        let current = try addingPublished(to: Labels(), state)
+        var labels = Labels()
+        for (channel, version) in try droppedChannels(state, history) {
+            labels = labels.dropping(channel, at: version)
+        }
+        let releases = try standingReleases(state, labels.dropped, history)
+        for release in releases {
+            for (label, sha256) in release.labels where current.rows[label].map({ $0.sha256 == sha256 }) ?? true {
+                _ = labels.note(
+                    label,
+                    Labels.Row(sha256: sha256, channel: release.channel, roleVersion: release.roleVersion)
+                )
+            }
+        }
+        labels = try addingPublished(to: labels, state)
+        try checkSize(of: labels)
+        var unknown: [ChannelName: [ClosedRange<Int>]] = [:]
+        let last = state.channels.mapValues(\.role.header.version).merging(labels.dropped) { published, _ in published }
+        for (channel, version) in last {
+            let known = releases.filter { $0.channel == channel }.map(\.roleVersion)
+            let gaps = Self.gaps(in: known, upTo: version)
+            if !gaps.isEmpty { unknown[channel] = gaps }
+        }
+        return RebuiltLabels(labels: labels, releases: releases.count, unknown: unknown)
+    }
+
+    /// With every label that a published list has; an error where one is known with other bytes.
+    func addingPublished(to known: Labels, _ state: PublishedState) throws(ServerError) -> Labels {
+        var labels = known
+        for (name, channel) in state.channels {
+            let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
+            do throws(TrustError) {
+                let list = try VerifiedList(bytes, for: app, channel: name, file: file, role: channel.role)
+                do throws(EntryFault) {
+                    let version = channel.role.header.version
+                    labels = try labels.adding(list.entries, channel: name, roleVersion: version)
+                } catch { throw .entry(error) }
+            } catch { throw .tree(app, error) }
+        }
+        return labels
+    }
+
+    /// Channels that are published no more, with the version that was their last.
+    private func droppedChannels(
+        _ state: PublishedState,
+        _ history: [KnownRelease]
+    ) throws(ServerError) -> [ChannelName: Int] {
+        let record = try tree.versionRecord()
+        var last = record.collected.merging(record.restored, uniquingKeysWith: max)
+        for release in history { last[release.channel] = max(release.roleVersion, last[release.channel] ?? 0) }
+        return last.filter { state.channels[$0.key] == nil }
+    }
+
+    /// Releases that were published, the oldest first; of one that stands in the tree and in the history, the tree's.
+    private func standingReleases(
+        _ state: PublishedState,
+        _ dropped: [ChannelName: Int],
+        _ history: [KnownRelease]
+    ) throws(ServerError) -> [KnownRelease] {
+        func wasPublished(_ channel: ChannelName, _ version: Int) -> Bool {
+            version <= state.channels[channel]?.role.header.version ?? dropped[channel] ?? 0
+        }
+        var found: [KnownRelease] = []
+        for (channel, versions) in try storage.listing().channels {
+            for version in versions where wasPublished(channel, version) {
+                if let release = try? release(of: channel, version) { found.append(release) }
+            }
+        }
+        let standing = found
+        found += history.filter { release in
+            wasPublished(release.channel, release.roleVersion)
+                && !standing.contains { $0.channel == release.channel && $0.roleVersion == release.roleVersion }
+        }
+        return found.sorted { ($0.roleVersion, $0.channel) < ($1.roleVersion, $1.channel) }
+    }
+
+    /// What a role that stands in the tree lists.
+    private func release(of channel: ChannelName, _ version: Int) throws -> KnownRelease? {
+        guard let role = try tree.standingRole(channel.text, version: version) else { return nil }
+        let list = try ParsedPatchList(try tree.target(.patchList(channel), of: role).0).list
+        return KnownRelease(
+            channel,
+            roleVersion: version,
+            labels: Dictionary(
+                list.entries.map {
+                    (Label(patchID: $0.patchID, version: $0.version), $0.fingerprint.sha256)
+                }
+            ) { first, _ in first }
+        )
+    }
+
+    private static func gaps(in versions: [Int], upTo last: Int) -> [ClosedRange<Int>] {
+        var (gaps, next) = ([ClosedRange<Int>](), 1)
+        for version in Set(versions).sorted() {
+            if version > next { gaps.append(next...(version - 1)) }
+            next = version + 1
+        }
+        if next <= last { gaps.append(next...last) }
+        return gaps
+    }
+}

@@ -1,0 +1,32 @@
+import CommandSupport
+import PatchServer
+import PatchStore
+import SystemPackage
+import Terminal
+
+extension FilePath {
+    /// The backup that this place lies in, or is, whether something is there yet or not; nil elsewhere.
+    private var backupAround: FilePath? {
+        get throws(FileError) {
+            let files = DiskFiles()
+            var place = self
+            while try files.status(of: place.followingLinks) == nil, place != place.parent { place = place.parent }
+            place = place.followingLinks
+            while true {
+                if try files.status(of: place.at(BackupHeader.name)) != nil { return place }
+                guard place != place.parent else { return nil }
+                place = place.parent
+            }
+        }
+    }
+
+    /// A backup is never written into: it would not be the state of one moment any more.
+    func checkLiesInNoBackup() throws {
+        guard let backup = try backupAround else { return }
+        throw Failure(
+            backup == followingLinks ? "\(self) is a backup" : "\(self) lies in the backup \(backup)",
+            hint: "name a folder elsewhere; nothing was written",
+            exitCode: .usage
+        )
+    }
+}
