@@ -32,6 +32,7 @@ struct HelpTests {
                 #expect(line.contains(" "), "\(name) \(command): \(line)")
             }
             #expect(!help.output.contains("\\\n\n"), "\(help)")
+            #expect(index == 1 || lines.contains("EXAMPLES"), "\(help)")
             let codes = try #require(lines.firstIndex(of: "EXIT CODES"), "\(help)")
             let rows = lines[(codes + 1)...].prefix { !$0.isEmpty }.compactMap { row in
                 row.firstMatch(of: #/^  (\d+) +\S/#).flatMap { Int($0.1) }

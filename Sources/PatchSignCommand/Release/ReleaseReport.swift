@@ -40,6 +40,21 @@ struct ReleaseReport {
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }
 
+    /// For the end, where it is read: what is listed in vain.
+    func warnOfUnmet() {
+        guard !difference.unmet.isEmpty else { return }
+        let console = Console.standardError
+        for label in difference.unmet {
+            let missing = contents.unmetRequirements(of: label).map(\.text).joined(separator: ", ")
+            console.line(
+                "warning: no device can newly take \(label): it requires \(missing), as this release does not list"
+            )
+        }
+        console.line(
+            "hint: make a release in which they require what is listed, or withdraw them too; devices that have them keep them"
+        )
+    }
+
     var json: JSON {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),

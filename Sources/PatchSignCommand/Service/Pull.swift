@@ -100,7 +100,7 @@ struct Pull: AsyncParsableCommand {
                     trust: trust,
                     folder: folder
                 )
-                try await work.run(proposal).write(json: json)
+                try await work.run(proposal) { _, _ in true }?.write(json: json)
             } else {
                 try await fetch(trust, into: folder)
             }

@@ -18,18 +18,22 @@ enum Question {
         }
     }
 
+    /// Refuses, before anything is begun, what nobody could say yes to.
+    static func checkSomebody(yes: Bool) throws(Failure) {
+        guard yes || isatty(STDIN_FILENO) == 1 else { throw nobodyThere }
+    }
+
+    private static var nobodyThere: Failure {
+        Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", exitCode: .usage)
+    }
+
     /// Goes on only with a yes.
     static func confirm(_ question: String, yes: Bool) throws(Failure) {
         guard !yes else { return }
         switch ask("\(question) [y/N]") {
         case .yes: return
         case .no: throw Failure("not signed")
-        case .nobody:
-            throw Failure(
-                "there is no terminal to ask whether to sign",
-                hint: "--yes signs without asking",
-                exitCode: .usage
-            )
+        case .nobody: throw nobodyThere
         }
     }
 }
