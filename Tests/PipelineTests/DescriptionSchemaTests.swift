@@ -166,8 +166,13 @@ struct DescriptionSchemaTests {
             #expect(try await run(.patchsign, check + previous).done().output == "no mistakes\n")
             try await world.release(source, to: "two", previous: world.shop.release(1)).done()
 
+            let renewed = try await world.release(source, to: "three", previous: world.path("two")).done()
+            let nothingNew =
+                "warning: it lists what the release before it lists; only its version and how long it holds are new\n"
+            #expect(renewed.errors.hasSuffix(nothingNew), "\(renewed)")
+
             // What is left behind by a withdrawal is said where it is read.
-            let three = world.path("three").string
+            let four = world.path("four").string
             let withdrawn = try await world.sign(
                 "withdraw",
                 "web",
@@ -178,7 +183,7 @@ struct DescriptionSchemaTests {
                 "--keys",
                 world.shop.keys.string,
                 "--output",
-                three
+                four
             ).done()
             #expect(
                 withdrawn.errors.hasSuffix(
@@ -191,7 +196,7 @@ struct DescriptionSchemaTests {
                 ),
                 "\(withdrawn)"
             )
-            try await world.sign("verify", three, "--keys", world.shop.keys.string).done()
+            try await world.sign("verify", four, "--keys", world.shop.keys.string).done()
         }
     }
 }

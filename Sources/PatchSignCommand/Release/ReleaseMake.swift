@@ -104,7 +104,13 @@ struct ReleaseMake: AsyncParsableCommand {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.release(description, in: folder)
         }
-        try work.finish(made, json: json)
+        let report = try work.written(made)
+        report.write(json: json)
+        if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {
+            Console.standardError.line(
+                "warning: it lists what the release before it lists; only its version and how long it holds are new"
+            )
+        }
     }
 
     /// Whether there is no mistake.
