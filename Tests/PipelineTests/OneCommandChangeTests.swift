@@ -15,6 +15,7 @@ struct OneCommandChangeTests {
                 try await expectNothingLeft(of: promote + ["--rollout", "web=10%"], in: shop, at: url)
                 let unlisted = try await run(.patchsign, promote + ["--rollout", "wep=10%", "--yes"])
                 #expect(unlisted.code == 3 && unlisted.errors.contains("wep"), "\(unlisted)")
+                try await expectWaiting(after: promote, in: shop, at: url)
                 let promoted = try await run(.patchsign, promote + ["--rollout", "web=10%", "--yes"])
                 #expect(promoted.code == 0 && promoted.output.contains("published production 2"), "\(promoted)")
                 #expect(promoted.output.contains("10% of devices"), "\(promoted)")
@@ -96,6 +97,30 @@ struct OneCommandChangeTests {
             )
             #expect(try await shop.waiting(at: url).isEmpty)
         }
+    }
+
+    /// What was signed and not taken is told with the whole command that makes it again.
+    private func expectWaiting(after change: [String], in shop: Channels, at url: String) async throws {
+        let uploads = shop.site.appending("uploads").string
+        try? FileManager.default.removeItem(atPath: uploads)
+        try write("no folder\n", to: shop.site.appending("uploads"))
+        let untaken = try await run(.patchsign, change + ["--yes", "--retries", "0"])
+        try FileManager.default.removeItem(atPath: uploads)
+        let ids = try await shop.waiting(at: url)
+        let id = try #require(ids.first)
+        #expect(ids.count == 1 && untaken.code == 5, "\(untaken)")
+        let rest = "--channel production --server \(url) --token-file FILE --keys \(shop.keys) --output work"
+        #expect(
+            untaken.errors.hasSuffix(
+                """
+                hint: the proposal \(id) waits: `patchsign pull --proposal \(id) \(rest)` makes its release again
+                hint: `patchsrv proposal remove \(id) --channel production` withdraws it
+
+                """
+            ),
+            "\(untaken)"
+        )
+        #expect(try await shop.ask("DELETE", "/channels/production/proposals/\(id)", at: url).hasSuffix("204"))
     }
 
     @Test(arguments: [
