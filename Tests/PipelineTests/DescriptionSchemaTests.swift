@@ -188,9 +188,8 @@ struct DescriptionSchemaTests {
             #expect(
                 withdrawn.errors.hasSuffix(
                     """
-                    warning: no device can newly take fix 2: it requires web, as this release does not list
-                    hint: make a release in which they require what is listed, or withdraw them too; devices that have them keep \
-                    them
+                    warning: no device can newly take fix 2: it requires web in a version that is not listed
+                    hint: make a release in which they require what is listed, or withdraw them too
 
                     """
                 ),

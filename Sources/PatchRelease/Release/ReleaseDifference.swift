@@ -40,7 +40,7 @@ package struct ReleaseDifference: Equatable, Sendable {
         expires = release.expires
         entryKeysAdded = release.entryKeys.subtracting(base?.entryKeys ?? []).sorted()
         entryKeysRemoved = (base?.entryKeys ?? []).subtracting(release.entryKeys).sorted()
-        unmet = release.list.entries.map(\.label).filter { !release.unmetRequirements(of: $0).isEmpty }
+        unmet = release.list.entries.filter { !release.unmetRequirements(of: $0).isEmpty }.map(\.label)
     }
 
     private static func changes(

@@ -16,12 +16,11 @@ package enum DialLapse: Equatable, Sendable {
         let listed = Set(after.versions.map(\.content))
         let forgotten = before.versions.filter { $0.isHeldBack && !listed.contains($0.content) }
         let known = Set(before.versions.map(\.content))
+        let first = Dictionary(before.versions.map { ($0.patchID, $0) }) { first, _ in first }
         var seen: Set<PatchID> = []
         let free = after.versions.filter { version in
             guard seen.insert(version.patchID).inserted, !version.isHeldBack else { return false }
-            guard let first = before.versions.first(where: { $0.patchID == version.patchID }) else {
-                return wasListed(version.label)
-            }
+            guard let first = first[version.patchID] else { return wasListed(version.label) }
             guard first.content != version.content else { return false }
             return first.isHeldBack || !known.contains(version.content) && wasListed(version.label)
         }

@@ -45,14 +45,13 @@ struct ReleaseReport {
         guard !difference.unmet.isEmpty else { return }
         let console = Console.standardError
         for label in difference.unmet {
-            let missing = contents.unmetRequirements(of: label).map(\.text).joined(separator: ", ")
+            let missing = contents.entry(label).map { contents.unmetRequirements(of: $0) } ?? []
+            let names = missing.map(\.text).joined(separator: ", ")
             console.line(
-                "warning: no device can newly take \(label): it requires \(missing), as this release does not list"
+                "warning: no device can newly take \(label): it requires \(names) in a version that is not listed"
             )
         }
-        console.line(
-            "hint: make a release in which they require what is listed, or withdraw them too; devices that have them keep them"
-        )
+        console.line("hint: make a release in which they require what is listed, or withdraw them too")
     }
 
     var json: JSON {
