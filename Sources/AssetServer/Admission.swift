@@ -15,9 +15,7 @@ package enum Admission: Sendable {
 
     package init(_ request: FileRequest, to access: Access, in session: Session) {
         guard let host = Self.host(request.headers, access, session.port) else {
-            self = .answered(
-                .refused(.misdirectedRequest, message: "This server has another name and port.", headers: [:])
-            )
+            self = .answered(.refused(.misdirectedRequest, message: Self.otherName(access, session.port), headers: [:]))
             return
         }
         let origin = request.headers.first(name: "Origin")
@@ -80,6 +78,16 @@ package enum Admission: Sendable {
         guard let host = headers.first(name: "Host")?.lowercased() else { return nil }
         let isOurs = access.hosts.contains { host == "\($0):\(port)" || port == 80 && host == $0 }
         return isOurs ? host : nil
+    }
+
+    /// A name of the app's own is told to nobody: who could learn it here could ask under it.
+    private static func otherName(_ access: Access, _ port: Int) -> String {
+        let why = "so that no page from elsewhere reaches it under a name of its own"
+        guard access.hosts == Access.loopbackHosts else {
+            return "This app is served under its own host name alone, \(why): open the URL that its server printed."
+        }
+        let names = access.hosts.map { "\($0):\(port)" }.sorted().joined(separator: ", ")
+        return "This app is served as \(names) alone, \(why)."
     }
 
     /// A page on another port of our host is of the same site, so that its requests carry our cookie; it may lead to a page

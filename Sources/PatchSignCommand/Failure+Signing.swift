@@ -9,7 +9,12 @@ import Terminal
 /// What `patchsign` says and how it ends for each error: the one place for text, hint and exit code.
 extension Failure {
     init(_ error: SigningError) {
-        self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
+        switch error {
+        case .release(let path, .missing("release.json")): self = .noRelease(at: path, exitCode: .refused)
+        case .release(let path, .file(.notDirectory(_, let file))) where file == path.at("release.json"):
+            self = .noRelease(at: path, exitCode: .disk)
+        default: self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
+        }
     }
 
     private static func exitCode(_ error: SigningError) -> Terminal.ExitCode {

@@ -1,9 +1,18 @@
+import PatchSync
 import Patchline
 import Terminal
 
 extension Failure {
-    init(_ error: LocalServerError) {
+    /// - Parameter servers: which programs serve the store now.
+    init(_ error: LocalServerError, servers: [RunningServer] = []) {
         switch error {
+        case .portInUse(let port) where servers.contains { $0.port == port }:
+            let process = servers.first { $0.port == port }?.process ?? 0
+            self.init(
+                "`patchsync serve` serves this store already: process \(process), port \(port)",
+                hint: "open the URL that it printed, or stop it first.",
+                exitCode: .busy
+            )
         case .portInUse(let port):
             self.init(
                 "port \(port) is taken by another program",

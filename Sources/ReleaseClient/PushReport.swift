@@ -15,16 +15,20 @@ package struct PushReport: Equatable, Sendable {
     package let roleVersion: Int
     /// Versions that the dial still holds back, one line each.
     package let heldBack: [String]
+    /// What the dial holds no more, one line each.
+    package let lapses: [String]
+    /// What to do about that.
+    package let dialHint: String?
     /// The service's own answer.
     package let answer: JSON
     package let sent: Sent
 
     /// A server that knows nothing of it says nothing.
-    private static func heldBack(_ fields: Fields) throws(FormatError) -> [String] {
-        guard fields.has("heldBack") else { return [] }
+    private static func words(_ fields: Fields, _ member: String) throws(FormatError) -> [String] {
+        guard fields.has(member) else { return [] }
         var lines: [String] = []
-        for (index, value) in try fields.array("heldBack", limit: Limits.patchesInList).enumerated() {
-            lines.append(try Fields(value, of: fields.document, at: "heldBack[\(index)]").string("words"))
+        for (index, value) in try fields.array(member, limit: 2 * Limits.patchesInList).enumerated() {
+            lines.append(try Fields(value, of: fields.document, at: "\(member)[\(index)]").string("words"))
         }
         return lines
     }
@@ -50,7 +54,9 @@ package struct PushReport: Equatable, Sendable {
         app = try fields.name("app")
         channel = try fields.name("channel")
         roleVersion = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
-        heldBack = try Self.heldBack(fields)
+        heldBack = try Self.words(fields, "heldBack")
+        lapses = try Self.words(fields, "lapses")
+        dialHint = try fields.optionalString("dialHint")
         answer = .object(fields.object)
         self.sent = sent
     }

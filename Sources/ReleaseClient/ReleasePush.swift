@@ -19,6 +19,8 @@ package struct ReleasePush: Sendable {
         /// So many bytes more were handed to the network; fewer than none when some must be sent again.
         case sent(bytes: Int)
         case ended
+        /// Not everything was taken; an error follows.
+        case failed
         case publishing
     }
 
@@ -100,7 +102,6 @@ package struct ReleasePush: Sendable {
 
     private func send(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) {
         observe(.began(parts: state.needs.count, bytes: state.needs.reduce(0) { $0 + $1.size }))
-        defer { observe(.ended) }
         var left = state.needs.makeIterator()
         let result = await withTaskGroup(of: Result<Int, ServiceError>.self) { group in
             func startNext() {
@@ -126,7 +127,12 @@ package struct ReleasePush: Sendable {
             }
             return .success(total)
         }
-        let total = try result.get()
+        let total: PushReport.Sent
+        do throws(ServiceError) { total = try result.get() } catch {
+            observe(.failed)
+            throw error
+        }
+        observe(.ended)
         sent.parts += total.parts
         sent.bytes += total.bytes
     }

@@ -2,24 +2,24 @@ import Glibc
 import Synchronization
 
 // A terminal without echo, and never left so: signals that end or stop the process are turned into input for as long
-// as echo is off. The prompt may run on any thread and the signal may arrive on another, so the handler only writes the
+// as a prompt waits. The prompt may run on any thread and the signal may arrive on another, so the handler only writes the
 // signal's number into a pipe, which the prompt waits for beside the terminal.
 
-/// What came while echo was off.
-enum HiddenInput: Equatable {
+/// What came while a prompt waited.
+enum PromptInput: Equatable {
     case line([UInt8])
     case end
     /// One of `caughtSignals`; the process has not noticed it yet.
     case signal(Int32)
 }
 
-/// A terminal with echo off, and the pipe that signals arrive through.
-struct HiddenTerminal: ~Copyable {
+/// A terminal that a prompt waits for, and the pipe that signals arrive through.
+struct PromptTerminal: ~Copyable {
     let terminal: Int32
     let signals: Int32
 
     /// Waits for a line, without its line feed; of a longer one only the first `limit` bytes are kept.
-    borrowing func line(limit: Int) throws(SystemError) -> HiddenInput {
+    borrowing func line(limit: Int) throws(SystemError) -> PromptInput {
         var line: [UInt8] = []
         while true {
             var waiting = [
@@ -52,8 +52,26 @@ struct HiddenTerminal: ~Copyable {
 /// Turns echo off, lets `body` ask, and puts everything back before it returns.
 func withEchoOff(
     _ terminal: Int32,
-    _ body: (borrowing HiddenTerminal) throws(SystemError) -> HiddenInput
-) throws(SystemError) -> HiddenInput {
+    _ body: (borrowing PromptTerminal) throws(SystemError) -> PromptInput
+) throws(SystemError) -> PromptInput {
+    try withSignalsAsInput(terminal) { input throws(SystemError) in
+        var modes = termios()
+        guard unsafe tcgetattr(terminal, &modes) == 0 else { throw SystemError(errno) }
+        var hidden = modes
+        hidden.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        hidden.c_lflag |= tcflag_t(ICANON | ISIG)
+        // Flushing drops what was typed ahead, with echo still on: it was seen.
+        guard unsafe tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { throw SystemError(errno) }
+        defer { unsafe tcsetattr(terminal, TCSAFLUSH, &modes) }
+        return try body(input)
+    }
+}
+
+/// Lets `body` ask while signals that end or stop the process are input, and puts their handlers back before it returns.
+func withSignalsAsInput(
+    _ terminal: Int32,
+    _ body: (borrowing PromptTerminal) throws(SystemError) -> PromptInput
+) throws(SystemError) -> PromptInput {
     let signals = try openPipe()
     defer {
         close(signals.read)
@@ -69,16 +87,7 @@ func withEchoOff(
         signalPipe.store(-1, ordering: .sequentiallyConsistent)
     }
 
-    var modes = termios()
-    guard unsafe tcgetattr(terminal, &modes) == 0 else { throw SystemError(errno) }
-    var hidden = modes
-    hidden.c_lflag &= ~tcflag_t(ECHO | ECHONL)
-    hidden.c_lflag |= tcflag_t(ICANON | ISIG)
-    // Flushing drops what was typed ahead, with echo still on: it was seen.
-    guard unsafe tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { throw SystemError(errno) }
-    defer { unsafe tcsetattr(terminal, TCSAFLUSH, &modes) }
-
-    return try body(HiddenTerminal(terminal: terminal, signals: signals.read))
+    return try body(PromptTerminal(terminal: terminal, signals: signals.read))
 }
 
 /// What a person or a system sends to end or stop a process.

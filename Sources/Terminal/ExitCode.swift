@@ -22,7 +22,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case due = 10
     /// The command line was not understood (EX_USAGE of sysexits.h).
     case usage = 64
-    /// SIGINT or SIGTERM ended it in good order (128 + 2, as shells say).
+    /// SIGINT or SIGTERM ended it in good order (128 + 2, as shells say), or SIGINT before its work was in order.
     case interrupted = 130
     /// SIGTERM ended it before its work was in order: it came twice, or the time to stop was over (128 + 15).
     case terminated = 143
@@ -41,8 +41,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
         case .partial: "done in part"
         case .due: "something must be signed again soon"
         case .usage: "the command line was not understood"
-        case .interrupted: "SIGINT or SIGTERM ended it in good order"
-        case .terminated: "it was told to stop, and ended at once"
+        case .interrupted: "SIGINT or SIGTERM stopped it in good order"
+        case .terminated: "it was told to stop and did not in time: it ended with work undone"
         }
     }
 }

@@ -62,7 +62,7 @@ extension Passphrase {
         }
     }
 
-    private static func typed(after text: String, on terminal: Int32) throws(PassphraseError) -> HiddenInput {
+    private static func typed(after text: String, on terminal: Int32) throws(PassphraseError) -> PromptInput {
         do throws(SystemError) {
             return try withEchoOff(terminal) { input throws(SystemError) in
                 try writeAll(printable(text) + " ", to: terminal)

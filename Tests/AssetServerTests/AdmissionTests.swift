@@ -258,6 +258,9 @@ struct AdmissionTests {
                 (303, try await stranger.ask("/?cdvToken=\(Self.token.text)", [("Sec-Fetch-Mode", "navigate")])),
                 (421, try await app.ask("/", [("Host", "evil.example")])),
             ]
+            let names = "127.0.0.1:\(port), [::1]:\(port), localhost:\(port)"
+            let body = answers.last?.1.body ?? ""
+            #expect(body.contains("This app is served as \(names) alone, so that no page from elsewhere "), "\(body)")
             for (status, answer) in answers {
                 #expect(answer.status == status)
                 #expect(answer.field("Cross-Origin-Resource-Policy") == "same-origin", "\(status)")

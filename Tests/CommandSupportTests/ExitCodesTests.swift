@@ -16,7 +16,7 @@ struct ExitCodesTests {
                   3    no
                   6    a file could not be read or written
                   64   the command line was not understood
-                  130  SIGINT or SIGTERM ended it in good order
+                  130  SIGINT or SIGTERM stopped it in good order
                 """
         )
     }

@@ -19,6 +19,54 @@ struct DialTests {
         return server
     }
 
+    /// What a release of these versions of the script, the first one first, says of the dial.
+    private func lapses(_ server: TestingServer, publishing versions: String...) throws -> [String] {
+        let scripts = versions.map { ("fix-cart-total", $0, "cart.total = \($0);") }
+        let contents = ReleaseFactory.Contents(
+            scripts: ["fix-cart-total": (versions[0], scripts[0].2)],
+            earlier: Array(scripts.dropFirst()),
+            rules: ["fix-cart-total": PatchRules(rollout: 5_000)]
+        )
+        let outcome = try server.publish(try server.factory.release(contents, on: server.repository))
+        guard case .published(let done) = outcome else { return ["not published"] }
+        let hint = DialLapse.hint(done.lapses, in: production)
+        return done.heldBack.map(\.holdWords) + done.lapses.map(\.words) + [hint].compactMap(\.self)
+    }
+
+    @Test
+    func `is spoken of when a release ends what it held back, or lists again what it would have to hold back`() throws {
+        let server = try server()
+        try turn(server, DialChange(.pause, of: fix, .version(named("2")), reason: DialReason("carts are empty")))
+        #expect(try lapses(server, publishing: "2", "1") == ["the dial pauses fix-cart-total 2"])
+        let hint = "to hold back what stands first now: patchsrv dial --channel production --pause fix-cart-total@"
+        #expect(
+            try lapses(server, publishing: "1") == [
+                "the dial paused fix-cart-total 2 (carts are empty), which is listed no more: the dial says nothing of it "
+                    + "should it be listed again",
+                "the dial says nothing of fix-cart-total 1, which stands first now: 50% of devices may take it",
+                hint + "1",
+            ]
+        )
+        #expect(
+            try lapses(server, publishing: "2", "1") == [
+                "the dial says nothing of fix-cart-total 2, which stands first now: 50% of devices may take it",
+                hint + "2",
+            ]
+        )
+        try turn(server, DialChange(.rollout(1_000), of: fix, .version(named("1"))))
+        #expect(try lapses(server, publishing: "1") == ["the dial holds fix-cart-total 1 at 10%; 50% are signed"])
+        #expect(
+            try lapses(server, publishing: "3", "1") == [
+                "the dial holds fix-cart-total 1 at 10%; 50% are signed",
+                "the dial says nothing of fix-cart-total 3, which stands first now: 50% of devices may take it",
+                hint + "3",
+            ]
+        )
+        #expect(
+            try lapses(server, publishing: "4", "3").last?.hasPrefix("the dial held fix-cart-total 1 at 10%") == true
+        )
+    }
+
     private func contents(ceiling: Int = 5_000) -> ReleaseFactory.Contents {
         ReleaseFactory.Contents(
             scripts: ["fix-cart-total": ("2", "cart.total = 2;")],
@@ -270,41 +318,6 @@ struct DialTests {
             #expect(found == before || found == after, "stopped at change \(change)")
             _ = try stopped.repository.listing()
             #expect(try turn(stopped, DialChange(.pause, of: web)).state.versions == after.versions)
-        }
-    }
-}
-
-@Suite("What an operator writes of a dial")
-struct DialWordsTests {
-    @Test(arguments: [
-        ("0%", 0), ("25%", 2_500), ("0.5%", 50), ("12.34%", 1_234), ("100%", 10_000), ("0.01%", 1),
-    ])
-    func `is a share, read and written the same way`(text: String, share: Int) {
-        #expect(Share(text)?.tenThousandths == share && "\(Share(share))" == text)
-    }
-
-    @Test(arguments: ["", "%", "25", "-1%", "+1%", "101%", "100.01%", "1.234%", "1.%", ".5%", "1e1%", "٣%", "25 %"])
-    func `is no other share`(text: String) {
-        #expect(Share(text) == nil)
-    }
-
-    @Test
-    func `names a patch, a version of it, or a content`() {
-        let digest = SHA256Digest(of: [])
-        let (web, version): (PatchID, VersionLabel) = (named("web"), named("1.4.2"))
-        #expect(DialChange.subject("web").map { $0 == (web, .everyVersion) } == true)
-        #expect(DialChange.subject("web@1.4.2").map { $0 == (web, .version(version)) } == true)
-        #expect(DialChange.subject("web@sha256:\(digest.hex)").map { $0 == (web, .content(digest)) } == true)
-        for bad in ["", "@1", "web@", "web@a b", "web@sha256:12", "we b"] {
-            #expect(DialChange.subject(bad) == nil, "\(bad)")
-        }
-    }
-
-    @Test
-    func `has a reason of one line and at most 500 bytes`() {
-        #expect(DialReason(String(repeating: "é", count: 250)) != nil)
-        for bad in ["", "a\nb", "\u{1B}[2J", "\u{2028}", String(repeating: "é", count: 250) + "x"] {
-            #expect(DialReason(bad) == nil)
         }
     }
 }

@@ -63,7 +63,8 @@ struct BundleDecisionTests {
     @Test func `says Meteor's sentences`() {
         #expect(
             SyncError.blacklisted(installed("web 2").label, until: Self.until).description
-                .hasPrefix("web 2: Skipping downloading blacklisted version")
+                == "web 2: Skipping downloading blacklisted version: failed its trials here; blocked until \(Self.until), or "
+                + "until `patchsync unblock`"
         )
         #expect(
             SyncError.incompatible(installed("web 2").label, Self.ios, needs: "old").description

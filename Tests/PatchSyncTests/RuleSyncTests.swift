@@ -134,9 +134,7 @@ struct CompatibilityTests {
         #expect(report.isComplete)
         #expect(
             World.words(report) == [
-                "web 3: Skipping downloading new version because it is made for another native part and potentially "
-                    + "incompatible; this device is ios old",
-                "+web 2",
+                "web 3: made for another native part; this device is ios old", "+web 2",
             ]
         )
         let requests = world.repository.takeRequests()

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import SystemPackage
 import Testing
 
@@ -79,6 +79,62 @@ struct CommandTests {
             #expect(codes.contains(try Regex("(^|[^0-9])\(code)[ .]")), "\(codes)")
             if code != 0 { #expect(outcome.errors.contains("rror: "), "\(outcome)") }
         }
+    }
+
+    @Test func `say of what is no release what it is, and what was meant`() async throws {
+        try await World.with { world in
+            let (keys, source) = (world.shop.keys, world.shop.source(1))
+            try await copy(world.shop.release(1), to: world.path("pulled"))
+            let pulled = world.path("work")
+            try FileManager.default.createDirectory(atPath: pulled.string, withIntermediateDirectories: true)
+            try await copy(world.shop.release(1), to: pulled.appending("release"))
+            let wanted = "name the folder that `patchsign release` or `patchsign pull` wrote"
+            let (file, none) = (keys.appending("root.json"), "there is no release.json in it")
+            for (path, code, message, hint) in [
+                (world.path("missing"), Int32(3), "there is no folder \(world.path("missing"))", wanted),
+                (file, 6, "\(file) is a file, and a signed release is a folder", wanted),
+                (keys, 3, "\(keys) is no release folder: \(none)", "it is a folder of keys: name it with --keys"),
+                (
+                    source, 3, "\(source) is no release folder: \(none)",
+                    "it is a folder to make a release of: patchsign release \(source) --keys DIR --output NEW"
+                ),
+                (
+                    pulled, 3, "\(pulled) is no release folder: \(none)",
+                    "`patchsign pull` wrote it: the release in it is \(pulled)/release"
+                ),
+                (world.folder, 3, "\(world.folder) is no release folder: \(none)", wanted),
+            ] {
+                let refused = try await world.sign("inspect", path.string)
+                #expect(refused.code == code && refused.errors == "error: \(message)\nhint: \(hint)\n", "\(refused)")
+            }
+            for command in [["verify", "--keys", keys.string], ["push", "--server", "http://127.0.0.1:9"]] {
+                let refused = try await run(.patchsign, command + [world.path("missing").string])
+                #expect(refused.code == 3 && refused.errors.contains("there is no folder "), "\(refused)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["sync", "--retries", "-1"], "--retries takes no negative value, as -1 is", nil as String?),
+        (
+            ["switch", "--channel", "-x"], "--channel has no value: -x behind it begins as an option does",
+            "if it is the value, write --channel=-x"
+        ),
+        (["sync", "--frob"], "Unknown option '--frob'", nil),
+        (["syncc"], "patchsync has no command syncc", "did you mean"),
+    ])
+    func `tell people and scripts what was not understood`(_ words: [String], _ message: String, _ hint: String?)
+        async throws
+    {
+        let told = try await run(.patchsync, words)
+        #expect(told.code == 64 && told.output.isEmpty && told.errors.contains("rror: \(message)"), "\(told)")
+        let outcome = try await run(.patchsync, words + ["--json"])
+        #expect(outcome.code == 64 && outcome.errors.contains("rror: \(message)"), "\(outcome)")
+        let line = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+        let error = try #require(line?["error"] as? [String: Any], "\(outcome)")
+        #expect(error["kind"] as? String == "usage" && error["exitCode"] as? Int == 64)
+        #expect((error["message"] as? String)?.hasPrefix(message) == true, "\(outcome)")
+        #expect((error["hint"] as? String)?.hasPrefix(hint ?? "") ?? (hint == nil), "\(outcome)")
     }
 
     @Test func `print JSON that another program reads`() async throws {

@@ -125,4 +125,77 @@ struct DescriptionSchemaTests {
             #expect(made.code == 4 && !FileManager.default.fileExists(atPath: world.path("out").string), "\(made)")
         }
     }
+
+    @Test func `judges what a version requires as the release would be judged, and says what it cannot`() async throws {
+        try await World.with { world in
+            let source = world.path("source")
+            try await copy(world.shop.source(2), to: source)
+            let description = source.appending("release.yaml")
+            let text = try read(description)
+            let check = ["release", "--check", source.string, "--keys", world.shop.keys.string]
+            // Of web 1.0.0 the release before may tell, of tip 9 none can: tip keeps no other version.
+            let both = text.replacing(
+                "file: scripts/fix.js",
+                with: "file: scripts/fix.js, requires: {web: [1.0.0], tip: [\"9\"]}"
+            )
+            .replacing("file: scripts/tip.js", with: "file: scripts/tip.js, keep: 0")
+            try write(both, to: description)
+            let told = try await run(.patchsign, check)
+            #expect(
+                told.code == 4
+                    && told.output.hasSuffix(
+                        """
+                        : patches[0].requires: fix 2 requires a version of tip that this release does not list
+                        warning: \(description):4: patches[0].requires: fix 2 requires a version of web that this release does \
+                        not list, unless the release before it lists one that stays
+                        1 mistake; 1 requirement not judged: name the release that is published now with --previous (a first \
+                        release is refused)
+
+                        """
+                    ),
+                "\(told)"
+            )
+            try write(both.replacing(", tip: [\"9\"]", with: ""), to: description)
+            let open = try await run(.patchsign, check).done()
+            #expect(open.output.contains("no mistakes; 1 requirement not judged: name the release"), "\(open)")
+            let found = try Self.parsed(try await run(.patchsign, check + ["--json"]))
+            #expect(found["ok"] as? Bool == true && (found["notJudged"] as? [Any])?.count == 1, "\(found)")
+            let first = try await world.release(source, to: "first")
+            #expect(first.code == 4 && first.errors.contains("fix 2 requires a version of web"), "\(first)")
+            let previous = ["--previous", world.shop.release(1).string]
+            #expect(try await run(.patchsign, check + previous).done().output == "no mistakes\n")
+            try await world.release(source, to: "two", previous: world.shop.release(1)).done()
+
+            let renewed = try await world.release(source, to: "three", previous: world.path("two")).done()
+            let nothingNew =
+                "warning: it lists what the release before it lists; only its version and how long it holds are new\n"
+            #expect(renewed.errors.hasSuffix(nothingNew), "\(renewed)")
+
+            // What is left behind by a withdrawal is said where it is read.
+            let four = world.path("four").string
+            let withdrawn = try await world.sign(
+                "withdraw",
+                "web",
+                "--version",
+                "1.0.0",
+                "--previous",
+                world.path("two").string,
+                "--keys",
+                world.shop.keys.string,
+                "--output",
+                four
+            ).done()
+            #expect(
+                withdrawn.errors.hasSuffix(
+                    """
+                    warning: no device can newly take fix 2: it requires web in a version that is not listed
+                    hint: make a release in which they require what is listed, or withdraw them too
+
+                    """
+                ),
+                "\(withdrawn)"
+            )
+            try await world.sign("verify", four, "--keys", world.shop.keys.string).done()
+        }
+    }
 }

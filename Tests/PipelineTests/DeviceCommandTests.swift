@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Subprocess
 import SystemPackage
 import Testing
@@ -46,6 +47,70 @@ struct DeviceCommandTests {
                     "\(late)"
                 )
             }
+        }
+    }
+
+    @Test func `know of the program that serves the store, and name what was not found`() async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            try await device.serving { page in
+                let port = try #require(page.url.split(separator: ":").last.map(String.init))
+                let second = try await device("serve", "--port", port, "--no-sync")
+                #expect(second.code == 7, "\(second)")
+                let expected = #/error: `patchsync serve` serves this store already: process (\d+), port (\d+)\n/#
+                let found = try #require(second.errors.firstMatch(of: expected), "\(second)")
+                #expect(found.2 == port && FileManager.default.fileExists(atPath: "/proc/\(found.1)/exe"))
+                #expect(second.errors.hasSuffix("hint: open the URL that it printed, or stop it first.\n"), "\(second)")
+                let shared = try await device("set", "--no-own-host").done()
+                #expect(
+                    shared.output.contains(
+                        "pages: on 127.0.0.1, whose cookies every port of this machine gets; from the next start of `patchsync "
+                            + "serve` on (process \(found.1) goes on as it began)\n"
+                    ),
+                    "\(shared)"
+                )
+                let other = try await page.get("/", "-H", "Host: evil.example")
+                #expect(
+                    other.status == 421
+                        && other.body.contains(
+                            "This app is served under its own host name alone, so that no page from elsewhere reaches it under "
+                                + "a name of its own: open the URL that its server printed."
+                        ),
+                    "\(other)"
+                )
+                #expect(try await page.get("/").status == 200)
+            }
+            let shared = try await device("set").done()
+            #expect(shared.output.contains("gets\n") && !shared.output.contains("next start"), "\(shared)")
+            let before = try await StoreDigest(of: device.store)
+            let missing = world.path("missing")
+            let embedded = try await device("set", "--embedded", missing.string)
+            #expect(
+                embedded.code == 6
+                    && embedded.errors == """
+                        error: --embedded: \(missing) is no folder of `patchsign embed`: there is no embedded.json in it
+                        hint: nothing was changed; name the folder that ships with the app.
+
+                        """,
+                "\(embedded)"
+            )
+            try await world.makeKeys(world.path("keys"), of: "com.example.other")
+            let root = world.path("keys/root.json").string
+            let other = try await device("init", "--root", root, "--server", "http://127.0.0.1:9")
+            #expect(
+                other.code == 8
+                    && other.errors.hasSuffix(
+                        "hint: nothing was changed; a store is of one app for good: name another folder with --store, or the "
+                            + "root of trust of \(Workshop.app) with --root.\n"
+                    ),
+                "\(other)"
+            )
+            #expect(try await StoreDigest(of: device.store) == before)
+            let unset = try await device("set", "--data", "region=eu", "--unset", "nothere").done()
+            #expect(
+                unset.errors == "warning: --unset nothere: nothing was set under this key; no data is set\n",
+                "\(unset)"
+            )
         }
     }
 

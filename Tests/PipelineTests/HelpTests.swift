@@ -32,7 +32,7 @@ struct HelpTests {
                 #expect(line.contains(" "), "\(name) \(command): \(line)")
             }
             #expect(!help.output.contains("\\\n\n"), "\(help)")
-            if name == "patchsrv" { #expect(lines.contains("EXAMPLES"), "\(name) \(command) shows no example") }
+            #expect(lines.contains("EXAMPLES"), "\(name) \(command) shows no example: \(help)")
             let codes = try #require(lines.firstIndex(of: "EXIT CODES"), "\(help)")
             let rows = lines[(codes + 1)...].prefix { !$0.isEmpty }.compactMap { row in
                 row.firstMatch(of: #/^  (\d+) +\S/#).flatMap { Int($0.1) }

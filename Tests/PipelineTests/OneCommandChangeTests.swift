@@ -12,16 +12,36 @@ struct OneCommandChangeTests {
             try await serving(shop.site) { url in
                 let at = ["--server", url, "--token-file", shop.token.string, "--keys", shop.keys.string, "--push"]
                 let promote = ["promote", "--from", "beta", "--channel", "production"] + at
-                let unsure = try await run(.patchsign, promote + ["--rollout", "web=10%"])
-                #expect(unsure.code == 64 && unsure.errors.contains("patchsign pull --proposal "), "\(unsure)")
+                try await expectNothingLeft(of: promote + ["--rollout", "web=10%"], in: shop, at: url)
                 let unlisted = try await run(.patchsign, promote + ["--rollout", "wep=10%", "--yes"])
                 #expect(unlisted.code == 3 && unlisted.errors.contains("wep"), "\(unlisted)")
+                try await expectWaiting(after: promote, in: shop, at: url)
                 let promoted = try await run(.patchsign, promote + ["--rollout", "web=10%", "--yes"])
                 #expect(promoted.code == 0 && promoted.output.contains("published production 2"), "\(promoted)")
                 #expect(promoted.output.contains("10% of devices"), "\(promoted)")
+                let history = try await shop.ask("GET", "/channels/production/history", at: url)
+                let again = try await run(.patchsign, promote + ["--rollout", "web=10%", "--yes"])
+                #expect(
+                    again.code == 0
+                        && again.output.hasPrefix("nothing to do: production lists this already (release 2, ")
+                )
+                #expect(again.errors.contains("hint: `patchsign release renew` signs the same list again"), "\(again)")
+                #expect(try await shop.ask("GET", "/channels/production/history", at: url) == history)
+                #expect(try await shop.waiting(at: url).isEmpty)
                 // The version before stays for the others, and no folder is left.
                 let base = try await world.pulledBase(shop.keys, channel: "production", as: "one", at: url, shop.token)
                 #expect(base.contains("web") && base.contains("2.0.0") && base.contains("1.0.0"), "\(base)")
+                let dial = ["dial", "--data", shop.site.string, "--channel", "production", "--pause", "web@2.0.0"]
+                try await run(.patchsrv, dial).done()
+                let nowhere = try await run(
+                    .patchsign,
+                    ["rollback", "--to", "99", "--channel", "production", "--yes"] + at
+                )
+                #expect(
+                    nowhere.code == 3
+                        && nowhere.errors.contains("release 99 is none that was before the current 2; there is 1\n"),
+                    "\(nowhere)"
+                )
                 let back = try await run(
                     .patchsign,
                     ["rollback", "--to", "1", "--channel", "production", "--yes", "--json"] + at
@@ -29,6 +49,12 @@ struct OneCommandChangeTests {
                 let done = try back.json()
                 #expect((done["pushed"] as? [String: Any])?["outcome"] as? String == "published", "\(back)")
                 #expect((done["proposal"] as? String)?.count == 16, "\(back)")
+                let lapses = (done["pushed"] as? [String: Any])?["lapses"] as? [[String: Any]]
+                #expect(lapses?.map { $0["kind"] as? String } == ["forgotten", "free"], "\(back)")
+                #expect(
+                    lapses?.last?["words"] as? String
+                        == "the dial says nothing of web 1.0.0, which stands first now: 100% of devices may take it"
+                )
                 let withdrawn = try await run(
                     .patchsign,
                     ["withdraw", "tip", "--channel", "production", "--yes", "--note", "nobody uses it"] + at
@@ -41,8 +67,86 @@ struct OneCommandChangeTests {
                 #expect(first.code == 0, "\(first)")
                 let forgotten = try await world.push(world.path("forgotten"), to: url, token: shop.token)
                 #expect(forgotten.code == 8 && forgotten.errors.contains("made without --previous"), "\(forgotten)")
+                let pull =
+                    "`patchsign pull --channel production --keys DIR --output work --server \(url) --token-file FILE`"
+                #expect(forgotten.errors.contains(pull), "\(forgotten)")
             }
         }
+    }
+
+    /// Nobody can be asked, or somebody says no: then no proposal waits, and nothing else is there either.
+    private func expectNothingLeft(of change: [String], in shop: Channels, at url: String) async throws {
+        let unasked = try await run(.patchsign, change)
+        #expect(
+            unasked.code == 64
+                && unasked.errors
+                    == "error: there is no terminal to ask whether to sign\nhint: --yes signs without asking\n",
+            "\(unasked)"
+        )
+        let audit = try await run(.patchsrv, ["audit", "list", "--data", shop.site.string]).done().output
+        #expect(!audit.contains("proposal."), "\(audit)")
+        let binary = Tool.binaries.appending("patchsign").string
+        for answer in ["n", "^C"] {
+            let refused = try await run(.python, [Tool.script("answered.py"), answer, binary] + change)
+            #expect(refused.code == 1 && refused.errors.contains("~ web goes from 1.0.0"), "\(refused)")
+            #expect(
+                refused.errors.hasSuffix(
+                    "error: not signed\nhint: the proposal was withdrawn; nothing waits on the server\n"
+                ),
+                "\(refused)"
+            )
+            #expect(try await shop.waiting(at: url).isEmpty)
+        }
+    }
+
+    /// What was signed and not taken is told with the whole command that makes it again.
+    private func expectWaiting(after change: [String], in shop: Channels, at url: String) async throws {
+        let uploads = shop.site.appending("uploads").string
+        try? FileManager.default.removeItem(atPath: uploads)
+        try write("no folder\n", to: shop.site.appending("uploads"))
+        let untaken = try await run(.patchsign, change + ["--yes", "--retries", "0"])
+        try FileManager.default.removeItem(atPath: uploads)
+        let ids = try await shop.waiting(at: url)
+        let id = try #require(ids.first)
+        #expect(ids.count == 1 && untaken.code == 5, "\(untaken)")
+        let rest = "--channel production --server \(url) --token-file FILE --keys \(shop.keys) --output work"
+        #expect(
+            untaken.errors.hasSuffix(
+                """
+                hint: the proposal \(id) waits: `patchsign pull --proposal \(id) \(rest)` makes its release again
+                hint: `patchsrv proposal remove \(id) --channel production` withdraws it
+
+                """
+            ),
+            "\(untaken)"
+        )
+        #expect(try await shop.ask("DELETE", "/channels/production/proposals/\(id)", at: url).hasSuffix("204"))
+    }
+
+    @Test(arguments: [
+        (
+            "0.1",
+            "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=10% is 1,000 of 10,000 devices, PATCH=0.1% is "
+                + "10 of 10,000 devices"
+        ),
+        ("10", "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=10% is 1,000 of 10,000 devices"),
+        ("50 %", "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=50% is 5,000 of 10,000 devices"),
+        (
+            "web=10",
+            "the share has no per cent sign; it must be PATCH=SHARE%, such as web=10%; web=10% is 1,000 of 10,000 devices"
+        ),
+        (
+            "web=101%",
+            "the share must be a share from 0% to 100% with at most two decimals; it must be PATCH=SHARE%, such as web=10%"
+        ),
+    ])
+    func `is told what a share of devices must look like`(_ share: String, _ sentence: String) async throws {
+        let command = ["promote", "--from", "beta", "--channel", "production", "--keys", "Keys", "--push"]
+        let refused = try await run(.patchsign, command + ["--rollout", share])
+        #expect(
+            refused.code == 64 && refused.errors.contains("'--rollout <patch=share%>': \(sentence)\n"),
+            "\(refused)"
+        )
     }
 }
 

@@ -49,7 +49,7 @@ struct ProposalTests {
         }
     }
 
-    @Test func `rolls back, withdraws and edits rules, each as one more release`() async throws {
+    @Test func `edits rules, rolls back and withdraws, each as one more release`() async throws {
         try await World.with { world in
             let shop = try await Channels(in: world)
             try await serving(shop.site) { url in
@@ -58,11 +58,11 @@ struct ProposalTests {
                         ["--rules", world.path("rules.json").string],
                         "~ web 2.0.0: rules go from everyone to 25% of devices, if region==eu"
                     ),
+                    (["--roll-back-to", "1"], "~ web goes from 2.0.0"),
                     (
                         ["--withdraw", "tip", "--note", "nobody uses it"],
                         "- tip 1 is withdrawn; devices that run it take it back"
                     ),
-                    (["--roll-back-to", "1"], "~ web goes from 2.0.0"),
                 ]
                 try write(
                     #"{"patchId":"web","version":"2.0.0","rollout":2500,"condition":"region==eu"}"#,
@@ -77,7 +77,7 @@ struct ProposalTests {
                     #expect(pushed["outcome"] as? String == "published" && pushed["roleVersion"] as? Int == number + 3)
                 }
                 let first = try await world.sign("inspect", world.path("beta1").string, "--json").json()
-                let last = try await world.sign("inspect", world.path("work2/release").string, "--json").json()
+                let last = try await world.sign("inspect", world.path("work1/release").string, "--json").json()
                 #expect(last["patches"] as? NSArray == first["patches"] as? NSArray)
             }
             let judge = try await world.judge(shop.site, root: shop.keys.appending("root.json"))
@@ -255,6 +255,14 @@ struct Channels: Sendable {
             ] + options,
             in: world.folder
         )
+    }
+
+    /// The ids of those that wait in production.
+    func waiting(at url: String) async throws -> [String] {
+        let answer = try await ask("GET", "/channels/production/proposals", at: url)
+        let json = try JSONSerialization.jsonObject(with: Data(answer.dropLast(3).utf8)) as? [String: Any]
+        let proposals = try #require(json?["proposals"] as? [[String: Any]], "\(answer)")
+        return proposals.filter { $0["state"] as? String == "open" }.compactMap { $0["id"] as? String }
     }
 
     func show(_ id: String, at url: String) async throws -> [String: Any] {

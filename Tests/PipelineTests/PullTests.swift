@@ -33,6 +33,13 @@ struct PullTests {
                 #expect(try await team.push("release2", to: url).json["outcome"] as? String == "drafted")
                 let second = try await team.pull(to: "pulled3", from: url)
                 #expect(second.output.contains("~ web goes from 1.0.0"), "\(second)")
+                let (release, previous) = (world.path("pulled3/release"), world.path("pulled3/base"))
+                #expect(
+                    second.output.contains("next: patchsign release sign \(release) --keys ")
+                        && second.output.contains(" --key FILE --previous \(previous)\n")
+                        && second.output.hasSuffix("patchsign push \(release) --server \(url) --token-file FILE\n"),
+                    "\(second)"
+                )
                 let agreed = try await team.sign("pulled3/release", by: "alice", previous: "pulled3/base")
                 #expect(agreed.code == 0 && agreed.output.contains("~ fix goes from 1"), "\(agreed)")
                 #expect(try await team.push("pulled3/release", to: url).json["outcome"] as? String == "published")

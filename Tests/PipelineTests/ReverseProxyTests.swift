@@ -60,7 +60,9 @@ struct ReverseProxyTests {
                 try await behind(block.replacing("client_max_body_size 0;", with: "")) { proxy in
                     let refused = try await push(to: proxy)
                     #expect(
-                        refused.code == 3 && refused.errors.contains("error: the server answered 413"),
+                        refused.code == 3 && refused.errors.contains("error: the server answered 413")
+                            && refused.errors.contains("Sending 5 parts: 0 %")
+                            && !refused.errors.contains("Sending 5 parts: done"),
                         "\(refused)"
                     )
                     #expect(

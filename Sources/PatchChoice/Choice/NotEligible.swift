@@ -121,15 +121,14 @@ extension NotEligible: CustomStringConvertible {
         case .unknownRule(let rule): "has a rule that this device cannot judge: \(rule)"
         case .waiting(let until): "failed a trial here; next try after \(until)"
         case .blocked(let until):
-            "Skipping downloading blacklisted version: failed its trials here; blocked until \(until)"
+            "failed its trials here; blocked until \(until), or until `patchsync unblock`"
         case .rolledBackByHand(let until):
             "rolled back here by hand; blocked until \(until), or until `patchsync unblock`"
         case .transferWaiting(let failures, let until):
             "could not be fetched \(failures) times; next try after \(until)"
         case .notReceived: "could not be fetched"
         case .incompatible(let platform):
-            "Skipping downloading new version because it is made for another native part and potentially incompatible; "
-                + "this device is \(platform.name) \(platform.compatibility)"
+            "made for another native part; this device is \(platform.name) \(platform.compatibility)"
         case .republished: "is listed under a label that is installed with other bytes; refused"
         case .unmet(let id, let because):
             "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")

@@ -10,6 +10,8 @@ package struct ReleaseCheck: Sendable {
     /// In the order of their lines.
     package let mistakes: [DescriptionError]
     package let warnings: [DescriptionError]
+    /// Requirements that only the release before this one could meet, and nobody named it.
+    package let notJudged: [DescriptionError]
 
     /// - Parameters:
     ///   - trust: what app and channel are judged by; nil judges neither.
@@ -45,20 +47,30 @@ package struct ReleaseCheck: Sendable {
                 mistakes.append(place)
             }
         }
-        var warnings = reading.warnings + contents.warnings
+        let warnings = reading.warnings + contents.warnings
+        var notJudged: [DescriptionError] = []
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {
             do throws(SigningError) { _ = try ReleaseDraft(contents.patches, base: base?.contents) } catch {
-                let place = reading.place(of: error)
                 if case .unmet = error, base == nil {
-                    warnings.append(reading.places.error(place, "\(error); --previous names one that does"))
+                    for (label, id) in ReleaseDraft.unmet(contents.patches) {
+                        let error = SigningError.unmet(label, requires: id)
+                        let place = reading.place(of: error)
+                        if contents.patches.contains(where: { $0.patch.patchID == id && $0.patch.keepsOthers }) {
+                            let rule = ": \(error), unless the release before it lists one that stays"
+                            notJudged.append(reading.places.error(place, rule))
+                        } else {
+                            mistakes.append(reading.places.error(place, ": \(error)"))
+                        }
+                    }
                 } else {
-                    mistakes.append(reading.places.error(place, ": \(error)"))
+                    mistakes.append(reading.places.error(reading.place(of: error), ": \(error)"))
                 }
             }
         }
         self.mistakes = mistakes.inOrder
         self.warnings = warnings.inOrder
+        self.notJudged = notJudged.inOrder
     }
 
     /// Nothing is signed, so nothing depends on it.
@@ -66,6 +78,11 @@ package struct ReleaseCheck: Sendable {
         guard let app = AppID("any") else { preconditionFailure("a name of letters is an app's") }
         return app
     }
+}
+
+extension DescribedPatch {
+    /// Whether versions of the base stay listed behind it.
+    fileprivate var keepsOthers: Bool { keep > 0 || !rules.isForEveryone }
 }
 
 extension DescriptionReading {

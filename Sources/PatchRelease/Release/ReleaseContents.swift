@@ -81,6 +81,11 @@ package struct ReleaseContents: Sendable {
         list.entries.filter { $0.patchID == id }
     }
 
+    /// Whether devices find the same in both, apart from how long it holds.
+    package func listsTheSame(as other: ReleaseContents) -> Bool {
+        list.entries == other.list.entries && entryKeys == other.entryKeys
+    }
+
     package func entry(_ label: Label) -> PatchEntry? {
         list.entries.first { $0.label == label }
     }

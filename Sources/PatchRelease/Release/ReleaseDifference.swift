@@ -40,11 +40,7 @@ package struct ReleaseDifference: Equatable, Sendable {
         expires = release.expires
         entryKeysAdded = release.entryKeys.subtracting(base?.entryKeys ?? []).sorted()
         entryKeysRemoved = (base?.entryKeys ?? []).subtracting(release.entryKeys).sorted()
-        unmet = release.list.entries.filter { entry in
-            !entry.requires.allSatisfy { id, wanted in
-                release.versions(of: id).contains { wanted.contains($0.fingerprint.sha256) }
-            }
-        }.map(\.label)
+        unmet = release.list.entries.filter { !release.unmetRequirements(of: $0).isEmpty }.map(\.label)
     }
 
     private static func changes(

@@ -59,6 +59,16 @@ package struct ReleaseDraft: Equatable, Sendable {
         self.rows = try Self.allowed(rows, over: base)
     }
 
+    /// What described patches require and a first release of them would not list.
+    static func unmet(_ described: [Described]) -> [(label: Label, requires: PatchID)] {
+        let rows = described.compactMap { try? row($0, base: nil) }
+        return described.flatMap { next in
+            next.patch.requires.sorted { $0.key < $1.key }.compactMap { id, wanted in
+                contents(wanted, of: id, in: rows) == nil ? (next.patch.label, id) : nil
+            }
+        }
+    }
+
     /// The base's list without a patch, or without one version of it; what goes is named, so that it is withdrawn for good.
     package init(withdrawing id: PatchID, version: VersionLabel?, from base: ReleaseContents) throws(SigningError) {
         let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
@@ -225,20 +235,30 @@ package struct ReleaseDraft: Equatable, Sendable {
     ) throws(SigningError) -> [PatchID: [SHA256Digest]] {
         var requires: [PatchID: [SHA256Digest]] = [:]
         for (id, wanted) in patch.requires {
-            let listed = rows.filter { $0.label.patchID == id }
-            let contents = wanted.compactMap { requirement in
-                switch requirement {
-                case .content(let digest): digest
-                case .version(let version): listed.first { $0.label.version == version }?.fingerprint.sha256
-                }
-            }
-            guard contents.count == wanted.count, listed.contains(where: { contents.contains($0.fingerprint.sha256) })
-            else {
-                throw .unmet(patch.label, requires: id)
-            }
+            guard let contents = contents(wanted, of: id, in: rows) else { throw .unmet(patch.label, requires: id) }
             requires[id] = contents
         }
         return requires
+    }
+
+    /// Nil where a version of it is not listed, or none of its contents is.
+    private static func contents(
+        _ wanted: [DescribedPatch.Requirement],
+        of id: PatchID,
+        in rows: [Row]
+    ) -> [SHA256Digest]? {
+        let listed = rows.filter { $0.label.patchID == id }
+        let contents = wanted.compactMap { requirement in
+            switch requirement {
+            case .content(let digest): digest
+            case .version(let version): listed.first { $0.label.version == version }?.fingerprint.sha256
+            }
+        }
+        guard contents.count == wanted.count, listed.contains(where: { contents.contains($0.fingerprint.sha256) })
+        else {
+            return nil
+        }
+        return contents
     }
 
     /// The first 16 bytes of SHA-256 over a prefix, the id and the content: random to look at, the same for everybody who

@@ -70,6 +70,15 @@ extension AppRepository {
         guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
         return try list(of: channel, published.role).entries
     }
+
+    /// What a channel lists, by its digest alone, which is enough to tell somebody what the dial spoke of.
+    func listed(in channel: ChannelName, _ state: PublishedState) -> [PatchEntry]? {
+        guard let role = state.channels[channel]?.role, let list = try? tree.target(.patchList(channel), of: role).0
+        else {
+            return nil
+        }
+        return (try? ParsedPatchList(list))?.list.entries
+    }
 }
 
 extension PublicationPlan {

@@ -79,6 +79,22 @@ extension AppRepository {
         try storage.status(of: .role(channel.text, version: version)) != nil
     }
 
+    /// The newest versions of a channel's role below `version` whose bytes lie in the published tree, the newest first.
+    ///
+    /// - Parameter depth: how far back one looks.
+    package func roles(
+        of channel: ChannelName,
+        below version: Int,
+        limit: Int,
+        depth: Int = 1_000
+    ) throws(ServerError) -> [Int] {
+        var found: [Int] = []
+        for older in stride(from: version - 1, to: max(0, version - 1 - depth), by: -1) where found.count < limit {
+            if try hasRole(of: channel, version: older) { found.append(older) }
+        }
+        return found
+    }
+
     /// Whether an object's bytes lie in the published tree.
     package func hasObject(_ sha256: SHA256Digest) throws(ServerError) -> Bool {
         try storage.status(of: .object(sha256)) != nil

@@ -24,6 +24,8 @@ package struct Publication: Equatable, Sendable {
     package let removedDrafts: [Int]
     /// Versions that the dial, which stays as it was, holds below what this release signed for.
     package let heldBack: [DialState.Version]
+    /// What the dial holds no more.
+    package let lapses: [DialLapse]
 }
 
 extension AppRepository {
@@ -53,7 +55,7 @@ extension AppRepository {
         } catch .entry(let fault) where fault.rule == .republished {
             throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
         } catch { throw .release(.trust(error)) }
-        return try carryOut(decision, verified, state, key, now)
+        return try carryOut(decision, verified, state, knowing: labels, key, now)
     }
 
     /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
@@ -189,6 +191,7 @@ extension AppRepository {
         _ decision: Publishing,
         _ verified: VerifiedRelease,
         _ state: PublishedState,
+        knowing known: Labels,
         _ key: OnlineKey,
         _ now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
@@ -208,12 +211,19 @@ extension AppRepository {
             let versions = try state.nextVersions(unused: try tree.usedVersions())
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
+            let before = listed(in: channel, state)
             let plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
             let change = try carryOut(plan, over: state)
             let removed = try tree.removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
             let entries = verified.list.entries
-            let turned = dial.map { DialState($0.keeping(entries), version: versions.dial, of: entries).versions }
+            let turned = dial.map { DialState($0.keeping(entries), version: versions.dial, of: entries) }
+            let old = dial.flatMap { dial in before.map { DialState(dial, version: state.dial.header.version, of: $0) }
+            }
+            var lapses: [DialLapse] = []
+            if let old, let turned {
+                lapses = DialLapse.all(from: old, to: turned) { known.rows[$0]?.channel == channel }
+            }
             return .published(
                 Publication(
                     channel: channel,
@@ -222,7 +232,8 @@ extension AppRepository {
                     change: change,
                     roles: roles,
                     removedDrafts: removed,
-                    heldBack: (turned ?? []).filter(\.isHeldBack)
+                    heldBack: (turned?.versions ?? []).filter(\.isHeldBack),
+                    lapses: lapses
                 )
             )
         }

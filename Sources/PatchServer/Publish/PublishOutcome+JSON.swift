@@ -28,6 +28,8 @@ extension PublishOutcome {
                     done.heldBack.isEmpty
                         ? nil : .array(done.heldBack.map { $0.json.adding([("words", .text($0.holdWords))]) })
                 ),
+                ("lapses", done.lapses.isEmpty ? nil : .array(done.lapses.map(\.json))),
+                ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):
             .fields([

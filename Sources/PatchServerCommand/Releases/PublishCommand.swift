@@ -72,12 +72,17 @@ struct PublishCommand: AsyncParsableCommand {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
             }
         }
     }
 }
 
 extension PublishOutcome {
+    fileprivate var dialHint: String? {
+        if case .published(let done) = self { DialLapse.hint(done.lapses, in: done.channel) } else { nil }
+    }
+
     fileprivate func lines(app: AppID) -> [String] {
         switch self {
         case .published(let done):
@@ -89,6 +94,7 @@ extension PublishOutcome {
                 "  wrote \(Words.count(done.change.files, "file")), \(ByteText(done.change.bytes))",
                 "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
             ] + done.heldBack.map { "  \(printable($0.holdWords))" }
+                + done.lapses.map { "  \(printable($0.words))" }
                 + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):

@@ -12,10 +12,6 @@ struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes an app's keys and its root of trust.",
         discussion: """
-            patchsign init --app com.example.shop --keys Keys
-            patchsign init --app com.example.shop --keys Keys --channel production --channel beta \
-            --holder production=alice --holder production=bob --threshold production=2
-
             Makes RSA keys for the roles root and targets, for each channel (one for each holder), the server's online \
             key and the pipeline's entry key, as encrypted PKCS#8; root.json, which devices start from; and \
             targets.json, which names who may sign for which channel. Nothing that exists is replaced.
@@ -26,6 +22,11 @@ struct Init: AsyncParsableCommand {
             `patchsign root publish`.
 
             Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
+
+            EXAMPLES
+              patchsign init --app com.example.shop --keys Keys
+              patchsign init --app com.example.shop --keys Keys --channel production --channel beta \\
+                --holder production=alice --holder production=bob --threshold production=2
             """
                 + exitCodes(
                     [

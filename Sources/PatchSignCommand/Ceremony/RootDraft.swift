@@ -13,16 +13,17 @@ struct RootDraft: AsyncParsableCommand {
         commandName: "draft",
         abstract: "Makes a draft of the next root and targets for the holders to sign.",
         discussion: """
-            patchsign root draft --keys Keys --output trust.draft
-            patchsign root draft --keys Keys --output trust.draft --add-key root=dave.pub \
-            --remove-key root=1a2b3c4d --threshold root=2
-            patchsign root draft --keys Keys --output trust.draft --add-key canary=canary.pub
-
             ROLE is root, targets, online (snapshot, timestamp and dial: a new key takes the old one's place) or a \
             channel; a channel that is not there becomes one. Without changes the draft is the same content with a new \
             expiry.
 
             A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
+
+            EXAMPLES
+              patchsign root draft --keys Keys --output trust.draft
+              patchsign root draft --keys Keys --output trust.draft --add-key root=dave.pub \\
+                --remove-key root=1a2b3c4d --threshold root=2
+              patchsign root draft --keys Keys --output trust.draft --add-key canary=canary.pub
             """
                 + exitCodes(
                     [

@@ -35,38 +35,60 @@ struct ChangeOptions: ParsableArguments {
     }
 
     /// Asks the server for the change and makes the release that carries it out.
+    ///
+    /// Where nothing came of it, because somebody said no or because it would change nothing, the proposal is withdrawn.
     func carryOut(_ change: ProposedChange, in channel: ChannelName) async throws(Failure) {
+        if !making.unsigned { try Question.checkSomebody(yes: yes) }
         let trust = try keys.rootOfTrust()
         try await inOutput { (output) async throws(Failure) in
             let folder = try signing { () throws(SigningError) in
                 let replacement = making.replacement(at: output, keys: keys.folder)
                 return try PulledFolder(output, replacing: replacement, files: DiskFiles())
             }
+            let time = try time.time()
             let proposal = try await server.asking { client throws(ServiceError) in
                 try await client.propose(change, note: note, of: channel, in: trust.app)
             }
+            let waiting = WaitingProposal(id: proposal.id, app: trust.app, channel: channel, options: self)
             let work = ProposalWork(
                 server: server,
                 channel: channel,
                 making: making,
                 keys: keys,
-                time: try time.time(),
+                time: time,
                 asking: ProposalWork.Asking(yes: yes, names: names),
                 trust: trust,
                 folder: folder
             )
+            let made: ReleaseReport?
+            var base: ReleaseContents?
             do throws(Failure) {
-                let report = try await work.run(proposal.id)
-                try await finish(report, at: folder.output.at(PulledFolder.release), proposal: proposal.id)
-            } catch {
-                throw Failure(
-                    error.message,
-                    hint: (error.hint.map { "\($0)\n" } ?? "")
-                        + "the proposal \(proposal.id) waits: `patchsign pull --proposal \(proposal.id)` makes it again",
-                    exitCode: error.exitCode
-                )
+                made = try await work.run(proposal.id) { current, made in
+                    base = current
+                    return current.map { !made.listsTheSame(as: $0) } ?? true
+                }
+            } catch { throw await waiting.withdrawn(after: error) }
+            guard let made else {
+                if let trouble = await waiting.withdrawn() { throw trouble }
+                return writeNothingToDo(base, in: channel)
             }
+            do throws(Failure) {
+                try await finish(made, at: folder.output.at(PulledFolder.release), proposal: proposal.id)
+            } catch { throw Failure(error.message, hint: waiting.hint(after: error), exitCode: error.exitCode) }
         }
+    }
+
+    private func writeNothingToDo(_ base: ReleaseContents?, in channel: ChannelName) {
+        guard !json else {
+            let members = [
+                ("outcome", JSON.text("nothingToDo")), ("channel", .text(channel.text)),
+                ("roleVersion", base.map { .integer($0.roleVersion) }),
+            ]
+            return Console.standardOutput.line(JSON.fields(members).pretty())
+        }
+        let release = base.map { " (release \($0.roleVersion), until \($0.expires))" } ?? ""
+        Console.standardOutput.line("nothing to do: \(channel) lists this already\(release)")
+        Console.standardError.line("hint: `patchsign release renew` signs the same list again, with a new expiry")
     }
 
     /// Says what was made, and pushes it where that is asked for.
@@ -79,7 +101,8 @@ struct ChangeOptions: ParsableArguments {
             return Console.standardOutput.line(JSON.object(members).pretty())
         }
         report.write(json: false)
-        pushed?.write()
+        pushed?.write(to: server)
+        report.warnOfUnmet()
     }
 
     /// Runs `work` with the folder that was named, or with one that goes away afterwards.
@@ -102,24 +125,6 @@ struct ChangeOptions: ParsableArguments {
         }
         return FilePath(String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
-}
-
-/// `web=10%`: the share of devices that a promoted version may be taken by.
-struct PromotedShare: ExpressibleByArgument {
-    let patchID: PatchID
-    let share: Share
-
-    init?(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let id = PatchID(parts[0]), let share = Share(parts[1]) else { return nil }
-        (patchID, self.share) = (id, share)
-    }
-
-    static let help = ArgumentHelp(
-        "Let so many devices take the newest version of a patch, in place of the other channel's rule; may stand several "
-            + "times.",
-        valueName: "patch=share%"
-    )
 }
 
 extension ProposedChange {

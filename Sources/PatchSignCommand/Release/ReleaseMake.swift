@@ -21,6 +21,11 @@ struct ReleaseMake: AsyncParsableCommand {
             --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
             line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
             the JSON schema that editors check release.yaml with.
+
+            EXAMPLES
+              patchsign release make Patches/shop/v1 --keys Keys --output v1.release
+              patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
+              patchsign release make --check Patches/shop/v2 --keys Keys --previous v1.release
             """
                 + exitCodes(
                     [
@@ -99,7 +104,13 @@ struct ReleaseMake: AsyncParsableCommand {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.release(description, in: folder)
         }
-        try work.finish(made, json: json)
+        let report = try work.written(made)
+        report.write(json: json)
+        if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {
+            Console.standardError.line(
+                "warning: it lists what the release before it lists; only its version and how long it holds are new"
+            )
+        }
     }
 
     /// Whether there is no mistake.
@@ -127,13 +138,18 @@ struct ReleaseCheckReport {
         for mistake in check.mistakes {
             console.line(console.styled("error:", .bold, .red) + " " + printable("\(mistake)"))
         }
-        for warning in check.warnings { console.line(Self.line(warning, on: console)) }
+        for warning in check.warnings + check.notJudged { console.line(Self.line(warning, on: console)) }
         let counts = [
             check.mistakes.isEmpty ? nil : Words.count(check.mistakes.count, "mistake"),
             check.warnings.isEmpty ? nil : Words.count(check.warnings.count, "warning"),
         ]
         let found = counts.compactMap(\.self)
-        console.line(found.isEmpty ? "no mistakes" : found.joined(separator: ", "))
+        let judged = found.isEmpty ? "no mistakes" : found.joined(separator: ", ")
+        guard !check.notJudged.isEmpty else { return console.line(judged) }
+        let open = Words.count(check.notJudged.count, "requirement")
+        console.line(
+            "\(judged); \(open) not judged: name the release that is published now with --previous (a first release is refused)"
+        )
     }
 
     static func line(_ warning: DescriptionError, on console: Console) -> String {
@@ -144,7 +160,7 @@ struct ReleaseCheckReport {
         .fields([
             ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
             ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
-            ("warnings", .array(check.warnings.map(\.json))),
+            ("warnings", .array(check.warnings.map(\.json))), ("notJudged", .array(check.notJudged.map(\.json))),
         ])
     }
 }

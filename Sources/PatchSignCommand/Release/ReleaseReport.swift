@@ -40,6 +40,20 @@ struct ReleaseReport {
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }
 
+    /// For the end, where it is read: what is listed in vain.
+    func warnOfUnmet() {
+        guard !difference.unmet.isEmpty else { return }
+        let console = Console.standardError
+        for label in difference.unmet {
+            let missing = contents.entry(label).map { contents.unmetRequirements(of: $0) } ?? []
+            let names = missing.map(\.text).joined(separator: ", ")
+            console.line(
+                "warning: no device can newly take \(label): it requires \(names) in a version that is not listed"
+            )
+        }
+        console.line("hint: make a release in which they require what is listed, or withdraw them too")
+    }
+
     var json: JSON {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),

@@ -103,10 +103,7 @@ struct ReleaseWork {
     /// - Parameter names: how many files it names.
     func signed(_ made: MadeRelease, yes: Bool, names: NamesOption) throws(Failure) -> MadeRelease {
         guard !heldBack.isEmpty else { return made }
-        let contents: ReleaseContents
-        do throws(ReleaseError) { contents = try ReleaseContents(made.release) } catch {
-            throw Failure(SigningError.release(writer.output, error))
-        }
+        let contents = try contents(of: made)
         if !yes {
             let console = Console.standardError
             let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
@@ -119,6 +116,12 @@ struct ReleaseWork {
             for signer in heldBack { try made.sign(with: signer, for: delegation) }
         }
         return made
+    }
+
+    func contents(of made: MadeRelease) throws(Failure) -> ReleaseContents {
+        do throws(ReleaseError) { return try ReleaseContents(made.release) } catch {
+            throw Failure(SigningError.release(writer.output, error))
+        }
     }
 
     static func base(_ folder: FilePath, _ trust: RootOfTrust) throws(Failure) -> BaseRelease {

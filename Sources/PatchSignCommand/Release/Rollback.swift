@@ -18,7 +18,7 @@ struct Rollback: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also when others still have to sign), or it is listed already",
                         .failed: "not signed because the answer was no, or an external signer failed",
                         .network: "no connection, or a server in trouble",
                         .conflict: "the output exists, or the channel moved on meanwhile",

@@ -21,7 +21,7 @@ struct Promote: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also when others still have to sign), or it is listed already",
                         .failed: "not signed because the answer was no, or an external signer failed",
                         .network: "no connection, or a server in trouble",
                         .conflict: "the output exists, or the channel moved on meanwhile",
@@ -38,7 +38,7 @@ struct Promote: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channel that is to list it.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
-    @Option(help: PromotedShare.help)
+    @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))
     var rollout: [PromotedShare] = []
 
     @OptionGroup var options: ChangeOptions

@@ -25,7 +25,12 @@ struct ProposalWork {
     let trust: RootOfTrust
     let folder: PulledFolder
 
-    func run(_ id: ProposalID) async throws(Failure) -> ReleaseReport {
+    /// - Parameter isNeeded: told what is published and what the proposal makes of it, before anybody is asked.
+    /// - Returns: nil where it is not needed; then nothing was written.
+    func run(
+        _ id: ProposalID,
+        ifNeeded isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool
+    ) async throws(Failure) -> ReleaseReport? {
         let root = try trust.rootBytes()
         let (channel, app) = (channel, trust.app)
         let (proposal, base, source) = try await server.asking { client throws(ServiceError) in
@@ -51,12 +56,15 @@ struct ProposalWork {
             try folder.write(parts.compactMap { name, release in release.map { (name, $0) } }, rootOfTrust: trust)
         }
         do throws(Failure) {
-            return try await make(
+            let report = try await make(
                 proposal,
+                isNeeded,
                 base: try base.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.base), trust) },
                 source: try source.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.source), trust)
                 }
             )
+            if report == nil { try? DiskFiles().removeTree(folder.output) }
+            return report
         } catch {
             // Nobody signed: nothing is left that looks as if somebody had.
             try? DiskFiles().removeTree(folder.output)
@@ -68,9 +76,10 @@ struct ProposalWork {
 
     private func make(
         _ proposal: ServiceProposal,
+        _ isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool,
         base: BaseRelease?,
         source: BaseRelease?
-    ) async throws(Failure) -> ReleaseReport {
+    ) async throws(Failure) -> ReleaseReport? {
         let work = try ReleaseWork(
             channel: channel,
             base: base,
@@ -84,6 +93,7 @@ struct ProposalWork {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.carryOut(proposal.change, in: channel, source: source)
         }
+        guard isNeeded(base?.contents, try work.contents(of: made)) else { return nil }
         return try work.written(try work.signed(made, yes: asking.yes, names: asking.names))
     }
 }

@@ -45,7 +45,7 @@ struct Propose: AsyncParsableCommand {
     @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
     var promoteFrom: ChannelName?
 
-    @Option(help: PromotedShare.help)
+    @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))
     var rollout: [PromotedShare] = []
 
     @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))

@@ -100,7 +100,7 @@ struct Pull: AsyncParsableCommand {
                     trust: trust,
                     folder: folder
                 )
-                try await work.run(proposal).write(json: json)
+                try await work.run(proposal) { _, _ in true }?.write(json: json)
             } else {
                 try await fetch(trust, into: folder)
             }
@@ -133,7 +133,9 @@ struct Pull: AsyncParsableCommand {
             base: base == nil ? nil : verified.first,
             release: draft == nil ? nil : verified.last,
             signatures: try draft.map { (draft) throws(Failure) in try trust.signatures(of: draft) } ?? "",
-            names: names
+            names: names,
+            server: server,
+            keys: keys.keys
         ).write(json: json)
     }
 }
@@ -164,6 +166,9 @@ struct PullReport {
     /// Who has signed it, and who may.
     let signatures: String
     let names: NamesOption
+    /// As commands that follow name them.
+    let server: ServerOptions
+    let keys: String
 
     func write(json: Bool) {
         let console = Console.standardOutput
@@ -178,7 +183,10 @@ struct PullReport {
             console.line("  ! it was made from another release than the current one: nobody can publish it")
         }
         console.line(signatures)
-        console.line("next: patchsign release sign \(place), then patchsign push \(place)")
+        let word = shellWord(folder.at(PulledFolder.release).string)
+        let previous = base == nil ? "" : " --previous \(shellWord(folder.at(PulledFolder.base).string))"
+        console.line("next: patchsign release sign \(word) --keys \(shellWord(keys)) --key FILE\(previous)")
+        console.line("      patchsign push \(word)\(server.words)")
     }
 
     private static func line(_ release: VerifiedRelease) -> String {

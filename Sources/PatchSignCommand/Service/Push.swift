@@ -51,7 +51,7 @@ struct Push: AsyncParsableCommand {
         try await ending(json: json) { () async throws(Failure) in
             let report = try await server.push(FilePath(argument: release), notes: notes.json)
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
-            report.write()
+            report.write(to: server)
         }
     }
 }
@@ -71,8 +71,8 @@ extension ServerOptions {
             }
             throw Failure(
                 error.message,
-                hint: "it was made without --previous: `patchsign pull --output work` fetches the current release, "
-                    + "then make it again with --previous work/base",
+                hint: "it was made without --previous: `patchsign pull --channel \(signed.header.channel) --keys DIR "
+                    + "--output work\(words)` fetches the current release, then make it again with --previous work/base",
                 exitCode: error.exitCode
             )
         }
@@ -80,7 +80,8 @@ extension ServerOptions {
 }
 
 extension PushReport {
-    func write() {
+    /// - Parameter server: where it was pushed to, as commands that follow name it.
+    func write(to server: ServerOptions) {
         let console = Console.standardOutput
         let what = "\(channel) \(roleVersion) of \(app)"
         if sent.parts > 0 {
@@ -89,11 +90,15 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in heldBack { console.line("  \(printable(line))") }
+            for line in heldBack + lapses { console.line("  \(printable(line))") }
+            if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):
             console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")
             console.line(
-                "next: another key holder runs `patchsign pull`, `patchsign release sign` and `patchsign push`"
+                "next: another key holder runs "
+                    + "`patchsign pull --channel \(channel) --keys DIR --output work\(server.words)`, "
+                    + "`patchsign release sign work/release --keys DIR --key FILE --previous work/base` and "
+                    + "`patchsign push work/release\(server.words)`"
             )
         case .alreadyPublished: console.line("\(what) is published already")
         }
@@ -120,6 +125,9 @@ private final class PushProgress: Sendable {
         case .sent(let bytes): report.withLockedValue(\.self)?.advance(by: bytes)
         case .ended:
             report.withLockedValue(\.self)?.finish()
+            report.withLockedValue { $0 = nil }
+        case .failed:
+            report.withLockedValue(\.self)?.abandon()
             report.withLockedValue { $0 = nil }
         case .publishing:
             if Console.standardError.isTerminal { Console.standardError.line("The server verifies the release") }

@@ -67,6 +67,16 @@ struct ServerOptions: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
+    /// The same server for another command, with a space before it; where the environment names it nothing is said, and a
+    /// token is everybody's own.
+    var words: String {
+        let named = [("--server", server), ("--ca", authorities)].compactMap { option, value in
+            value.map { " \(option) \(shellWord($0))" }
+        }
+        return named.joined() + (tokenFile == nil ? "" : " --token-file FILE")
+            + (insecureHTTP ? " --insecure-http" : "")
+    }
+
     private func url() throws(Failure) -> ServerURL {
         guard let text = server ?? Surroundings.environment(Self.serverVariable) else {
             throw Failure(

@@ -21,6 +21,7 @@ package import SystemPackage
 ///   verified                   which file each object was when it was last hashed
 ///   verified-embedded          the same of the files that the app ships
 ///   serving/                   which selections running servers hand out: clean-up leaves their files
+///   servers/                   which programs serve the store now, each with its process and port
 ///   lock  sync.lock            held for one change of state; held by the one sync that runs
 /// ```
 package struct DeviceStore: Sendable {

@@ -69,9 +69,13 @@ extension SyncError: CustomStringConvertible {
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
         case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
-        case .blacklisted(let label, let until): "\(label): \(NotEligible.blocked(until: until))"
+        // Pages that were made for Meteor's updates know these two by their first words.
+        case .blacklisted(let label, let until):
+            "\(label): Skipping downloading blacklisted version: \(NotEligible.blocked(until: until))"
         case .incompatible(let label, let platform, let needs):
-            "\(label): \(NotEligible.incompatible(platform))" + (needs.map { ", it needs \($0)" } ?? "")
+            "\(label): Skipping downloading new version because it is made for another native part and potentially "
+                + "incompatible; this device is \(platform.name) \(platform.compatibility)"
+                + (needs.map { ", it needs \($0)" } ?? "")
         case .embedded(let path, .missing(let name)): "\(path): \(name) is missing from what the app ships"
         case .embedded(let path, let error): "\(path): \(error)"
         case .otherAppBuild(let given, let embedded):

@@ -51,8 +51,8 @@ struct Serve: AsyncParsableCommand {
                     [
                         .done: "stopped in good order (SIGINT, SIGTERM)",
                         .busy: "the port is taken",
-                        .interrupted: "told to stop and still at work 15 seconds later",
-                        .terminated: "told to stop and still at work 15 seconds later",
+                        .interrupted: "told by SIGINT to stop, and still at work 15 seconds later",
+                        .terminated: "told by SIGTERM to stop, and still at work 15 seconds later",
                     ],
                     usual: .disk
                 )
@@ -196,7 +196,16 @@ struct Serve: AsyncParsableCommand {
         let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
         if serving.open { events.isOpen() }
         let address: LocalServer.Address
-        do throws(LocalServerError) { address = try await server.start() } catch { throw Failure(error) }
+        do throws(LocalServerError) { address = try await server.start() } catch {
+            throw Failure(error, servers: device.store.runningServers)
+        }
+        let own = RunningServer(
+            process: Int(getpid()),
+            port: address.port,
+            hasOwnHost: address.host != LocalServer.Address.sharedHost
+        )
+        let sign = device.store.announcing(own)
+        defer { withExtendedLifetime(sign) {} }
         let file = urlFile.map { URLFile($0) }
         do throws(Failure) { try file?.write(address.url) } catch {
             await server.stop()

@@ -106,8 +106,11 @@ struct Init: AsyncParsableCommand {
         if case .differs(let names) = creation {
             throw Failure(
                 "\(device.store.root) is a store already, with other settings: \(names.joined(separator: "; "))",
-                hint:
-                    "nothing was changed; `patchsync set` and `patchsync switch` change them, or choose another folder.",
+                hint: "nothing was changed; "
+                    + (names.contains { $0.hasPrefix("app (") }
+                        ? "a store is of one app for good: name another folder with --store, or the root of trust of "
+                            + "\(device.configuration.app) with --\(self.root == nil ? "embedded" : "root")."
+                        : "`patchsync set` and `patchsync switch` change them, or choose another folder."),
                 exitCode: .conflict
             )
         }

@@ -2,7 +2,9 @@ import PatchChoice
 import ArgumentParser
 import CommandSupport
 import PatchFormat
+import PatchStore
 import PatchSync
+import ReleaseFolder
 import SystemPackage
 import Terminal
 
@@ -63,6 +65,8 @@ struct SetFacts: AsyncParsableCommand {
     private func work(_ changes: FactChanges) async throws(Failure) {
         let changes = try facts.withFiles(changes)
         let device = try options.device
+        let before = device.configuration
+        try checkEmbedded()
         let access = try servers.changed(device.configuration.access)
         let configuration = try await reporting { () throws(SyncError) in
             try await device.store.changingConfiguration { configuration throws(SyncError) in
@@ -73,10 +77,35 @@ struct SetFacts: AsyncParsableCommand {
             }
         }
         if embedded != nil { _ = try await options.opened() }
+        warn(ofKeysNotIn: before)
         if options.json {
             Console.standardOutput.line(configuration.facts.line)
         } else {
-            configuration.printFacts()
+            configuration.printFacts(servedBy: device.store.runningServers)
+        }
+    }
+}
+
+extension SetFacts {
+    /// What is not there would be looked for at each start, in vain.
+    private func checkEmbedded() throws(Failure) {
+        guard let path = embedded.map({ FilePath(argument: $0) }) else { return }
+        do throws(ReleaseError) { _ = try EmbeddedFolder(path, files: DiskFiles()) } catch .missing {
+            throw Failure(
+                "--embedded: \(path) is no folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",
+                hint: "nothing was changed; name the folder that ships with the app.",
+                exitCode: .disk
+            )
+        } catch { throw Failure(.embedded(path, error)) }
+    }
+
+    private func warn(ofKeysNotIn before: DeviceConfiguration) {
+        for key in unset.compactMap({ ConditionKey($0) }) where before.data[key] == nil {
+            let known = before.data.keys.sorted().map(\.text)
+            Console.standardError.line(
+                "warning: --unset \(key): nothing was set under this key; "
+                    + (known.isEmpty ? "no data is set" : "set is \(known.joined(separator: ", "))")
+            )
         }
     }
 }
@@ -95,14 +124,23 @@ extension DeviceConfiguration {
         ])
     }
 
-    fileprivate func printFacts() {
+    /// - Parameter servers: who serves the store now; what they began with holds until they end.
+    fileprivate func printFacts(servedBy servers: [RunningServer]) {
         let out = Console.standardOutput
         out.line("app version: \(appVersion?.text ?? "not set")")
         out.line("user: \(user.map { printable($0.text) } ?? "not set")")
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
-        if host == nil { out.line("pages: on 127.0.0.1, whose cookies every port of this machine gets") }
+        let later = servers.first { $0.hasOwnHost != (host != nil) }
+            .map { " from the next start of `patchsync serve` on (process \($0.process) goes on as it began)" }
+        if host == nil {
+            out.line(
+                "pages: on 127.0.0.1, whose cookies every port of this machine gets\(later.map { ";\($0)" } ?? "")"
+            )
+        } else if let later {
+            out.line("pages: on a host of their own\(later)")
+        }
         if answers { out.line("the server is asked what it chose for this user") }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }

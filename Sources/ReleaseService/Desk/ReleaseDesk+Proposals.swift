@@ -6,6 +6,8 @@ package import ServerRecords
 extension ReleaseDesk {
     /// Of one channel that wait at a time.
     package static let proposalLimit = 100
+    /// How many releases whoever names none of them is shown.
+    private static let olderShown = 10
 
     /// Keeps a change that makes sense now until somebody has signed it.
     package func propose(
@@ -57,10 +59,13 @@ extension ReleaseDesk {
         let state = try PublishedState(of: repository)
         guard state.targets.delegation(to: channel.text) != nil else { return (.failure(.notDelegated(channel)), 0) }
         let listing = try repository.listing()
-        var hasRelease = false
-        if case .rollBack(let version) = change { hasRelease = try repository.hasRole(of: channel, version: version) }
+        var (hasRelease, older): (Bool, [Int]) = (false, [])
+        if case .rollBack(let version) = change {
+            hasRelease = try repository.hasRole(of: channel, version: version)
+            older = try repository.roles(of: channel, below: state.version(of: channel), limit: Self.olderShown)
+        }
         do throws(ProposalFault) {
-            let check = try ProposalCheck(change, of: channel, in: listing, hasRelease: hasRelease)
+            let check = try ProposalCheck(change, of: channel, in: listing, hasRelease: hasRelease, older: older)
             return (.success(check), state.version(of: channel))
         } catch { return (.failure(error), 0) }
     }

@@ -8,12 +8,15 @@ struct ProposalCheck: Equatable, Sendable {
     /// One line a change.
     let difference: [String]
 
-    /// - Parameter hasRelease: whether the tree still has the release that is rolled back to.
+    /// - Parameters:
+    ///   - hasRelease: whether the tree still has the release that is rolled back to.
+    ///   - older: the newest that it has below the current one.
     init(
         _ change: ProposedChange,
         of channel: ChannelName,
         in listing: AppListing,
-        hasRelease: Bool
+        hasRelease: Bool,
+        older: [Int] = []
     ) throws(ProposalFault) {
         let current = listing.channels.first { $0.name == channel }
         switch change {
@@ -27,7 +30,7 @@ struct ProposalCheck: Equatable, Sendable {
         case .rollBack(let version):
             guard let current else { throw .nothingPublished(channel) }
             guard version < current.version, hasRelease else {
-                throw .noOlder(version: version, current: current.version)
+                throw .noOlder(version: version, current: current.version, older: older)
             }
             difference = ["~ what release \(version) listed is listed again, in place of release \(current.version)"]
         case .withdraw(let id, let version):

@@ -7,8 +7,8 @@ package enum ProposalFault: Error, Equatable, Sendable {
     case nothingPublished(ChannelName)
     case sameChannel
     case notListed(PatchID, VersionLabel?)
-    /// A release that is the current one, a later one, or not there.
-    case noOlder(version: Int, current: Int)
+    /// A release that is the current one, a later one, or not there; the newest `older` ones are.
+    case noOlder(version: Int, current: Int, older: [Int])
     /// One label would have two contents.
     case otherContent(Label)
     case unknown
@@ -24,7 +24,10 @@ extension ProposalFault: CustomStringConvertible {
         case .nothingPublished(let channel): "\(channel) has no release yet"
         case .sameChannel: "a channel cannot be promoted to itself"
         case .notListed(let id, let version): "\(id)\(version.map { " \($0)" } ?? "") is not listed"
-        case .noOlder(let version, let current): "release \(version) is none that was before the current \(current)"
+        case .noOlder(let version, let current, let older):
+            "release \(version) is none that was before the current \(current); "
+                + (older.isEmpty
+                    ? "no older one is there" : "there is \(older.map(String.init).joined(separator: ", "))")
         case .otherContent(let label): "\(label) has other content in the other channel"
         case .unknown: "there is no such proposal"
         case .done: "the proposal was published"

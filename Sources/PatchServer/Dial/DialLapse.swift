@@ -1,0 +1,83 @@
+package import PatchFormat
+
+/// What a release quietly ends of what the dial held back; a release never turns the dial, but what it lists decides of
+/// what the dial speaks.
+package enum DialLapse: Equatable, Sendable {
+    /// Held back until now and listed no more: its row is gone, also for the day on which it is listed again.
+    case forgotten(DialState.Version)
+    /// First of its patch from now on, and held back by nothing: the version that stood there was, or it is listed again.
+    case free(DialState.Version)
+
+    /// - Parameters:
+    ///   - before: the dial over what was listed until now.
+    ///   - after: the dial over what is listed from now on.
+    ///   - wasListed: whether the channel listed a label at any time.
+    static func all(from before: DialState, to after: DialState, wasListed: (Label) -> Bool) -> [DialLapse] {
+        let listed = Set(after.versions.map(\.content))
+        let forgotten = before.versions.filter { $0.isHeldBack && !listed.contains($0.content) }
+        let known = Set(before.versions.map(\.content))
+        let first = Dictionary(before.versions.map { ($0.patchID, $0) }) { first, _ in first }
+        var seen: Set<PatchID> = []
+        let free = after.versions.filter { version in
+            guard seen.insert(version.patchID).inserted, !version.isHeldBack else { return false }
+            guard let first = first[version.patchID] else { return wasListed(version.label) }
+            guard first.content != version.content else { return false }
+            return first.isHeldBack || !known.contains(version.content) && wasListed(version.label)
+        }
+        return forgotten.map { .forgotten($0) } + free.map { .free($0) }
+    }
+
+    package var version: DialState.Version {
+        switch self {
+        case .forgotten(let version), .free(let version): version
+        }
+    }
+
+    package var words: String {
+        switch self {
+        case .forgotten(let version):
+            "\(version.heldWords), which is listed no more: the dial says nothing of it should it be listed again"
+        case .free(let version):
+            (version.row == nil ? "the dial says nothing of" : "the dial does not hold")
+                + " \(version.label), which stands first now: \(Share(version.effective)) of devices may take it"
+        }
+    }
+
+    /// What to do about those that nothing holds back; nil where there are none.
+    package static func hint(_ lapses: [DialLapse], in channel: ChannelName) -> String? {
+        let free = lapses.compactMap { lapse in
+            if case .free(let version) = lapse { " --pause \(version.patchID)@\(version.version)" } else { nil }
+        }
+        return free.isEmpty
+            ? nil : "to hold back what stands first now: patchsrv dial --channel \(channel)\(free.joined())"
+    }
+
+    var json: JSON {
+        let kind =
+            switch self {
+            case .forgotten: "forgotten"
+            case .free: "free"
+            }
+        return .fields([
+            ("kind", .text(kind)), ("patchId", .text(version.patchID.text)), ("version", .text(version.version.text)),
+            ("words", .text(words)),
+        ])
+    }
+}
+
+extension DialState.Version {
+    fileprivate struct Content: Hashable {
+        let patchID: PatchID
+        let sha256: SHA256Digest
+    }
+
+    fileprivate var content: Content { Content(patchID: patchID, sha256: sha256) }
+    fileprivate var label: Label { Label(patchID: patchID, version: version) }
+
+    /// What the dial said of it.
+    fileprivate var heldWords: String {
+        if isPaused { return "the dial paused \(label)" + (row?.reason.map { " (\($0))" } ?? "") }
+        let places = row?.headcount.map { " in \($0) places" } ?? ""
+        return "the dial held \(label) at \(Share(effective))\(places)"
+    }
+}

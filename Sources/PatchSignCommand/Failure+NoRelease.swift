@@ -1,0 +1,35 @@
+import CommandSupport
+import PatchRelease
+import PatchStore
+import SystemPackage
+import Terminal
+
+extension Failure {
+    /// For a path at which a signed release was expected and is not: what stands there, and what was probably meant.
+    static func noRelease(at path: FilePath, exitCode: Terminal.ExitCode) -> Failure {
+        let files = DiskFiles()
+        func has(_ name: String) -> Bool { (try? files.status(of: path.at(name))) != nil }
+        guard let kind = (try? files.status(of: path.followingLinks))?.kind else {
+            return Failure("there is no folder \(path)", hint: wanted, exitCode: exitCode)
+        }
+        guard kind == .directory else {
+            return Failure("\(path) is a file, and a signed release is a folder", hint: wanted, exitCode: exitCode)
+        }
+        let place = shellWord(path.string)
+        let hint =
+            if has("\(PulledFolder.release)/release.json") {
+                "`patchsign pull` wrote it: the release in it is \(place)/\(PulledFolder.release)"
+            } else if has("\(PulledFolder.base)/release.json") {
+                "`patchsign pull` wrote it: what is published is \(place)/\(PulledFolder.base)"
+            } else if has(ReleaseDescription.fileName) {
+                "it is a folder to make a release of: patchsign release \(place) --keys DIR --output NEW"
+            } else if has(RootOfTrust.rootFile) {
+                "it is a folder of keys: name it with --keys"
+            } else {
+                wanted
+            }
+        return Failure("\(path) is no release folder: there is no release.json in it", hint: hint, exitCode: exitCode)
+    }
+
+    private static let wanted = "name the folder that `patchsign release` or `patchsign pull` wrote"
+}

@@ -1,0 +1,51 @@
+import CommandSupport
+import PatchFormat
+import ReleaseClient
+import Terminal
+
+/// A proposal that this command has made, until its release is published.
+struct WaitingProposal {
+    let id: ProposalID
+    let app: AppID
+    let channel: ChannelName
+    let options: ChangeOptions
+
+    /// Takes it back.
+    ///
+    /// - Returns: why it waits still; nil where it is gone.
+    func withdrawn() async -> Failure? {
+        do throws(Failure) {
+            _ = try await options.server.asking { client throws(ServiceError) in
+                try await client.change(.delete, "/apps/\(app)/channels/\(channel)/proposals/\(id)")
+            }
+            return nil
+        } catch {
+            return Failure(
+                "the proposal \(id) could not be withdrawn: \(error.message)",
+                hint: hint(after: error),
+                exitCode: error.exitCode
+            )
+        }
+    }
+
+    /// Takes it back because of an error, which is told with what became of the proposal.
+    func withdrawn(after error: Failure) async -> Failure {
+        let end = await withdrawn() == nil ? "the proposal was withdrawn; nothing waits on the server" : waits
+        return Failure(error.message, hint: Self.joined(error.hint, end), exitCode: error.exitCode)
+    }
+
+    /// What can be done with it while it waits.
+    func hint(after error: Failure) -> String { Self.joined(error.hint, waits) }
+
+    private var waits: String {
+        let output = options.making.output.map(shellWord) ?? "work"
+        let rest =
+            "--channel \(channel)\(options.server.words) --keys \(shellWord(options.keys.keys)) --output \(output)"
+        return "the proposal \(id) waits: `patchsign pull --proposal \(id) \(rest)` makes its release again\n"
+            + "`patchsrv proposal remove \(id) --channel \(channel)` withdraws it"
+    }
+
+    private static func joined(_ hint: String?, _ more: String) -> String {
+        (hint.map { "\($0)\n" } ?? "") + more
+    }
+}

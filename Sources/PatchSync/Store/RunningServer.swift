@@ -1,0 +1,57 @@
+import PatchFormat
+package import PatchStore
+import SystemPackage
+
+/// A program that serves the pages of a store just now, as others find it.
+package struct RunningServer: Equatable, Sendable {
+    /// Bytes of what is written of one.
+    private static let limit = 1_024
+
+    package let process: Int
+    package let port: Int
+    /// Whether pages are on a host of the app's own; its name is a secret, and does not stand here.
+    package let hasOwnHost: Bool
+
+    package init(process: Int, port: Int, hasOwnHost: Bool) {
+        self.process = process
+        self.port = port
+        self.hasOwnHost = hasOwnHost
+    }
+
+    init(_ fields: Fields) throws(FormatError) {
+        process = try fields.integer("process", in: 0...Int(Int32.max))
+        port = try fields.integer("port", in: 0...65_535)
+        hasOwnHost = try fields.bool("ownHost")
+    }
+
+    fileprivate var json: JSON {
+        .fields([("process", .integer(process)), ("port", .integer(port)), ("ownHost", .bool(hasOwnHost))])
+    }
+
+    fileprivate static func all(in folder: FilePath) throws(FileError) -> [RunningServer] {
+        try LiveFile.contents(of: folder, limit: limit).compactMap { bytes in
+            guard let json = try? JSON.document(bytes, named: folder.string, limit: limit),
+                let fields = try? Fields(json, of: folder.string)
+            else { return nil }
+            return try? RunningServer(fields)
+        }
+    }
+}
+
+extension DeviceStore {
+    private var servers: FilePath { root.at("servers") }
+
+    /// Tells other programs that this one serves the store, for as long as the answer lives.
+    ///
+    /// - Returns: nil where the disk takes nothing; then nobody knows.
+    package func announcing(_ server: RunningServer) -> LiveFile? {
+        guard isShared else { return nil }
+        return try? LiveFile(holding: server.json.fileBytes, in: servers)
+    }
+
+    /// Who serves this store just now, as far as that can be read.
+    package var runningServers: [RunningServer] {
+        guard isShared else { return [] }
+        return (try? RunningServer.all(in: servers)) ?? []
+    }
+}

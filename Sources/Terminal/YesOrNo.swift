@@ -1,0 +1,34 @@
+import Glibc
+
+/// A yes-or-no question to the person at standard input.
+package enum YesOrNo: Sendable {
+    case yes, no
+    /// Standard input is no terminal.
+    case nobody
+
+    private static let limit = 1_024
+
+    package static var hasSomebody: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Asks on standard error; after a Ctrl-Z and `fg` it asks again.
+    ///
+    /// What would end the process, as Ctrl-C, is a no: whoever asks has something to put in order.
+    package static func asked(_ question: String) -> YesOrNo {
+        guard hasSomebody else { return .nobody }
+        while true {
+            let input = try? withSignalsAsInput(STDIN_FILENO) { input throws(SystemError) in
+                Console.standardError.write(question + " ")
+                return try input.line(limit: limit)
+            }
+            switch input {
+            case .line(let bytes):
+                let answer = String(decoding: bytes, as: UTF8.self).lowercased().filter { !$0.isWhitespace }
+                return ["y", "yes"].contains(answer) ? .yes : .no
+            case .signal(SIGTSTP): deliver(SIGTSTP)
+            case .signal, .end, nil:
+                Console.standardError.write("\n")
+                return .no
+            }
+        }
+    }
+}
