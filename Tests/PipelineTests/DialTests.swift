@@ -76,7 +76,8 @@ struct OperatorDialTests {
             let unknown = try await dial(site, "--pause", "fix@7")
             #expect(unknown.code == 3 && unknown.errors.contains("production does not list fix@7"), "\(unknown)")
             for (options, error) in [
-                (["--rollout", "fix=101%"], "--rollout must be PATCH"), (["--pause", "f x"], "--pause must be PATCH"),
+                (["--rollout", "fix=101%"], "--rollout 101% must be a share from 0% to 100%"),
+                (["--pause", "f x"], "--pause must be PATCH"),
                 (["--reason", "why"], "go with --pause"), (["--pause", "fix", "--reason", "a\nb"], "--reason must be"),
             ] {
                 let bad = try await run(

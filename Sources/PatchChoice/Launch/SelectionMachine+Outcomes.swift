@@ -30,4 +30,16 @@ extension SelectionMachine {
         /// The trial's files were altered on this device: it waits again, and `to` runs; nil when there is nothing before it.
         case interrupted(to: Selection?, damaged: Selection)
     }
+
+    package enum Confirmation: Equatable, Sendable {
+        /// The trial is the new good selection; clean up what is not kept.
+        case confirmed(Selection)
+        /// This very launch was confirmed before; nothing changes.
+        case alreadyConfirmed(Selection)
+        /// Nothing is on trial, and the token is not the one that was confirmed last: this runs, whatever it says.
+        case nothingOnTrial(Selection)
+        /// The token is not the one of the running trial: some other page or launch speaks.
+        case otherLaunch
+        case nothingToConfirm
+    }
 }

@@ -7,7 +7,21 @@ extension SelectionMachine {
     package mutating func withdraw(_ named: [PatchID: Set<SHA256Digest>]) {
         guard !named.isEmpty || !withdrawn.isEmpty else { return }
         let known = kept.flatMap(\.patches).filter { named[$0.patchID]?.contains($0.fingerprint.sha256) == true }
-        goesBack(notTo: withdrawn.union(known.map(\.content)))
+        withdrawn.formUnion(known.map(\.content))
+        let gone = withdrawn
+        earlier = earlier.compactMap { $0.without(gone) }
+        embedded = embedded.flatMap { $0.without(gone) }
+        // Of a trial what it goes back to is settled here and now, for that does not run.
+        if case .trying(let good?, let trial, let launch) = state {
+            state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
+        }
+        forgetWithdrawn()
+    }
+
+    /// What is not there any more needs no mark.
+    mutating func forgetWithdrawn() {
+        guard !withdrawn.isEmpty else { return }
+        withdrawn.formIntersection(state.kept.flatMap(\.contents))
     }
 
     /// What is left of a selection: in the place of each patch that was withdrawn what was confirmed before it, else what

@@ -11,16 +11,16 @@ package struct SelectionMachine: Equatable, Sendable {
     package static let defaultKeep = 1
     package static let keepRange = 0...10
 
-    package private(set) var state: SelectionState
+    package internal(set) var state: SelectionState
     /// The selections confirmed before the present one, the last of them first; where `rollback` goes.
-    package private(set) var earlier: [Selection]
+    package internal(set) var earlier: [Selection]
     package internal(set) var blocks: TrialBlocks
     /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
-    package private(set) var embedded: Selection?
+    package internal(set) var embedded: Selection?
     /// The launch that was confirmed last: its word may come twice.
     package private(set) var confirmedLaunch: LaunchToken?
     /// What ``state`` holds and a list withdrew by name; ``earlier`` and ``embedded`` hold nothing of that.
-    package private(set) var withdrawn: Set<PatchContent>
+    package internal(set) var withdrawn: Set<PatchContent>
 
     package init(
         state: SelectionState = .empty,
@@ -148,18 +148,6 @@ package struct SelectionMachine: Equatable, Sendable {
         return .tryOut(next, token)
     }
 
-    package enum Confirmation: Equatable, Sendable {
-        /// The trial is the new good selection; clean up what is not kept.
-        case confirmed(Selection)
-        /// This very launch was confirmed before; nothing changes.
-        case alreadyConfirmed(Selection)
-        /// Nothing is on trial, and the token is not the one that was confirmed last: this runs, whatever it says.
-        case nothingOnTrial(Selection)
-        /// The token is not the one of the running trial: some other page or launch speaks.
-        case otherLaunch
-        case nothingToConfirm
-    }
-
     /// The launch that goes by `token` says that it works.
     ///
     /// - Parameter keep: how many of the selections confirmed before stay.
@@ -238,22 +226,6 @@ package struct SelectionMachine: Equatable, Sendable {
         }
         self.embedded = self.embedded ?? embedded
         return true
-    }
-
-    /// Nothing goes back to these; of a trial what it goes back to is settled here and now, for that does not run.
-    mutating func goesBack(notTo contents: Set<PatchContent>) {
-        withdrawn = contents
-        earlier = earlier.compactMap { $0.without(contents) }
-        embedded = embedded.flatMap { $0.without(contents) }
-        if case .trying(let good?, let trial, let launch) = state {
-            state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
-        }
-        forgetWithdrawn()
-    }
-
-    /// What is not there any more needs no mark.
-    private mutating func forgetWithdrawn() {
-        withdrawn.formIntersection(state.kept.flatMap(\.contents))
     }
 
     /// What waits was chosen for an app that has changed since: the next sync chooses again.
