@@ -5,10 +5,8 @@ import Testing
 @Suite("A server behind a reverse proxy")
 struct ReverseProxyTests {
     /// The page's block, with another server and certificate behind the same words.
-    private func block(for url: String, certificate: FilePath, key: FilePath) throws -> String {
-        let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/ReverseProxy.md")
-        let block = try #require(try read(page).firstMatch(of: #/(?s)```nginx\n(.*?)```/#)?.1)
-        var text = String(block)
+    private static func block(for url: String, certificate: FilePath, key: FilePath) throws -> String {
+        var text = try block("```nginx\n(.*?)```")
         for (words, here) in [
             ("server 127.0.0.1:8080;", "server \(url.replacing("http://", with: ""));"),
             ("/etc/ssl/patches.pem", certificate.string), ("/etc/ssl/patches.key", key.string),
@@ -19,13 +17,26 @@ struct ReverseProxyTests {
         return text
     }
 
-    @Test func `has a release of large parts pushed and a device sync by the page's own words, and knows who asks`()
-        async throws
-    {
-        try await World.with { world in
-            let site = try await world.site(world.shop.site1)
-            let token = try await world.token(for: site)
-            let (certificate, key) = (world.path("proxy.crt"), world.path("proxy.key"))
+    /// - Parameter pattern: with one group, which may span lines.
+    private static func block(_ pattern: String) throws -> String {
+        let page = try read(Tool.repository.appending("Sources/Patchline/Patchline.docc/ReverseProxy.md"))
+        let found = try Regex("(?s)" + pattern, as: (Substring, Substring).self)
+        return String(try #require(try found.firstMatch(in: page)?.1))
+    }
+
+    /// A push of a large part and a device's sync go through, and the server knows who asks.
+    private struct Passage {
+        let world: World
+        let site: FilePath
+        let token: FilePath
+        let certificate: FilePath
+        let key: FilePath
+
+        init(in world: World) async throws {
+            self.world = world
+            site = try await world.site(world.shop.site1)
+            token = try await world.token(for: site)
+            (certificate, key) = (world.path("proxy.crt"), world.path("proxy.key"))
             try await run(
                 .system("openssl"),
                 [
@@ -37,28 +48,70 @@ struct ReverseProxyTests {
             try await copy(world.shop.source(2), to: world.path("source"))
             try write(String(repeating: "0123456789abcdef", count: 200_000), to: world.path("source/web/app/large.js"))
             try await world.release(world.path("source"), to: "large", previous: world.shop.release(1)).done()
+        }
+
+        /// Serves the site behind a proxy that `body` starts; afterwards the access log is looked at.
+        func serving(_ body: @escaping @Sendable (_ url: String) async throws -> Void) async throws {
             let log = world.path("access.log")
             let options = ["--trusted-proxy", "127.0.0.1", "--access-log", log.string]
-            try await serving(site, options) { url in
-                let configuration = world.path("block.conf")
-                let work = world.path("nginx")
-                try FileManager.default.createDirectory(atPath: work.string, withIntermediateDirectories: true)
-                func behind(_ block: String, _ body: @escaping @Sendable (_ url: String) async throws -> Void)
-                    async throws
-                {
-                    try write(block, to: configuration)
-                    let arguments = [Tool.script("nginx.py"), configuration.string, "-", work.string]
-                    let host = try await running(.python, arguments) { try await body(try await $0.address()) }
-                    #expect(host.1.code == 0 || host.1.wasTerminated, "\(host.1)")
-                }
-                let block = try block(for: url, certificate: certificate, key: key)
-                @Sendable func push(to proxy: String) async throws -> Outcome {
-                    let push = World.pushing(world.path("large"), to: proxy, token: token, retries: 0)
-                    return try await run(.patchsign, push + ["--ca", certificate.string])
-                }
+            try await PipelineTests.serving(site, options) { url in
+                try await body(url)
+                try await run(.system("curl"), ["-sS", "-H", "X-Forwarded-For: 6.6.6.6", "\(url)/healthz?own"]).done()
+            }
+            let lines = try read(log).split(separator: "\n")
+            let whose = try #require(lines.first { $0.contains("healthz?whose") })
+            #expect(whose.contains("Z 127.0.0.5 \"GET"), "\(whose)")
+            // The test is a proxy too, so its word counts.
+            let own = try #require(lines.first { $0.contains("healthz?own") })
+            #expect(own.contains("Z 6.6.6.6 \"GET"), "\(own)")
+        }
+
+        func push(to proxy: String) async throws -> Outcome {
+            let push = World.pushing(world.path("large"), to: proxy, token: token, retries: 0)
+            return try await run(.patchsign, push + ["--ca", certificate.string])
+        }
+
+        func expect(through proxy: String) async throws {
+            #expect(try await push(to: proxy).json()["outcome"] as? String == "published")
+            let device = Device(store: world.path("device"))
+            let start = ["init", "--store", device.store.string, "--root", world.root.string, "--server", proxy]
+            try await run(.patchsync, start + ["--ca", certificate.string]).done()
+            try await device.sync().done()
+            try await device.expectWhole(2)
+            let curl = ["-sS", "--cacert", certificate.string, "--interface", "127.0.0.5"]
+            let forged = ["-H", "X-Forwarded-For: 6.6.6.6", "-H", "Forwarded: for=6.6.6.6"]
+            try await run(.system("curl"), curl + forged + ["\(proxy)/healthz?whose"]).done()
+        }
+
+        /// Runs a judge in a folder of its own while `body` runs; it prints where it listens.
+        func behind(_ arguments: [String], _ body: @escaping @Sendable (_ url: String) async throws -> Void)
+            async throws
+        {
+            let host = try await running(.python, arguments) { try await body(try await $0.address()) }
+            #expect(host.1.code == 0 || host.1.wasTerminated, "\(host.1)")
+        }
+
+        func folder(_ name: String) throws -> FilePath {
+            let folder = world.path(name)
+            try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+            return folder
+        }
+    }
+
+    @Test
+    func `has a release of large parts pushed and a device sync by the page's words for nginx, and knows who asks`()
+        async throws
+    {
+        try await World.with { world in
+            let passage = try await Passage(in: world)
+            try await passage.serving { url in
+                let (configuration, work) = (world.path("block.conf"), try passage.folder("nginx"))
+                let judge = [Tool.script("nginx.py"), configuration.string, "-", work.string]
+                let block = try Self.block(for: url, certificate: passage.certificate, key: passage.key)
                 // nginx without what the page says of bodies.
-                try await behind(block.replacing("client_max_body_size 0;", with: "")) { proxy in
-                    let refused = try await push(to: proxy)
+                try write(block.replacing("client_max_body_size 0;", with: ""), to: configuration)
+                try await passage.behind(judge) { proxy in
+                    let refused = try await passage.push(to: proxy)
                     #expect(
                         refused.code == 3 && refused.errors.contains("error: the server answered 413")
                             && refused.errors.contains("Sending 5 parts: 0 %")
@@ -70,34 +123,36 @@ struct ReverseProxyTests {
                         "\(refused)"
                     )
                 }
-                try await behind(block) { proxy in
-                    #expect(try await push(to: proxy).json()["outcome"] as? String == "published")
-                    #expect(
-                        try FileManager.default.contentsOfDirectory(atPath: work.appending("client_body").string)
-                            .isEmpty
+                try write(block, to: configuration)
+                try await passage.behind(judge) { proxy in
+                    try await passage.expect(through: proxy)
+                    let buffered = try FileManager.default.contentsOfDirectory(
+                        atPath: work.appending("client_body").string
                     )
-
-                    let device = Device(store: world.path("device"))
-                    let start = [
-                        "init", "--store", device.store.string, "--root", world.root.string, "--server", proxy,
-                    ]
-                    try await run(.patchsync, start + ["--ca", certificate.string]).done()
-                    try await device.sync().done()
-                    try await device.expectWhole(2)
-
-                    let curl = ["-sS", "--cacert", certificate.string, "--interface", "127.0.0.5"]
-                    let forged = ["-H", "X-Forwarded-For: 6.6.6.6", "-H", "Forwarded: for=6.6.6.6"]
-                    try await run(.system("curl"), curl + forged + ["\(proxy)/healthz?whose"]).done()
-                    try await run(.system("curl"), ["-sS", "-H", "X-Forwarded-For: 6.6.6.6", "\(url)/healthz?own"])
-                        .done()
+                    #expect(buffered.isEmpty)
                 }
             }
-            let lines = try read(log).split(separator: "\n")
-            let whose = try #require(lines.first { $0.contains("healthz?whose") })
-            #expect(whose.contains("Z 127.0.0.5 \"GET"), "\(whose)")
-            // The test is a proxy too, so its word counts.
-            let own = try #require(lines.first { $0.contains("healthz?own") })
-            #expect(own.contains("Z 6.6.6.6 \"GET"), "\(own)")
+        }
+    }
+
+    @Test func `does the same by the page's words for Caddy`() async throws {
+        try await World.with { world in
+            let passage = try await Passage(in: world)
+            try await passage.serving { url in
+                let (configuration, work) = (world.path("Caddyfile"), try passage.folder("caddy"))
+                let words = "reverse_proxy 127.0.0.1:8080 {"
+                let block = try Self.block("```\n(patches.example.com \\{\n.*?)```")
+                #expect(block.contains(words))
+                try write(
+                    block.replacing(words, with: "reverse_proxy \(url.replacing("http://", with: "")) {"),
+                    to: configuration
+                )
+                let judge = [
+                    Tool.script("caddy.py"), configuration.string, passage.certificate.string, passage.key.string,
+                    work.string,
+                ]
+                try await passage.behind(judge) { try await passage.expect(through: $0) }
+            }
         }
     }
 }
