@@ -124,20 +124,12 @@ struct OneCommandChangeTests {
     }
 
     @Test(arguments: [
-        (
-            "0.1",
-            "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=10% is 1,000 of 10,000 devices, PATCH=0.1% is "
-                + "10 of 10,000 devices"
-        ),
-        ("10", "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=10% is 1,000 of 10,000 devices"),
-        ("50 %", "it names no patch; it must be PATCH=SHARE%, such as web=10%; PATCH=50% is 5,000 of 10,000 devices"),
-        (
-            "web=10",
-            "the share has no per cent sign; it must be PATCH=SHARE%, such as web=10%; web=10% is 1,000 of 10,000 devices"
-        ),
+        ("0.1", "it names no patch; it must be PATCH=SHARE%, such as web=10%"),
+        ("web=0.1", "0.1 is no share: write 0.1% or 10%, as it is meant; it must be PATCH=SHARE%, such as web=10%"),
+        ("web=10", "10 is no share: write 10%; it must be PATCH=SHARE%, such as web=10%"),
         (
             "web=101%",
-            "the share must be a share from 0% to 100% with at most two decimals; it must be PATCH=SHARE%, such as web=10%"
+            "101% must be a share from 0% to 100% with at most two decimals; it must be PATCH=SHARE%, such as web=10%"
         ),
     ])
     func `is told what a share of devices must look like`(_ share: String, _ sentence: String) async throws {

@@ -30,3 +30,28 @@ package struct Share: Hashable, Sendable, LosslessStringConvertible {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
+
+/// What somebody wrote in the place of a share, and what was probably meant.
+package struct ShareMisread: Error, Equatable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// A number without a per cent sign may be a percentage, and one of at most 1 a part of the whole too.
+    init(_ text: String) {
+        let plain = text.filter { !" \"'".contains($0) }
+        guard let meant = Share(plain + "%") else {
+            description = "\(text) \(Share.rule)"
+            return
+        }
+        let part = meant.tenThousandths * 100
+        let isPart = plain.contains(".") && (1...10_000).contains(part)
+        description = "\(text) is no share: write \(meant)" + (isPart ? " or \(Share(part)), as it is meant" : "")
+    }
+}
+
+extension Share {
+    /// As people write it: `50%`, and `50 %`.
+    package init(written text: String) throws(ShareMisread) {
+        guard let share = Share(text.filter { $0 != " " }) else { throw ShareMisread(text) }
+        self = share
+    }
+}

@@ -133,7 +133,10 @@ struct DialCommand: AsyncParsableCommand {
             + rollout.map { text in
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2 else { throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE") }
-                let share = try Self.share(parts[1])
+                let share: Share
+                do throws(ShareMisread) { share = try Share(written: String(parts[1])) } catch {
+                    throw ValidationError("--rollout \(error)")
+                }
                 return try Self.change(.rollout(share.tenThousandths), of: String(parts[0]), "--rollout", reason)
             }
             + headcount.map { text in
@@ -149,20 +152,6 @@ struct DialCommand: AsyncParsableCommand {
                 }
                 return try Self.change(.headcount(count), of: String(parts[0]), "--headcount", reason)
             }
-    }
-
-    /// `50%`, and `50 %`; a number alone may mean two things.
-    private static func share(_ text: Substring) throws -> Share {
-        if let share = Share(text.filter { $0 != " " }) { return share }
-        let plain = text.filter { !" \"'".contains($0) }
-        let number = Double(plain)
-        if let number, (0...1).contains(number), let part = Share("\(Int((number * 100).rounded()))%"), number > 0 {
-            throw ValidationError("--rollout \(text) is no share: write \(plain)% or \(part), as it is meant")
-        }
-        if let number, (0...100).contains(number) {
-            throw ValidationError("--rollout \(text) is no share: write \(plain)%")
-        }
-        throw ValidationError("--rollout \(text) \(Share.rule)")
     }
 
     private static func change(
