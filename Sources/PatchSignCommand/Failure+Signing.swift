@@ -56,7 +56,8 @@ extension Failure {
             "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or take "
                 + "\(ids.count == 1 ? "it" : "them") back with `patchsign withdraw`"
         case .republished: "a version is published once: give the new content a new one"
-        case .withdrawn: "give it a new version; a script needs other bytes too"
+        case .withdrawn:
+            "give it a new version, and a script other bytes too; where it comes from another channel, withdraw it there first"
         case .exists(let path) where path.extension == "key":
             "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"

@@ -138,7 +138,9 @@ package actor RunningApp: Service {
             if trial != nil { trial = nil }
             if serving != nil { pages.tell(.ready(version: version(of: next))) }
         case .settled(let selection), .pending(let selection?, _):
-            if trial != nil, serving?.contents == selection.contents { report(.confirmed(selection)) }
+            // A trial that is to go, with nothing in its place, is no trial any more either.
+            let isConfirmed = try device.state().machine.confirmedLaunch == trial?.token
+            if trial != nil, isConfirmed, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || damaged != nil {
                 try show(.run(selection, removed: []))
             }

@@ -137,6 +137,17 @@ struct RunningAppTests {
         }
     }
 
+    @Test func `calls a first version that is withdrawn while it is on trial confirmed by nobody`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        let app = world.app()
+        try await app.launch()
+        try await world.expect(["serving web 1 on trial", "serving web 1"], from: app) {
+            world.repository.publish([])
+            try await world.device.sync()
+        }
+    }
+
     @Test func `notices what another process wrote before it began to watch`() async throws {
         let world = try Launched()
         try await world.publish("1")

@@ -207,7 +207,10 @@ struct DraftTests {
         #expect(throws: try error("2")) { try ReleaseDraft(promoting: two, over: gone) }
         #expect(throws: try error("2")) { try ReleaseDraft(rollingBackTo: two, over: gone) }
         #expect(labels(try ReleaseDraft(rollingBackTo: one, over: gone)) == ["a 1"])
-        #expect(labels(try ReleaseDraft([described("a", "2", bytes: "other")], base: gone)) == ["a 2", "a 1"])
+        #expect(throws: SigningError.republished(label("a", "2"), difference: "it was withdrawn in list 3")) {
+            try ReleaseDraft([described("a", "2", bytes: "other")], base: gone)
+        }
+        #expect(labels(try ReleaseDraft([described("a", "3", bytes: "3")], base: gone)) == ["a 3", "a 1"])
         #expect(
             try error("2").description
                 == "a 2 was withdrawn in list 3 (\(Workbench.time)), and that is final"

@@ -16,6 +16,7 @@ struct ChoiceTests {
         current: String? = nil,
         hasRefused: Bool = false,
         withdrawal: Candidates.Withdrawal? = nil,
+        namesWithdrawn: Bool = false,
         dial: [Dial.Row]? = nil,
         blocks: TrialBlocks = TrialBlocks(),
         transfers: TransferFailures = TransferFailures(),
@@ -50,6 +51,7 @@ struct ChoiceTests {
             hasRefused: hasRefused,
             current: current.map { installed("fix \($0)") },
             withdrawal: withdrawal,
+            namesWithdrawn: namesWithdrawn,
             under: circumstances
         ).decision
     }
@@ -122,6 +124,24 @@ struct ChoiceTests {
         #expect(
             decide([], current: "2", withdrawal: before).choice == .withdraw(installed("fix 2")),
             "of a patch that is not listed at all nothing stays"
+        )
+    }
+
+    /// A device that went back to a version is not robbed of it by the same list.
+    @Test func `keeps what is not listed where the list names what goes, whatever keeps the device from the rest`() {
+        let closed = entry("fix", "3", rules: closed)
+        #expect(decide([closed], current: "1").choice == .withdraw(installed("fix 1")))
+        #expect(decide([closed], current: "1", namesWithdrawn: true).choice == .keep(installed("fix 1")))
+        #expect(decide([], current: "1", namesWithdrawn: true).choice == .withdraw(installed("fix 1")))
+        let open = entry("fix", "2")
+        #expect(
+            decide([closed, open], current: "1", namesWithdrawn: true).choice == .take(open, over: installed("fix 1"))
+        )
+        let other = entry("fix", "1", rules: PatchRules(appVersion: AppVersionRange(">=9")))
+        #expect(
+            decide([closed, other], current: "1", namesWithdrawn: true, appVersion: "3").choice
+                == .withdraw(installed("fix 1")),
+            "its own row says that it is not for this app"
         )
     }
 

@@ -13,6 +13,8 @@ package struct Candidates: Sendable {
     let current: InstalledPatch?
     /// Where the list withdraws the current version by name: what takes its place if nothing that is listed does.
     private let withdrawal: Withdrawal?
+    /// Whether the list withdraws versions of this id by name, and not the current one.
+    private let namesOthers: Bool
     /// Where the current version stands; nil when it is not listed for this device.
     private(set) var place: Int?
     /// Of the versions above ``place``, or of all: what speaks against it.
@@ -35,15 +37,18 @@ package struct Candidates: Sendable {
     /// - Parameters:
     ///   - versions: of this id, in list order.
     ///   - withdrawal: of `current`, by name.
+    ///   - namesWithdrawn: whether the list withdraws any version of this id by name.
     package init(
         _ patchID: PatchID,
         versions: [PatchEntry],
         hasRefused: Bool = false,
         current: InstalledPatch?,
         withdrawal: Withdrawal? = nil,
+        namesWithdrawn: Bool = false,
         under circumstances: Circumstances
     ) {
         self.withdrawal = withdrawal
+        namesOthers = namesWithdrawn && withdrawal == nil
         self.patchID = patchID
         self.versions = versions
         self.hasRefused = hasRefused
@@ -83,6 +88,10 @@ package struct Candidates: Sendable {
         if current.channel != nil { return .keep(current) }
         // The online key holds back what is new, and takes nothing away.
         if isHeldBack { return .keep(current) }
+        // A list that names what goes leaves the rest: what a device went back to, above all.
+        if namesOthers, !versions.isEmpty, !versions.contains(where: { $0.content == current.content }) {
+            return .keep(current)
+        }
         return .withdraw(current)
     }
 

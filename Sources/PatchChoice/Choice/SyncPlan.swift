@@ -126,6 +126,7 @@ package struct SyncPlan: Sendable {
         under circumstances: Circumstances
     ) -> AnsweredChoice {
         var versions: [PatchID: [PatchEntry]] = [:]
+        let withdrawn = list.withdrawn
         for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
         let refused = Set(list.refused.compactMap(\.patchID))
         let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
@@ -138,6 +139,7 @@ package struct SyncPlan: Sendable {
                 hasRefused: refused.contains(id),
                 current: current,
                 withdrawal: current?.content == before?.content ? nil : Candidates.Withdrawal(before: before),
+                namesWithdrawn: withdrawn[id] != nil,
                 under: circumstances
             )
         }

@@ -111,9 +111,13 @@ package struct ReleaseDraft: Equatable, Sendable {
         return known + new.sorted { ($0.patchID, $0.version.text) < ($1.patchID, $1.version.text) }
     }
 
-    /// - Throws: `withdrawn` for the first of these that the base names as withdrawn.
+    /// - Throws: `withdrawn` for the first of these that the base names as withdrawn, `republished` for other content under the
+    ///   label of one.
     private static func allowed(_ rows: [Row], over base: ReleaseContents?) throws(SigningError) -> [Row] {
         for gone in base?.list.withdrawn ?? [] {
+            if let row = rows.first(where: { $0.label == gone.label }), row.fingerprint.sha256 != gone.sha256 {
+                throw .republished(row.label, difference: "it was withdrawn in list \(gone.serial)")
+            }
             guard
                 let row = rows.first(where: {
                     $0.label.patchID == gone.patchID && $0.fingerprint.sha256 == gone.sha256

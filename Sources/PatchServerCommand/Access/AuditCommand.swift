@@ -23,7 +23,7 @@ struct AuditCommand: AsyncParsableCommand {
               patchsrv audit export --data /srv/patchline > audit.jsonl
               patchsrv audit verify --data /srv/patchline --head 3f2a…
               patchsrv audit accept-clock --data /srv/patchline
-              patchsrv audit verify audit.jsonl        (on any machine, without the server)
+              patchsrv audit verify audit.jsonl
             """
                 + exitCodes([
                     .done: "the log is whole",
@@ -101,7 +101,7 @@ struct AuditVerify: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               patchsrv audit verify --data /srv/patchline
-              patchsrv audit verify audit.jsonl        (on any machine, without the server)
+              patchsrv audit verify audit.jsonl
             """
     )
 

@@ -27,7 +27,7 @@ struct GarbageCommand: AsyncParsableCommand {
             EXAMPLES
               patchsrv gc --data /srv/patchline --dry-run
               patchsrv gc --data /srv/patchline --keep 20 --protect 7d
-              patchsrv gc --data /srv/patchline --dry-run --json        (names every file)
+              patchsrv gc --data /srv/patchline --dry-run --json
             """
                 + exitCodes([
                     .done: "nothing is left that could go",

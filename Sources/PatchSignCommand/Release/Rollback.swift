@@ -13,8 +13,8 @@ struct Rollback: AsyncParsableCommand {
             what there was. It shows what changes and asks, unless --yes is given.
 
             EXAMPLES
-              patchsign rollback --to 7 --channel production --keys Keys --push --server https://…
-              patchsign rollback --to 7 --channel production --keys Keys --output work --server https://…
+              patchsign rollback --to 7 --channel production --keys Keys --push --server https://patches.example.com
+              patchsign rollback --to 7 --channel production --keys Keys --output work --server https://patches.example.com
             """
                 + exitCodes(
                     [

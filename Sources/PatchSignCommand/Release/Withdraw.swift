@@ -13,7 +13,7 @@ struct Withdraw: AsyncParsableCommand {
             Devices that run what is withdrawn take it back once they see the new list: they go to the first listed \
             version that they may have. Where none of them runs, they go back to what they confirmed before, else to what \
             the app ships, else to nothing. This is final: the list names what was withdrawn, and no later release may \
-            list its content again.
+            list that version again.
 
             Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
             shows what changes and asks. --push publishes it.
@@ -21,7 +21,7 @@ struct Withdraw: AsyncParsableCommand {
             EXAMPLES
               patchsign withdraw fix-search --previous v2.release --keys Keys --output v3.release
               patchsign withdraw web --version 2.0.0 --previous v2.release --keys Keys --output v3.release
-              patchsign withdraw web --version 2.0.0 --channel production --keys Keys --push --server https://…
+              patchsign withdraw web --version 2.0.0 --channel production --keys Keys --push --server https://patches.example.com
             """
                 + exitCodes(
                     [

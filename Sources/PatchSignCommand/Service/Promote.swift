@@ -16,8 +16,8 @@ struct Promote: AsyncParsableCommand {
             With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.
 
             EXAMPLES
-              patchsign promote --from beta --channel production --rollout web=10% --keys Keys --push --server https://…
-              patchsign promote --from beta --channel production --keys Keys --output work --server https://…
+              patchsign promote --from beta --channel production --rollout web=10% --keys Keys --push --server https://patches.example.com
+              patchsign promote --from beta --channel production --keys Keys --output work --server https://patches.example.com
             """
                 + exitCodes(
                     [

@@ -18,11 +18,11 @@ struct Propose: AsyncParsableCommand {
             where the keys are, shows what it changes and asks.
 
             EXAMPLES
-              patchsign propose --channel production --promote-from beta --server https://…
-              patchsign propose --channel production --promote-from beta --rollout web=10% --server https://…
-              patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://…
-              patchsign propose --channel production --withdraw web@2.0.0 --server https://…
-              patchsign propose --channel production --rules rules.json --server https://…
+              patchsign propose --channel production --promote-from beta --server https://patches.example.com
+              patchsign propose --channel production --promote-from beta --rollout web=10% --server https://patches.example.com
+              patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://patches.example.com
+              patchsign propose --channel production --withdraw web@2.0.0 --server https://patches.example.com
+              patchsign propose --channel production --rules rules.json --server https://patches.example.com
             """
                 + exitCodes(
                     [

@@ -29,8 +29,8 @@ struct SetFacts: AsyncParsableCommand {
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
-              patchsync set --store /var/lib/app --own-host                         from 127.0.0.1 to a host of its own
-              patchsync set --store /var/lib/app --answers                          the server may choose for this user
+              patchsync set --store /var/lib/app --own-host
+              patchsync set --store /var/lib/app --answers
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
             """

@@ -17,7 +17,7 @@ struct Sync: AsyncParsableCommand {
 
             EXAMPLES
               patchsync sync --store /var/lib/app
-              patchsync sync --store /var/lib/app --retry-failed     try again what only waits, after a failed trial or transfers
+              patchsync sync --store /var/lib/app --retry-failed
               patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
             """
                 + exitCodes(
