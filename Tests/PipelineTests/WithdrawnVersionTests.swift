@@ -45,6 +45,13 @@ struct WithdrawnVersionTests {
                 #expect(sync.output.contains("web 2.0.0: withdrawn; goes back to 1.0.0 at the next launch"), "\(sync)")
                 let again = try await device.sync(["--json"]).done()
                 #expect(again.output.contains(#""goesBackTo":"1.0.0""#), "\(again)")
+                let status = try await device("status").done()
+                #expect(
+                    status.output.contains("\nweb 2.0.0: withdrawn; 1.0.0 takes its place at the next launch\n"),
+                    "\(status)"
+                )
+                let leaving = try await device("status", "--json").done().json()["withdrawn"] as? [[String: Any]]
+                #expect(leaving?.first?["named"] as? Bool == true && leaving?.first?["next"] as? String == "1.0.0")
                 // For good, and not for one launch.
                 for _ in 1...2 {
                     try await device.serving { page in

@@ -51,6 +51,25 @@ package struct StatusReport: Equatable, Sendable {
     /// A state that nobody could read, and that was put by.
     package let damagedState: FilePath?
 
+    /// A version that runs and goes at the next launch.
+    package struct Leaving: Equatable, Sendable {
+        package let patch: InstalledPatch
+        /// Whether a list named it; else its patch is listed no more.
+        package let isNamed: Bool
+        /// What takes its place.
+        package let next: InstalledPatch?
+    }
+
+    /// What was withdrawn and runs still.
+    package var leaving: [Leaving] {
+        guard case .pending(let good?, let next) = machine.state else { return [] }
+        return good.patches.compactMap { patch in
+            let (after, isNamed) = (next[patch.patchID], machine.withdrawn.contains(patch.content))
+            guard isNamed || after == nil else { return nil }
+            return Leaving(patch: patch, isNamed: isNamed, next: after)
+        }
+    }
+
     /// What is not for this device now; what failed here is told by itself.
     package var heldBack: [(decision: Decision, passed: Decision.PassedOver)] {
         decisions.flatMap { decision in

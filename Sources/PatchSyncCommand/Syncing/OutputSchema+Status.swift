@@ -125,6 +125,23 @@ extension OutputSchema {
               },
               "description": "Bundles for another native part."
             },
+            "withdrawn": {
+              "type": "array",
+              "description": "What runs and goes at the next launch.",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "named"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "named": {
+                    "type": "boolean",
+                    "description": "Whether a list withdrew this version by name; else its patch is listed no more."
+                  },
+                  "next": {"type": "string", "description": "The version that takes its place."}
+                }
+              }
+            },
             "passedOver": {
               "type": "array",
               "items": {

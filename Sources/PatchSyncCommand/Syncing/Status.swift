@@ -92,6 +92,20 @@ extension StatusReport {
                     }
                 )
             ),
+            (
+                "withdrawn",
+                leaving.isEmpty
+                    ? nil
+                    : .array(
+                        leaving.map { leaving in
+                            .fields([
+                                ("patchId", .text(leaving.patch.patchID.text)),
+                                ("version", .text(leaving.patch.version.text)), ("named", .bool(leaving.isNamed)),
+                                ("next", leaving.next.map { .text($0.version.text) }),
+                            ])
+                        }
+                    )
+            ),
             ("activates", pendingActivation.map { .text($0.rawValue) }),
         ])
     }
@@ -130,6 +144,10 @@ extension StatusReport {
                     ]
                 }
             ).write(to: out)
+        }
+        for leaving in leaving {
+            let after = leaving.next.map { "\($0.version) takes its place" } ?? "it goes"
+            out.line("\(leaving.patch.label): withdrawn; \(after) at the next launch")
         }
         if let damagedState {
             out.line(
