@@ -191,6 +191,19 @@ struct DraftTests {
         #expect(published(next, over: gone, serial: 17, at: late).list.withdrawn == [])
     }
 
+    @Test func `names what was withdrawn for as long as no listed version of its patch is for every device`() throws {
+        let one = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: nil))
+        let quarter = PatchRules(rollout: 2_500)
+        let two = published(try ReleaseDraft([described("a", "3", bytes: "3", keep: 0, rules: quarter)], base: one))
+        let draft = try ReleaseDraft(withdrawing: named("a"), version: named("2"), from: two)
+        let gone = published(draft, over: two, serial: 3)
+        let late = Workbench.time.adding(.days(900))
+        let closed = published(ReleaseDraft(renewing: gone), over: gone, serial: 99, at: late)
+        #expect(closed.list.withdrawn == gone.list.withdrawn)
+        let open = try ReleaseDraft([described("a", "4", bytes: "4")], base: closed)
+        #expect(published(open, over: closed, serial: 100, at: late).list.withdrawn == [])
+    }
+
     @Test func `never lists again what was withdrawn by name, in whichever way it would come back`() throws {
         let one = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
         let two = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: one))

@@ -127,6 +127,17 @@ struct ChoiceTests {
         )
     }
 
+    @Test func `of a version withdrawn by name waits for a successor that did not come, where there is nothing else`() {
+        let next = entry("fix", "3")
+        let (none, before) = (Candidates.Withdrawal(before: nil), Candidates.Withdrawal(before: installed("fix 1")))
+        let slow: Set = [next.content]
+        #expect(decide([next], current: "2", withdrawal: none, notReceived: slow).choice == .keep(installed("fix 2")))
+        #expect(
+            decide([next], current: "2", withdrawal: before, notReceived: slow).choice
+                == .withdraw(installed("fix 2"), for: installed("fix 1"))
+        )
+    }
+
     /// A device that went back to a version is not robbed of it by the same list.
     @Test func `keeps what is not listed where the list names what goes, whatever keeps the device from the rest`() {
         let closed = entry("fix", "3", rules: closed)

@@ -88,6 +88,65 @@ struct WithdrawnVersionTests {
         #expect(rest.contents == a.contents)
     }
 
+    @Test func `makes room for what stands behind its trial, where that does not count yet`() {
+        let launch = SelectionState.TrialLaunch(token: token(1), launches: 0, isCounted: false)
+        var machine = SelectionMachine(state: .trying(good: a, trial: b, launch: launch))
+        machine.withdraw(web2)
+        #expect(machine.withoutWithdrawn(b)?.contents == a.contents)
+        #expect(machine.stage(selection(["fix 1", "web 1"], number: 9)) == .unstaged)
+        #expect(machine.state == .settled(a))
+    }
+
+    /// Its parts never ran together.
+    @Test func `leaves a selection of several ones to prove itself, over one that did as a whole`() {
+        let present = selection(["fix 2", "web 2"], number: 2)
+        var machine = SelectionMachine(state: .settled(present), previous: a)
+        machine.withdraw(web2)
+        let next = selection(["fix 2", "web 1"], number: 3)
+        #expect(machine.stage(next) == .staged)
+        #expect(machine.awaitedTrial == next)
+        #expect(machine.launch(token: token(1), at: now) == .tryOut(next, token(1)))
+        #expect(machine.timerEnded(token(1), at: now) == .rolledBack(to: a, from: next))
+    }
+
+    @Test func `leaves what a person rolls back to whole`() {
+        let shipped = selection(["fix 1", "web 0"], number: 1)
+        var machine = SelectionMachine(state: .settled(c), previous: b, embedded: shipped)
+        machine.withdraw(web2)
+        #expect(machine.previous?.contents == shipped.contents)
+        var longer = SelectionMachine(state: .settled(c), earlier: [b, a], embedded: shipped)
+        longer.withdraw(web2)
+        #expect(longer.earlier.map(\.contents) == [a.contents])
+    }
+
+    @Test func `comes back by no new build, no lost state and no other channel`() throws {
+        func waiting() -> SelectionMachine {
+            var machine = SelectionMachine(state: .settled(b), previous: a)
+            machine.withdraw(web2)
+            _ = machine.stage(c)
+            return machine
+        }
+        var machine = waiting()
+        machine.forgetPending()
+        #expect(machine.state.running == b, "until the launch")
+        guard case .run(let rest, removed: []) = machine.launch(token: token(1), at: now) else {
+            Issue.record("what proved itself needs no trial")
+            return
+        }
+        #expect(rest.contents == a.contents)
+        machine = waiting()
+        machine.settleOnGood()
+        #expect(machine.state.running?.contents == a.contents)
+        machine = waiting()
+        let stands = machine.standIn()
+        #expect(stands)
+        #expect(machine.state.running?.contents == a.contents)
+        var state = DeviceState()
+        state.machine = waiting()
+        let other = try state.beginning(in: name("beta"), from: name("production"))
+        #expect(other.machine.state.running?.contents == a.contents)
+    }
+
     @Test func `is remembered on the disk`() throws {
         var state = DeviceState()
         state.machine = SelectionMachine(state: .settled(b), previous: a)

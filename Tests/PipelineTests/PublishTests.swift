@@ -91,7 +91,26 @@ struct PublishTests {
 
     @Test func `cannot bring a label back with other bytes, however it was signed`() async throws {
         try await World.with { world in
-            let site = try await world.site(world.shop.site1)
+            let site = try await world.site(world.shop.site2)
+            try await world.publish(world.shop.release(3), to: site).done()
+            try await copy(world.shop.source(3), to: world.path("source"))
+            try write("// other bytes\n", to: world.path("source/scripts/fix.js"))
+            let description = world.path("source/release.yaml")
+            try write(try read(description).replacing(#"version: "3""#, with: #"version: "1""#), to: description)
+            // patchsign sees the base alone, which does not list it any more.
+            try await world.release(world.path("source"), to: "again", previous: world.shop.release(3)).done()
+            let before = try await StoreDigest(of: site)
+            let refused = try await world.publish(world.path("again"), to: site)
+            #expect(refused.code == 3, "\(refused)")
+            #expect(refused.errors.contains("fix 1: this label is already known with other bytes"), "\(refused)")
+            #expect(try await StoreDigest(of: site) == before)
+        }
+    }
+
+    @Test func `cannot bring a withdrawn label back with other bytes either, which patchsign itself refuses`()
+        async throws
+    {
+        try await World.with { world in
             try await world.sign(
                 "withdraw",
                 "fix",
@@ -102,16 +121,11 @@ struct PublishTests {
                 "--output",
                 world.path("without").string
             ).done()
-            try await world.publish(world.path("without"), to: site).done()
             try await copy(world.shop.source(1), to: world.path("source"))
             try write("// other bytes\n", to: world.path("source/scripts/fix.js"))
-            // patchsign sees the base alone, which does not list it any more.
-            try await world.release(world.path("source"), to: "again", previous: world.path("without")).done()
-            let before = try await StoreDigest(of: site)
-            let refused = try await world.publish(world.path("again"), to: site)
-            #expect(refused.code == 3, "\(refused)")
-            #expect(refused.errors.contains("fix 1: this label is already known with other bytes"), "\(refused)")
-            #expect(try await StoreDigest(of: site) == before)
+            let refused = try await world.release(world.path("source"), to: "again", previous: world.path("without"))
+            let sentence = "error: fix 1 is published already with other content (it was withdrawn in list 2)\n"
+            #expect(refused.code == 3 && refused.errors.contains(sentence), "\(refused)")
         }
     }
 

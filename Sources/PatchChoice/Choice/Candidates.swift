@@ -12,7 +12,9 @@ package struct Candidates: Sendable {
     let hasRefused: Bool
     let current: InstalledPatch?
     /// Where the list withdraws the current version by name: what takes its place if nothing that is listed does.
-    private let withdrawal: Withdrawal?
+    private var withdrawal: Withdrawal?
+    /// Where the list names versions as withdrawn: what the device had of this id before.
+    private let before: InstalledPatch?
     /// Whether the list withdraws versions of this id by name, and not the current one.
     private let namesOthers: Bool
     /// Where the current version stands; nil when it is not listed for this device.
@@ -38,6 +40,7 @@ package struct Candidates: Sendable {
     ///   - versions: of this id, in list order.
     ///   - withdrawal: of `current`, by name.
     ///   - namesWithdrawn: whether the list withdraws any version of this id by name.
+    ///   - before: what the device had of this id before, for where a requirement of the current version is withdrawn by name.
     package init(
         _ patchID: PatchID,
         versions: [PatchEntry],
@@ -45,9 +48,11 @@ package struct Candidates: Sendable {
         current: InstalledPatch?,
         withdrawal: Withdrawal? = nil,
         namesWithdrawn: Bool = false,
+        before: InstalledPatch? = nil,
         under circumstances: Circumstances
     ) {
         self.withdrawal = withdrawal
+        self.before = before
         namesOthers = namesWithdrawn && withdrawal == nil
         self.patchID = patchID
         self.versions = versions
@@ -77,6 +82,10 @@ package struct Candidates: Sendable {
         if let pickedIndex { return .take(versions[pickedIndex], over: current) }
         guard let current else { return .none }
         if let withdrawal {
+            // A slow network takes nothing away.
+            if withdrawal.before == nil, verdicts.contains(where: { $0?.isOfTheNetwork == true }) {
+                return .keep(current)
+            }
             // Of a patch that is not listed at all nothing stays.
             return .withdraw(current, for: versions.isEmpty && !hasRefused ? nil : withdrawal.before)
         }
@@ -144,6 +153,7 @@ package struct Candidates: Sendable {
     /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.
     mutating func loseCurrent(because why: NotEligible, under circumstances: Circumstances) {
         guard let place else { preconditionFailure("it is not listed") }
+        if let before { withdrawal = Withdrawal(before: before) }
         verdicts.append(why)
         verdicts += versions[(place + 1)...].map { circumstances.obstacle(to: $0, over: current) }
         self.place = nil

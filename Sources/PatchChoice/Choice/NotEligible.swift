@@ -70,6 +70,16 @@ extension NotEligible {
 }
 
 extension NotEligible {
+    /// Whether it did not come, and may come the next time.
+    var isOfTheNetwork: Bool {
+        switch self {
+        case .notReceived, .transferWaiting: true
+        default: false
+        }
+    }
+}
+
+extension NotEligible {
     /// Whether the server's own word keeps this version away, and nothing that release keys have signed.
     func isOfTheServer(holding entry: PatchEntry) -> Bool {
         switch self {

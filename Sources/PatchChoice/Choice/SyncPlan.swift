@@ -45,7 +45,7 @@ package struct SyncPlan: Sendable {
         self.circumstances = circumstances
         keptEmbedded = machine.embeddedThatStays(beside: list)
         if keptEmbedded == nil {
-            let choice = Self.choice(list, base: base, rest: rest, under: circumstances)
+            let choice = Self.choice(list, base: base, rest: rest, after: after, under: circumstances)
             (decisions, ignoredAnswers) = (choice.decisions, choice.ignored)
         } else {
             decisions = (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
@@ -123,6 +123,7 @@ package struct SyncPlan: Sendable {
         _ list: VerifiedList,
         base: Selection?,
         rest: Selection?,
+        after machine: SelectionMachine,
         under circumstances: Circumstances
     ) -> AnsweredChoice {
         var versions: [PatchID: [PatchEntry]] = [:]
@@ -140,6 +141,7 @@ package struct SyncPlan: Sendable {
                 current: current,
                 withdrawal: current?.content == before?.content ? nil : Candidates.Withdrawal(before: before),
                 namesWithdrawn: withdrawn[id] != nil,
+                before: withdrawn.isEmpty ? nil : current.flatMap { machine.before($0.content) },
                 under: circumstances
             )
         }

@@ -25,7 +25,7 @@ extension SelectionMachine {
         guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
             return nil
         }
-        let goesBack = !withdrawn.isEmpty && rest(of: good, beside: next)?.contents == next.contents
+        let goesBack = !withdrawn.isEmpty && confirmedBefore.contains { $0.contents.isSuperset(of: next.contents) }
         return goesBack ? nil : next
     }
 

@@ -8,9 +8,18 @@ extension SelectionMachine {
         guard !named.isEmpty || !withdrawn.isEmpty else { return }
         let known = kept.flatMap(\.patches).filter { named[$0.patchID]?.contains($0.fingerprint.sha256) == true }
         withdrawn.formUnion(known.map(\.content))
-        let gone = withdrawn
-        earlier = earlier.compactMap { $0.without(gone) }
-        embedded = embedded.flatMap { $0.without(gone) }
+        embedded = embedded.flatMap { cleared($0, from: []) }
+        // The oldest first: each goes back to what stood before it.
+        var older = [embedded].compactMap(\.self)
+        var kept: [Selection] = []
+        for selection in earlier.reversed() {
+            guard let cleared = cleared(selection, from: older),
+                !kept.contains(where: { $0.contents == cleared.contents })
+            else { continue }
+            kept.insert(cleared, at: 0)
+            older.insert(cleared, at: 0)
+        }
+        earlier = kept
         // Of a trial what it goes back to is settled here and now, for that does not run.
         if case .trying(let good?, let trial, let launch) = state {
             state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
@@ -28,11 +37,23 @@ extension SelectionMachine {
     /// the app ships, else nothing.
     ///
     /// Nil when nothing is left.
-    func withoutWithdrawn(_ selection: Selection) -> Selection? {
+    package func withoutWithdrawn(_ selection: Selection) -> Selection? {
+        cleared(selection, from: confirmedBefore)
+    }
+
+    /// Everything that proved itself as a whole, the last of it first.
+    var confirmedBefore: [Selection] { [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self) }
+
+    /// What the device had of a patch before this content.
+    package func before(_ content: PatchContent) -> InstalledPatch? {
+        confirmedBefore.lazy.compactMap { $0[content.patchID] }
+            .first { $0.content != content && !withdrawn.contains($0.content) }
+    }
+
+    private func cleared(_ selection: Selection, from before: [Selection]) -> Selection? {
         guard !withdrawn.isEmpty, selection.patches.contains(where: { withdrawn.contains($0.content) }) else {
             return selection
         }
-        let before = earlier + [embedded].compactMap(\.self)
         var entryKeys = selection.entryKeys
         var patches: [InstalledPatch] = []
         for patch in selection.patches {
@@ -40,11 +61,12 @@ extension SelectionMachine {
                 patches.append(patch)
                 continue
             }
-            guard let one = before.first(where: { $0[patch.patchID] != nil && !$0.content.isLost }),
-                let known = one[patch.patchID]
-            else { continue }
-            patches.append(known)
-            entryKeys = entryKeys.merged(with: one.entryKeys)
+            for one in before where !one.content.isLost {
+                guard let known = one[patch.patchID], !withdrawn.contains(known.content) else { continue }
+                patches.append(known)
+                entryKeys = entryKeys.merged(with: one.entryKeys)
+                break
+            }
         }
         guard !patches.isEmpty else { return nil }
         return Selection(
@@ -60,15 +82,5 @@ extension SelectionMachine {
     /// What of `good` may still run beside what follows it.
     func rest(of good: Selection, beside next: Selection) -> Selection? {
         withoutWithdrawn(good)?.withoutPatchesMissing(from: next)
-    }
-}
-
-extension Selection {
-    /// The same without these; nil when nothing is left.
-    func without(_ contents: Set<PatchContent>) -> Selection? {
-        let left = patches.filter { !contents.contains($0.content) }
-        if left.isEmpty { return nil }
-        if left.count == patches.count { return self }
-        return Selection(number: number, roleVersion: roleVersion, patches: left, entryKeys: entryKeys)
     }
 }

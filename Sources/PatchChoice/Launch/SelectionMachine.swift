@@ -137,14 +137,17 @@ package struct SelectionMachine: Equatable, Sendable {
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
         embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
         defer { forgetWithdrawn() }
-        if let good, good.contents.isSuperset(of: next.contents) || rest?.contents == next.contents {
+        let proven = [good].compactMap(\.self) + (withdrawn.isEmpty ? [] : earlier + [embedded].compactMap(\.self))
+        if good != nil, proven.contains(where: { $0.contents.isSuperset(of: next.contents) }) {
             // Only withdrawals: everything left has proved itself.
             state = .resting(next.patches.isEmpty ? nil : next)
             earlier.removeAll { $0.contents == next.contents }
             return .run(next, removed: removed)
         }
         let launch = SelectionState.TrialLaunch(token: token, launches: 0)
-        state = .trying(good: rest, trial: next, launch: launch.next(token, isCounted: counting.isAtOnce(for: next)))
+        // What was put together of several selections is on trial like anything that never ran, and not its own way back.
+        let before = rest?.contents == next.contents ? earlier.first ?? embedded : rest
+        state = .trying(good: before, trial: next, launch: launch.next(token, isCounted: counting.isAtOnce(for: next)))
         return .tryOut(next, token)
     }
 
@@ -230,7 +233,12 @@ package struct SelectionMachine: Equatable, Sendable {
 
     /// What waits was chosen for an app that has changed since: the next sync chooses again.
     package mutating func forgetPending() {
-        if case .pending(let good, _) = state { state = .resting(good) }
+        guard case .pending(let good, _) = state else { return }
+        if let good, let rest = withoutWithdrawn(good), rest.contents != good.contents {
+            state = .pending(good: good, next: rest)
+        } else {
+            state = .resting(good)
+        }
     }
 
     /// A person rolls back: to the last confirmed selection but the present one, else to what the app ships.
@@ -257,7 +265,7 @@ package struct SelectionMachine: Equatable, Sendable {
 
     /// Back to what was confirmed last, whatever waits or is on trial.
     package mutating func settleOnGood() {
-        if let good = state.good ?? embedded { state = .settled(good) }
+        if let good = state.good.flatMap({ withoutWithdrawn($0) }) ?? embedded { state = .settled(good) }
     }
 
     /// As it takes the place of a later state, or of one of which files are lost: what proved itself then and can be read, less
@@ -268,7 +276,7 @@ package struct SelectionMachine: Equatable, Sendable {
         let named = state.kept + earlier + [embedded].compactMap(\.self)
         guard !named.isEmpty else { return true }
         var proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
-        proven = proven.filter { !$0.content.isLost }
+        proven = proven.filter { !$0.content.isLost }.compactMap { withoutWithdrawn($0) }
         embedded = embedded.flatMap { $0.content.isLost ? nil : $0 }
         let unproven = state.unproven.flatMap { $0.content.isLost ? nil : $0 }
         if case .pending = state, let unproven {

@@ -98,7 +98,12 @@ package struct ReleaseDraft: Equatable, Sendable {
         at time: UTCTime,
         validity: Duration
     ) -> [WithdrawnVersion] {
-        let known = (base?.withdrawn ?? []).filter { $0.isNeeded(inList: serial, at: time, validity: validity) }
+        // Where no listed version is for everybody, devices hold what they went back to by these rows.
+        let open = Set(rows.filter(\.rules.isForEveryone).map(\.label.patchID))
+        let closed = Set(rows.map(\.label.patchID)).subtracting(open)
+        let known = (base?.withdrawn ?? []).filter {
+            closed.contains($0.patchID) || $0.isNeeded(inList: serial, at: time, validity: validity)
+        }
         let new = withdrawn.map { label, sha256 in
             WithdrawnVersion(
                 patchID: label.patchID,

@@ -56,7 +56,8 @@ extension DeviceState {
     func beginning(in channel: ChannelName, from other: ChannelName) throws(SyncError) -> DeviceState {
         if case .trying(nil, _, _) = machine.state, machine.embedded == nil { throw .trialRunning }
         let embedded = machine.embedded?.told(in: channel, from: other)
-        let good = machine.state.good?.told(in: channel, from: other) ?? embedded
+        let good =
+            machine.state.good.flatMap { machine.withoutWithdrawn($0) }?.told(in: channel, from: other) ?? embedded
         var state = DeviceState()
         state.lastSelection = good?.number ?? 0
         state.machine = SelectionMachine(state: .resting(good), embedded: embedded)
