@@ -230,6 +230,28 @@ struct WithdrawnVersionTests {
         #expect(try world.machine.state.running?.labels == "web 1.0.0")
     }
 
+    @Test func `takes what requires it back along, to the pair that was confirmed`() async throws {
+        func pair(_ version: String) -> [SimulatedPatch] {
+            let lib = SimulatedPatch.script("lib", version, "lib \(version)")
+            let digest = SHA256Digest(of: Array("lib \(version)".utf8))
+            return [
+                SimulatedPatch.script("app", version, "app \(version)").with { $0.requires = [lib.id: [digest]] }, lib,
+            ]
+        }
+        let world = try await World.running(pair("1"))
+        world.repository.publish(pair("2"))
+        try await world.device.sync()
+        try await world.device.launchAndConfirm()
+        let closed = SimulatedPatch.script("lib", "3", "lib 3", rules: PatchRules(rollout: 0))
+        world.repository.withdraw(pair("2")[1], listing: [pair("2")[0], closed])
+        try await world.device.sync()
+        guard case .run(let rest, removed: []) = try await world.device.device.launch() else {
+            Issue.record("the pair proved itself")
+            return
+        }
+        #expect(rest.labels == "app 1, lib 1")
+    }
+
     @Test func `makes room for a listed one below it without a trial, where that was confirmed before`() async throws {
         let world = try await World.running([SampleApp.web1])
         world.repository.publish([SampleApp.web2, SampleApp.web1])
