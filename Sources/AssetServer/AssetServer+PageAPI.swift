@@ -1,6 +1,5 @@
 import HTTPFiles
 import NIOHTTP1
-import PatchChoice
 
 /// What is below `/__patchline/`.
 extension AssetServer {

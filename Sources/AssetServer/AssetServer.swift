@@ -1,4 +1,3 @@
-import PatchChoice
 import PatchTrust
 package import HTTPFiles
 import NIOConcurrencyHelpers

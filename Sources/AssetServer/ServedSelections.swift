@@ -1,4 +1,3 @@
-import PatchChoice
 import PatchFormat
 
 /// The selection that is served, and the one before it for the pages that were loaded from that: one release per page.
