@@ -99,8 +99,9 @@ let package = Package(
             name: "ReleaseAPI",
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseService",
-                "ServerRecords", "HTTPFiles",
-                httpTypes, hummingbird, hummingbirdCore, logging, nioConcurrency, nioCore, nioHTTP1,
+                "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
+                nioConcurrency,
+                nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .target(

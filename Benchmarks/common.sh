@@ -24,7 +24,7 @@ seconds() { local spent=$((${2:-$(now)} - $1)); printf '%d.%02d' $((spent / 1000
 # Patchsrv writes a request's line when its last byte is gone, which the device may see first. This one comes last.
 log_is_complete() {
     barrier=$((${barrier:-0} + 1))
-    curl -fsS -o /dev/null "$server/healthz?after=$barrier"
+    curl -fsS -o /dev/null "$operators/healthz?after=$barrier"
     wait_for "$server_pid" "$log" "/healthz?after=$barrier\""
 }
 log_lines() { grep -c -v /healthz "$log" || true; }
@@ -55,11 +55,13 @@ for digest in sorted({row["sha256"] for row in json.load(open(manifest))["assets
 
 start_patchsrv() {
     : >"$log"
-    patchsrv serve --data "$work/server" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
+    patchsrv serve --data "$work/server" --port 0 --operators-port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
     server_pid=$!
     wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
-    server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
+    server=$(address_of 'listening on') operators=$(address_of 'operators on')
 }
+# address_of WORDS: what patchsrv's line with these words says.
+address_of() { sed -n "s/.*$1 \(http[^ ]*\)\$/\1/p" "$work/patchsrv.log" | head -n 1; }
 stop() { kill "$1"; wait "$1" || fail "process $1 ($2) did not stop in good order"; }
 
 # page_cookie URL: the cookie that the first URL of `patchsync serve` turns into.

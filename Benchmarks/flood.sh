@@ -36,10 +36,10 @@ end_all() {
 trap end_all EXIT
 
 : >"$work/patchsrv.log"
-patchsrv serve --data "$work/server" --port 0 --refresh-every off --metrics-port 0 >"$work/patchsrv.log" 2>&1 &
+patchsrv serve --data "$work/server" --port 0 --operators-port 0 --refresh-every off >"$work/patchsrv.log" 2>&1 &
 server_pid=$!
 wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
-server=$(sed -n 's/.*: listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
+server=$(address_of 'listening on') operators=$(address_of 'operators on')
 quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server" --no-own-host
 quietly patchsync sync --store "$work/device"
 : >"$work/patchsync.log"
@@ -81,7 +81,7 @@ for kind in $kinds; do
     title "$kind"
     case $kind in
     body) at=$server/api/v1/apps/$app/channels/production/answer ;;
-    upload) at=$server/api/v1/apps/$app/uploads/x/parts/x ;;
+    upload) at=$operators/api/v1/apps/$app/uploads/x/parts/x ;;
     reader) at=$server/$app/objects/${digest:0:2}/$digest ;;
     *) at=$server/$app/metadata/timestamp.json ;;
     esac

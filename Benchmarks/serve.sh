@@ -39,7 +39,7 @@ end_all() {
 trap end_all EXIT
 
 # All three log no requests.
-taskset -c "$server_core" patchsrv serve --data "$work/server" --port 0 --refresh-every off --connections 2048 >"$work/patchsrv.log" 2>&1 &
+taskset -c "$server_core" patchsrv serve --data "$work/server" --port 0 --operators-port 0 --refresh-every off --connections 2048 >"$work/patchsrv.log" 2>&1 &
 patchsrv_pid=$!
 pids+=("$patchsrv_pid")
 wait_for "$patchsrv_pid" "$work/patchsrv.log" 'listening on'

@@ -42,15 +42,14 @@ patches:
   - {id: web, kind: bundle, version: "$1", folder: web, index: index.html}
 YAML
 }
-serve() { # serve DATA [OPTIONS]: $server and $server_pid
+serve() { # serve DATA [OPTIONS]: $server, $operators and $server_pid
     local data=$1
     shift
     : >"$work/patchsrv.log"
-    "${pinned[@]}" patchsrv serve --data "$data" --port 0 --refresh-every off "$@" >"$work/patchsrv.log" 2>&1 &
+    "${pinned[@]}" patchsrv serve --data "$data" --port 0 --operators-port 0 --refresh-every off "$@" >"$work/patchsrv.log" 2>&1 &
     server_pid=$!
     wait_for "$server_pid" "$work/patchsrv.log" 'listening on'
-    server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
-    server=${server%/}
+    server=$(address_of 'listening on') operators=$(address_of 'operators on')
 }
 high_water() { awk '/^VmHWM/ { printf "%.0f MB", $2 / 1000 }' "/proc/$1/status"; }
 token() { patchsrv token new bench --grant "*=publisher" --data "$1" 2>"$work/said" | head -n 1 | cut -d " " -f 1 >"$work/token"; }
@@ -79,7 +78,7 @@ if [[ " $parts " == *" push "* ]]; then
         token "$work/site"
         serve "$work/site" "${passphrase[@]}"
         sync -f "$work"
-        measure push patchsign push "$work/release2" --server "$server" --token-file "$work/token" --json
+        measure push patchsign push "$work/release2" --server "$operators" --token-file "$work/token" --json
         cp "$work/said" "$work/pushed"
         high_water "$server_pid" >"$work/server.peak"
         stop "$server_pid" patchsrv
@@ -226,7 +225,7 @@ if [[ " $parts " == *" history "* ]]; then
         measure doctor bash -c 'patchsrv doctor "$@" || [ $? = 10 ]' - "${data[@]}" "${passphrase[@]}"
         began=$(now)
         serve "$work/server" "${passphrase[@]}"
-        curl -fsS -o /dev/null "$server/readyz"
+        curl -fsS -o /dev/null "$operators/readyz"
         echo "$(($(now) - began))" >>"$work/start.micros"
         high_water "$server_pid" >"$work/start.peak"
         stop "$server_pid" patchsrv

@@ -109,11 +109,12 @@ publish 1
 after_step
 
 title "The server runs"
-patchsrv serve --data "$data" --port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
+patchsrv serve --data "$data" --port 0 --operators-port 0 --access-log "$log" >"$work/patchsrv.log" 2>&1 &
 server_pid=$!
 wait_for "$work/patchsrv.log" 'listening on'
 server=$(sed -n 's/.*listening on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
-ok "$(curl -fsS "$server/healthz") from $server/healthz"
+operators=$(sed -n 's/.*operators on \(http[^ ]*\)$/\1/p' "$work/patchsrv.log" | head -n 1)
+ok "$(curl -fsS "$operators/healthz") from $operators/healthz, where operators ask; devices ask $server"
 after_step
 
 title "A device syncs into an empty store, serves the bundle and confirms it"
@@ -152,7 +153,7 @@ expect_status 'web +bundle +1\.0\.0 +Success' 'web +bundle +2\.0\.0 +UnInstall' 
 new=$(comm -13 <(cd "$patches/storefront/v1" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) \
     <(cd "$patches/storefront/v2" && find . -type f -not -name release.yaml -exec sha256sum {} + | cut -c1-64 | sort -u) | wc -l)
 # A line is written after the last byte of its answer, so the last ones may still be on their way.
-curl -fsS "$server/healthz?counted" >/dev/null
+curl -fsS "$operators/healthz?counted" >/dev/null
 wait_for "$log" 'healthz?counted'
 tail -n +$((before + 1)) "$log" >"$work/update.log"
 requested=$(grep -c '/objects/' "$work/update.log") || true

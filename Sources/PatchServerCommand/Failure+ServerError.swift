@@ -117,7 +117,7 @@ extension Failure {
         return String(reason[colon.upperBound...])
     }
 
-    /// - Parameter prefix: of the options that name host and port: `metrics-`.
+    /// - Parameter prefix: of the options that name host and port: `operators-`.
     init(_ error: FileServerError, prefix: String = "") {
         switch error {
         case .portInUse(let host, let port):

@@ -55,7 +55,8 @@ extension Failure {
         switch problem.status {
         case 401: "patchsrv token list shows which tokens hold; patchsrv token new makes one"
         case 400 where problem.kind == "http": "does that port speak TLS? then ask it over https://"
-        case 404 where problem.kind == "http": "is that the address of a patchsrv that was not started with --api off?"
+        case 404 where problem.kind == "http":
+            "do devices ask there? operators have a port of their own, which patchsrv serve prints: 8081 unless told otherwise"
         default: nil
         }
     }

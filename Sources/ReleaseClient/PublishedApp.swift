@@ -99,7 +99,8 @@ private struct Tree: Sendable {
     let client: ServiceClient
 
     func bytes(_ path: String, limit: Int) async throws(ServiceError) -> [UInt8] {
-        var request = ServiceRequest(method: .GET, path: "/\(app)/\(path)")
+        // In a query a plus is a space.
+        var request = ServiceRequest.service(.GET, app, "/published?path=\(path.replacing("+", with: "%2B"))")
         request.limit = limit
         return try await client.bytes(request)
     }

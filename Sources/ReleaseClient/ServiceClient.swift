@@ -39,7 +39,7 @@ package struct ServiceClient: Sendable {
 
     /// Runs `body` with a client whose connections are gone when it returns.
     ///
-    /// - Parameter token: nil for who asks for the published tree alone.
+    /// - Parameter token: nil for who may ask without one.
     package static func with<Value: Sendable>(
         _ server: ServerURL,
         token: ServiceToken?,
@@ -144,7 +144,7 @@ package struct ServiceClient: Sendable {
         message.headers.add(name: "user-agent", value: settings.agent)
         message.headers.add(name: "accept-encoding", value: "identity")
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
-        if request.needsToken, let token {
+        if let token {
             message.headers.add(name: "authorization", value: token.authorization)
         }
         switch request.body {

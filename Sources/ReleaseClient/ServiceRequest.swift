@@ -34,7 +34,4 @@ struct ServiceRequest: Sendable {
 
     /// Which apps whoever asks may see.
     static let apps = ServiceRequest(method: .GET, path: "/api/v1/apps")
-
-    /// The published tree is for everybody: nobody has to say who they are.
-    var needsToken: Bool { path.hasPrefix("/api/") }
 }

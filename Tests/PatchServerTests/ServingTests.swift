@@ -69,17 +69,16 @@ struct ServingTests {
     {
         try await withServer { server in
             let tree = PublishedTree(server.folder.tree)
-            for name in try server.treeFiles() + ["healthz"] {
-                let target = name == "healthz" ? "/healthz" : "/com.example.storefront/\(name)"
+            for name in try server.treeFiles() {
+                let target = "/com.example.storefront/\(name)"
                 let request = FileRequest(method: .GET, path: try RequestPath(parsing: target))
                 let isRole = name.hasPrefix("metadata/") && name != "metadata/timestamp.json"
                 let reply = tree.prepared(request)
                 #expect((reply == nil) == isRole, "\(name)")
-                let isOfFile = !isRole && name != "healthz"
-                #expect(reply?.edition == (isOfFile ? tree.edition : nil), "\(name)")
+                #expect(reply?.edition == (isRole ? nil : tree.edition), "\(name)")
                 // Bytes of a file whose name does not say them.
                 if case .bytes(let served) = reply?.answer {
-                    #expect((served.origin?.isCurrent ?? false) == isOfFile, "\(name)")
+                    #expect((served.origin?.isCurrent ?? false) == !isRole, "\(name)")
                 }
             }
         }
@@ -121,14 +120,6 @@ struct ServingTests {
         }
     }
 
-    @Test
-    func `is well`() async throws {
-        try await withServer { server in
-            let answer = try await get("/healthz", from: server)
-            #expect((answer.status, answer.bytes) == (200, Array("ok".utf8)))
-        }
-    }
-
     private static let foreign = [
         "/", "/com.example.storefront", "/com.example.storefront/", "/com.example.storefront/metadata",
         "/com.example.storefront/metadata/", "/com.example.storefront/metadata/timestamp.json/",
@@ -139,7 +130,7 @@ struct ServingTests {
         "/com.example.storefront/%2e%2e/%2e%2e/apps/com.example.storefront/online.key",
         "/../apps/com.example.storefront/labels.json", "/apps/com.example.storefront/labels.json", "/lock",
         "/com.example.storefront/targets/production/patchlist.json", "/com.example.storefront/targets/linked.json",
-        "/healthz/", "/other/metadata/timestamp.json", "/com.example.storefront/objects/ab",
+        "/healthz", "/readyz", "/metrics", "/other/metadata/timestamp.json", "/com.example.storefront/objects/ab",
     ]
 
     @Test

@@ -130,6 +130,7 @@ struct AnswerTests {
                     "POST",
                     base + path,
                     token: token,
+                    at: path == "/answer" ? yard.devices : yard.url,
                     "-H",
                     "Content-Type: application/json",
                     "-d",

@@ -39,8 +39,8 @@ struct AppsOverHTTPTests {
             ).done()
             let (root, targets) = (keys.appending("root.json"), keys.appending("targets.json"))
             let key = keys.appending("online.key")
-            try await serving(site, passphrase) { url in
-                let yard = ServiceYard(world: world, site: site, url: url)
+            try await serving(site, passphrase) { devices, url in
+                let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
                 let admin = try await yard.token("*=admin")
                 let other = try await yard.token("\(Workshop.app)=admin")
                 let asked = try await body(["root": root, "targets": targets, "onlineKey": key], in: world)
@@ -86,7 +86,7 @@ struct AppsOverHTTPTests {
                 let token = try await yard.token("\(Self.second)=publisher")
                 try await yard.push(world.path("out"), token: token).done()
                 let device = Device(store: world.path("device"))
-                try await device.create(root: root, server: url)
+                try await device.create(root: root, server: devices)
                 let sync = try await device.sync().done()
                 #expect(sync.output.contains(#/web +1 +Add → UnInstall/#), "\(sync)")
                 let audit = try await run(.patchsrv, ["audit", "list", "--data", site.string]).done()
@@ -123,7 +123,7 @@ struct AppsOverHTTPTests {
             #expect(taken.0 == 200 && taken.1.contains(#""root":2"#), "\(taken)")
             let shown = try await yard.ask("GET", path, token: admin)
             #expect(shown.0 == 200 && shown.1.contains(#""root":2"#), "\(shown)")
-            let device = try await yard.world.settledDevice(server: yard.url)
+            let device = try await yard.world.settledDevice(server: yard.devices)
             try await device.sync().done()
             #expect(try read(device.store.appending("trust/root.json")).contains(#""version":2"#))
         }

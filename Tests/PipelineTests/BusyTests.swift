@@ -50,7 +50,8 @@ struct BusyTests {
         try await World.with { world in
             try await serving(world.shop.site1) { url in
                 let port = String(url.split(separator: ":").last ?? "")
-                let refused = try await run(.patchsrv, ["serve", "--data", world.shop.site2.string, "--port", port])
+                let serve = ["serve", "--data", world.shop.site2.string, "--port", port, "--operators-port", "0"]
+                let refused = try await run(.patchsrv, serve)
                 #expect(
                     refused.code == 7 && refused.errors.contains("port \(port) of 127.0.0.1 is in use"),
                     "\(refused)"

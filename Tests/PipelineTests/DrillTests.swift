@@ -210,7 +210,7 @@ struct DrillTests {
                 let data = world.shop.site2.string
                 let asked = try await run(.patchsrv, ["status", "--data", data, "--within", within])
                 #expect(asked.code == code, "\(asked)")
-                try await serving(world.shop.site2, ["--ready-within", within, "--refresh-every", "off"]) { url in
+                try await serving(world.shop.site2, ["--ready-within", within, "--refresh-every", "off"]) { _, url in
                     let ready = try await run(.system("curl"), ["-sS", "-w", "%{http_code}", "\(url)/readyz"])
                     #expect(ready.output.hasSuffix(status), "\(ready)")
                     #expect(ready.output.contains(#""role":"production""#) == (code == 10), "\(ready)")

@@ -76,14 +76,13 @@ struct HelpTests {
             #expect(try await run(program.tool, ["--help"]).output.contains("\n  --version  "))
         }
         try await World.with { world in
-            let metrics = ["--metrics-port", "0"]
-            let arguments = ["serve", "--data", try await world.site(world.shop.site1).string, "--port", "0"]
-            _ = try await running(.patchsrv, arguments + metrics) { server in
-                let page = try #require(try await server.line(with: "metrics on http").split(separator: " ").last)
-                let health = try await run(.system("curl"), ["-sSi", "\(try await server.address())/healthz"]).done()
+            let arguments = ["serve", "--data", try await world.site(world.shop.site1).string] + anyPorts
+            _ = try await running(.patchsrv, arguments) { server in
+                let url = try await server.operators()
+                let health = try await run(.system("curl"), ["-sSi", "\(url)/healthz"]).done()
                 let version = versions[0].dropLast()
                 #expect(health.output.contains("Patchline-Version: \(version)\r\n"), "\(health)")
-                let numbers = try await run(.system("curl"), ["-sS", String(page)]).done().output
+                let numbers = try await run(.system("curl"), ["-sS", "\(url)/metrics"]).done().output
                 #expect(numbers.contains(#"patchline_build_info{program="patchsrv",version="\#(version)"} 1"#))
             }
         }

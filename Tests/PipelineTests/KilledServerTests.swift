@@ -175,10 +175,10 @@ struct KilledServerTests {
             // It dies as soon as the uploader has had so many answers.
             for answers in [1, 2, 3] {
                 let given = token
-                let (made, outcome) = try await running(.patchsrv, ["serve", "--data", site.string, "--port", "0"]) {
+                let (made, outcome) = try await running(.patchsrv, ["serve", "--data", site.string] + anyPorts) {
                     server in
-                    let url = try await server.address()
-                    let yard = ServiceYard(world: world, site: site, url: url)
+                    let (devices, url) = (try await server.address(), try await server.operators())
+                    let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
                     let token = given.isEmpty ? try await yard.token("*=publisher") : given
                     let (_, push) = try await running(.python, [Tool.script("push.py"), url, token, release.string]) {
                         push in
@@ -193,8 +193,8 @@ struct KilledServerTests {
                 token = made
             }
             let last = token
-            try await serving(site) { url in
-                let yard = ServiceYard(world: world, site: site, url: url)
+            try await serving(site) { devices, url in
+                let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
                 let pushed = try await yard.push(release, token: last).done()
                 #expect(pushed.output.hasSuffix("bytes: published\n"), "\(pushed)")
             }

@@ -9,7 +9,7 @@ struct OneCommandChangeTests {
     @Test func `promotes with a share, goes back and withdraws by one command each`() async throws {
         try await World.with { world in
             let shop = try await Channels(in: world)
-            try await serving(shop.site) { url in
+            try await serving(shop.site) { _, url in
                 let at = ["--server", url, "--token-file", shop.token.string, "--keys", shop.keys.string, "--push"]
                 let promote = ["promote", "--from", "beta", "--channel", "production"] + at
                 try await expectNothingLeft(of: promote + ["--rollout", "web=10%"], in: shop, at: url)

@@ -16,7 +16,7 @@ struct OperatingTests {
         _ options: [String],
         _ body: @escaping @Sendable (_ url: String, _ server: RunningProgram) async throws -> Void
     ) async throws -> Outcome {
-        try await running(.patchsrv, ["serve", "--data", site.string, "--port", "0"] + options) { server in
+        try await running(.patchsrv, ["serve", "--data", site.string] + anyPorts + options) { server in
             try await body(try await server.address(), server)
         }.1
     }
@@ -69,12 +69,11 @@ struct OperatingTests {
         }
     }
 
-    @Test func `tells Prometheus what it does, on a listener of its own`() async throws {
+    @Test func `tells Prometheus what it does, on the listener of operators`() async throws {
         try await World.with { world in
             let site = world.shop.site1
-            let outcome = try await serving(site, ["--metrics-port", "0"]) { url, server in
-                let line = try await server.line(with: "metrics on http")
-                let page = line.split(separator: " ").last.map(String.init) ?? ""
+            let outcome = try await serving(site, []) { url, server in
+                let page = try await server.operators() + "/metrics"
                 let timestamp = "\(url)/\(Workshop.app)/metadata/timestamp.json"
                 for _ in 0..<3 { try await curl(timestamp).done() }
                 let object = try await run(
@@ -127,7 +126,8 @@ struct OperatingTests {
                     return lines.contains { $0.contains(part) } ? lines : nil
                 }
             }
-            let text = try await serving(world.shop.site1, ["--access-log", log.string]) { url, server in
+            let text = try await serving(world.shop.site1, ["--access-log", log.string]) { _, server in
+                let url = try await server.operators()
                 try await curl("\(url)/healthz?one").done()
                 let first = try await lines(of: log, with: "healthz?one")
                 #expect(
@@ -154,12 +154,12 @@ struct OperatingTests {
             let json = try await running(
                 .patchsrv,
                 [
-                    "serve", "--data", site.string, "--port", "0", "--log-format", "json", "--access-log", "-",
-                    "--refresh-every", "1m",
-                ]
+                    "serve", "--data", site.string, "--log-format", "json", "--access-log", "-", "--refresh-every",
+                    "1m",
+                ] + anyPorts
             ) { server in
-                let line = try await server.line(with: "listening on")
-                let url = try #require(line.firstMatch(of: #/listening on (http[^"]+)"/#)?.1)
+                let line = try await server.line(with: "operators on")
+                let url = try #require(line.firstMatch(of: #/operators on (http[^"]+)"/#)?.1)
                 try await curl("\(url)/healthz").done()
                 let request = try await server.line(with: #""event":"request""#)
                 #expect(request.contains(#""target":"/healthz","time":"20"#), "\(request)")
@@ -173,7 +173,8 @@ struct OperatingTests {
     @Test func `says that the disk is nearly full before it is`() async throws {
         try await World.with { world in
             let site = world.shop.site1
-            let outcome = try await serving(site, ["--ready-free", "900000TB"]) { url, _ in
+            let outcome = try await serving(site, ["--ready-free", "900000TB"]) { _, server in
+                let url = try await server.operators()
                 let answer = try await curl("\(url)/readyz", "-w", "%{http_code}")
                 #expect(answer.output.contains(#""short":["space"],"status":"disk-nearly-full"}"#), "\(answer)")
                 #expect(answer.output.hasSuffix("503"), "\(answer)")
@@ -193,7 +194,7 @@ struct OperatingTests {
     {
         try await World.with { world in
             let (site, file) = (world.shop.site1, world.path("patchsrv.yaml"))
-            try write("data: \(site)\nport: 0\nready-free: 900000TB\nlog-format: json\n", to: file)
+            try write("data: \(site)\nport: 0\nready-free: 900000TB\nlog-format: json\noperators-port: 0\n", to: file)
             let (serve, free): (_, Environment.Key) = (["serve", "--config", file.string], "PATCHSRV_READY_FREE")
             let shown = try await run(
                 .patchsrv,
@@ -208,7 +209,7 @@ struct OperatingTests {
             }
             let outcome = try await running(.patchsrv, serve + ["--log-format", "text"], environment: [free: "0B"]) {
                 server in
-                let url = try await server.address()
+                let url = try await server.operators()
                 #expect(try await curl("\(url)/readyz", "-w", "%{http_code}").output.hasSuffix("200"))
             }.1
             #expect(outcome.code == 0, "\(outcome)")

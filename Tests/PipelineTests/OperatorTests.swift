@@ -11,7 +11,7 @@ struct OperatorTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
             let file = world.path("patchsrv.yaml")
-            try write("data: \(site)\nmetrics-port: 9464\n", to: file)
+            try write("data: \(site)\noperators-port: 9464\n", to: file)
             let commands = [
                 ["status"], ["list"], ["check"], ["refresh"], ["doctor"], ["audit", "list"], ["audit", "verify"],
                 ["token", "list"], ["gc", "--dry-run"], ["dial"] + Self.channel, ["parameters", "show"] + Self.channel,
@@ -179,7 +179,7 @@ struct OperatorTests {
             let nope = try await run(.patchsrv, ["status", "--data", world.path("nope").string, "--json"])
             #expect(nope.code == 6 && nope.output.hasPrefix(#"{"error":"#), "\(nope)")
             #expect(!nope.output.contains("empty"), "\(nope)")
-            let serve = ["serve", "--data", world.shop.site1.string, "--host", "300.1.1.1", "--port", "0"]
+            let serve = ["serve", "--data", world.shop.site1.string, "--host", "300.1.1.1"] + anyPorts
             let host = try await run(.patchsrv, serve)
             #expect(host.code == 5 && host.errors.contains("cannot listen on port 0 of 300.1.1.1: "), "\(host)")
             #expect(!host.errors.contains("SocketAddressError"), "\(host)")

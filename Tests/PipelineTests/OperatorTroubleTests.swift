@@ -40,7 +40,7 @@ struct OperatorTroubleTests {
                     && doctor.output.contains("fault  \(Self.app) tree: the published tree has lost \(lost)\n"),
                 "\(doctor)"
             )
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let ready = try await curl("\(url)/readyz")
                 #expect(
                     ready.hasSuffix("503") && ready.contains(#""error":"the published tree has lost \#(lost)""#),
@@ -136,9 +136,9 @@ struct OperatorTroubleTests {
                 passphrase.string
             ).done()
             let trust = ["trust", "--data", site.string, "--trust", keys.string]
-            let arguments = ["serve", "--data", site.string, "--port", "0"]
+            let arguments = ["serve", "--data", site.string] + anyPorts
             _ = try await running(.patchsrv, arguments, environment: ["PATCHSRV_PASSPHRASE": "before"]) { server in
-                let url = try await server.address()
+                let url = try await server.operators()
                 #expect(try await curl("\(url)/readyz").hasSuffix("200"))
                 let without = try await run(.patchsrv, trust)
                 #expect(
@@ -184,7 +184,7 @@ struct OperatorTroubleTests {
                 .done()
             let token = String(made.output.prefix { !$0.isWhitespace })
             let tls = ["--tls-certificate", certificate.string, "--tls-key", key.string]
-            try await serving(site, tls) { url in
+            try await serving(site, tls) { _, url in
                 let port = String(try #require(url.split(separator: ":").last))
                 let dial = ["dial", "--channel", "prod", "--ca", certificate.string, "--server"]
                 let plain = try await run(
@@ -210,14 +210,14 @@ struct OperatorTroubleTests {
                 let doctor = try await run(.patchsrv, ["doctor", "--data", site.string, "--port", port])
                 #expect(doctor.output.contains("ok  port: \(port) is served by patchsrv, over HTTPS\n"), "\(doctor)")
 
-                let metrics = ["serve", "--data", site.string, "--port", "0", "--metrics-port", port]
-                let taken = try await run(.patchsrv, metrics)
+                let second = ["serve", "--data", site.string, "--port", "0", "--operators-port", port]
+                let taken = try await run(.patchsrv, second)
                 #expect(taken.code == 7 && taken.output == "", "\(taken)")
                 #expect(
                     taken.errors.hasSuffix(
                         """
                         error: port \(port) of 127.0.0.1 is in use
-                        hint: stop the program that listens there, or name another with --metrics-port (0 takes any free one)
+                        hint: stop the program that listens there, or name another with --operators-port (0 takes any free one)
 
                         """
                     ),
@@ -230,7 +230,7 @@ struct OperatorTroubleTests {
                     "\(inPlace)"
                 )
             }
-            let host = try await run(.patchsrv, ["serve", "--data", site.string, "--host", "192.0.2.1", "--port", "0"])
+            let host = try await run(.patchsrv, ["serve", "--data", site.string, "--host", "192.0.2.1"] + anyPorts)
             #expect(
                 host.code == 5
                     && host.errors.hasSuffix(

@@ -20,7 +20,7 @@ struct ParametersTests {
             let (boss, guest) = (
                 try await yard.token("\(Workshop.app)=operator"), try await yard.token("\(Workshop.app)=viewer")
             )
-            let device = try await yard.world.settledDevice(server: yard.url)
+            let device = try await yard.world.settledDevice(server: yard.devices)
             #expect(try await device("parameters").done().output == "\(Workshop.app) production: no parameters\n")
 
             let sale = #"{"parameters":{"banner":"Sale","cart.limit":20,"checkout":true}}"#

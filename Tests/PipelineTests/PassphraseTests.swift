@@ -66,9 +66,10 @@ struct PassphraseTests {
                 patchsign release renew out --keys keys --output next --passphrase-file <(cat right)
                 cat right | patchsrv init --data \(site) --trust keys --online-key keys/online.key --passphrase-file /dev/stdin
                 patchsrv publish out --data \(site) --passphrase-file <(cat right)
-                cat right >fifo & patchsrv serve --data \(site) --port 0 --passphrase-file fifo >log 2>&1 &
+                cat right >fifo & patchsrv serve --data \(site) --port 0 --operators-port 0 --passphrase-file fifo >log 2>&1 &
                 server=$!
-                until url=$(grep -om1 'http://[^ ]*' log); do kill -0 $server; done
+                until url=$(grep -o 'operators on http://[^ ]*' log); do kill -0 $server; done
+                url=${url#operators on }
                 patchsign push next --server "$url" --token-file <(patchsrv token new ci --data \(site) --grant '*=publisher')
                 patchsrv token new ci --data \(site) --grant '*=publisher' |
                     patchsign push next --server "$url" --token-file - --json
@@ -167,13 +168,13 @@ struct PassphraseTests {
             )
             let cron = try await run(.patchsrv, ["refresh", "--data", data.string])
             #expect(cron.code == 1 && cron.errors.contains("hint: name it with --passphrase-file or in"), "\(cron)")
-            _ = try await running(.patchsrv, ["serve", "--data", data.string, "--port", "0"]) { server in
+            _ = try await running(.patchsrv, ["serve", "--data", data.string] + anyPorts) { server in
                 _ = try await server.line(with: "over the API nothing is published")
                 _ = try await server.address()
                 let warnings = await server.text.split(separator: "\n").filter { $0.contains("online key") }
                 #expect(warnings.count == 1, "\(warnings)")
             }
-            let serve = ["serve", "--data", data.string, "--port", "0", "--passphrase-file", wrong.string]
+            let serve = ["serve", "--data", data.string, "--passphrase-file", wrong.string] + anyPorts
             let early = try await run(.patchsrv, serve)
             #expect(early.code == 3 && early.errors.contains("does not open with this passphrase"), "\(early)")
             #expect(try await StoreDigest(of: data) == before)
@@ -212,14 +213,14 @@ extension PassphraseTests {
                 ["token", "new", "a test", "--grant", "*=publisher", "--data", data.string]
             ).done()
             let patchsign = Tool.binaries.appending("patchsign").string
-            let push = "\(patchsign) push \(release) --server $URL"
+            let push = "\(patchsign) push \(release) --server $OPERATORS"
             func serve(typing answers: [String], _ command: String) async throws -> Outcome {
                 let patchsrv = Tool.binaries.appending("patchsrv").string
                 return try await run(
                     .python,
                     [Tool.script("prompt.py")] + answers + [
-                        "--", patchsrv, "serve", "--data", data.string, "--port", "0",
-                    ],
+                        "--", patchsrv, "serve", "--data", data.string,
+                    ] + anyPorts,
                     environment: [
                         "THEN": command, "PATCHLINE_TOKEN": String(token.output.prefix { !$0.isWhitespace }),
                     ]

@@ -130,7 +130,7 @@ struct PlantedLinkTests {
             }
             try await attempt(attacks, in: world)
             let token = try await world.token(for: site, role: "viewer")
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let pull = [
                     "pull", "--server", url, "--token-file", token.string, "--channel", "production", "--keys",
                     world.shop.keys.string, "--output", "pulled",

@@ -9,7 +9,7 @@ struct ProposalTests {
     @Test func `promotes a release to another channel with every bundle's bytes as they are`() async throws {
         try await World.with { world in
             let shop = try await Channels(in: world)
-            try await serving(shop.site) { url in
+            try await serving(shop.site) { devices, url in
                 let id = try await shop.propose(#"{"action":"promote","from":"beta","note":"as tested"}"#, at: url)
                 let pulled = try await shop.pull(id, to: "work", from: url)
                 #expect(
@@ -40,7 +40,7 @@ struct ProposalTests {
                 #expect(again.code == 8 && again.errors.contains("is done already"), "\(again)")
 
                 let device = Device(store: world.path("device"))
-                try await device.create(root: shop.keys.appending("root.json"), server: url)
+                try await device.create(root: shop.keys.appending("root.json"), server: devices)
                 try await device.sync().done()
                 try await device.expectWhole(2)
             }
@@ -52,7 +52,7 @@ struct ProposalTests {
     @Test func `edits rules, rolls back and withdraws, each as one more release`() async throws {
         try await World.with { world in
             let shop = try await Channels(in: world)
-            try await serving(shop.site) { url in
+            try await serving(shop.site) { _, url in
                 let cases = [
                     (
                         ["--rules", world.path("rules.json").string],
@@ -88,7 +88,7 @@ struct ProposalTests {
     @Test func `must make sense, needs a publisher, and is forgotten with nothing signed`() async throws {
         try await World.with { world in
             let shop = try await Channels(in: world)
-            try await serving(shop.site) { url in
+            try await serving(shop.site) { _, url in
                 for (change, status, detail) in [
                     (#"{"action":"promote","from":"production"}"#, "422", "cannot be promoted to itself"),
                     (#"{"action":"rollback","to":1}"#, "422", "release 1 is none that was before the current 1"),

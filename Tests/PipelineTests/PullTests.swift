@@ -9,7 +9,7 @@ struct PullTests {
     @Test func `is signed without its objects, pushed back, and reaches a device`() async throws {
         try await World.with { world in
             let team = try await Team(in: world)
-            try await serving(team.site) { url in
+            try await serving(team.site) { devices, url in
                 // The first release: nobody has published anything before.
                 try await team.make(1, by: "alice").done()
                 let draft = try await team.push("release1", to: url)
@@ -45,7 +45,7 @@ struct PullTests {
                 #expect(try await team.push("pulled3/release", to: url).json["outcome"] as? String == "published")
 
                 let device = Device(store: world.path("device"))
-                try await device.create(root: team.keys.appending("root.json"), server: url)
+                try await device.create(root: team.keys.appending("root.json"), server: devices)
                 try await device.sync().done()
                 try await device.expectWhole(2)
             }
@@ -58,7 +58,7 @@ struct PullTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site2)
             let token = try await world.token(for: site, role: "viewer")
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 try await world.pull(to: "pulled", from: url, token: token).done()
                 for part in ["role.json", "targets"] {
                     try await run(
@@ -94,7 +94,7 @@ struct PullTests {
             #expect(whole.code == 3 && whole.errors.contains("is missing from the release"), "\(whole)")
             let text = try read(header)
             try write(text.replacing("\"channel\"", with: "\"objects\":\"partial\",\"channel\""), to: header)
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let refused = try await world.push(world.path("partial"), to: url, token: token)
                 #expect(refused.code == 3 && refused.errors.contains("and so does this release"), "\(refused)")
             }

@@ -11,7 +11,7 @@ struct PushTests {
     @Test func `goes up once, and then only what changed does`() async throws {
         try await World.with { world in
             let shop = try await Storefront(in: world)
-            try await serving(shop.site) { url in
+            try await serving(shop.site) { _, url in
                 let first = try await shop.push(shop.release(1), to: url).json()
                 #expect(first["outcome"] as? String == "published")
                 let again = try await shop.push(shop.release(1), to: url).json()
@@ -33,10 +33,10 @@ struct PushTests {
             try write(String(repeating: "0123456789abcdef", count: 200_000), to: world.path("source/web/app/large.js"))
             try write("", to: world.path("source/web/app/empty.js"))
             try await world.release(world.path("source"), to: "large", previous: world.shop.release(1)).done()
-            let fresh = try await serving(whole) { url in
+            let fresh = try await serving(whole) { _, url in
                 try await world.push(world.path("large"), to: url, token: other).json()["sentBytes"] as? Int
             }
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let port = try #require(url.split(separator: ":").last)
                 _ = try await running(.python, [Tool.script("stall.py"), "\(port)", "1000000"]) { relay in
                     let arguments = World.pushing(world.path("large"), to: try await relay.address(), token: token)
@@ -52,7 +52,7 @@ struct PushTests {
             ).done().output
             let there = try #require(Int(arrived.filter(\.isNumber)))
             #expect(there > 20_000 && there < 1_000_000, "of the large one some: \(there)")
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let resumed = try await world.push(world.path("large"), to: url, token: token).json()
                 #expect(resumed["outcome"] as? String == "published")
                 #expect((resumed["sentBytes"] as? Int).map { $0 + there } == fresh)
@@ -69,7 +69,7 @@ struct PushTests {
             let token = try await world.token(for: site)
             try await world.release(world.shop.source(3), to: "late", previous: world.shop.release(1)).done()
             let before = try await StoreDigest(of: site.tree)
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let refused = try await world.push(world.path("late"), to: url, token: token)
                 #expect(refused.code == 8, "\(refused)")
                 #expect(refused.errors.contains("error: production: based on 1, current is 2"), "\(refused)")
@@ -88,7 +88,7 @@ struct PushTests {
             try write("plt_0000000000000000_" + String(repeating: "0", count: 64), to: world.path("wrong.token"))
             try write("hello\n", to: world.path("no.token"))
             let release = world.shop.release(2)
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let wrong = try await world.push(release, to: url, token: world.path("wrong.token"))
                 #expect(wrong.code == 3 && wrong.errors.contains("this server does not know the token"), "\(wrong)")
                 let weak = try await world.push(release, to: url, token: viewer)

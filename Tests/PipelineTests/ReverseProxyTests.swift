@@ -5,10 +5,13 @@ import Testing
 @Suite("A server behind a reverse proxy")
 struct ReverseProxyTests {
     /// The page's block, with another server and certificate behind the same words.
-    private static func block(for url: String, certificate: FilePath, key: FilePath) throws -> String {
+    private static func block(for devices: String, _ operators: String, certificate: FilePath, key: FilePath) throws
+        -> String
+    {
         var text = try block("```nginx\n(.*?)```")
         for (words, here) in [
-            ("server 127.0.0.1:8080;", "server \(url.replacing("http://", with: ""));"),
+            ("server 127.0.0.1:8080;", "server \(devices.replacing("http://", with: ""));"),
+            ("server 127.0.0.1:8081;", "server \(operators.replacing("http://", with: ""));"),
             ("/etc/ssl/patches.pem", certificate.string), ("/etc/ssl/patches.key", key.string),
         ] {
             #expect(text.contains(words))
@@ -51,19 +54,26 @@ struct ReverseProxyTests {
         }
 
         /// Serves the site behind a proxy that `body` starts; afterwards the access log is looked at.
-        func serving(_ body: @escaping @Sendable (_ url: String) async throws -> Void) async throws {
+        func serving(_ body: @escaping @Sendable (_ devices: String, _ url: String) async throws -> Void) async throws {
             let log = world.path("access.log")
             let options = ["--trusted-proxy", "127.0.0.1", "--access-log", log.string]
-            try await PipelineTests.serving(site, options) { url in
-                try await body(url)
-                try await run(.system("curl"), ["-sS", "-H", "X-Forwarded-For: 6.6.6.6", "\(url)/healthz?own"]).done()
+            try await PipelineTests.serving(site, options) { devices, url in
+                try await body(devices, url)
+                for base in [devices, url] {
+                    let own = ["-sS", "-H", "X-Forwarded-For: 6.6.6.6", "\(base)/nothing?own"]
+                    try await run(.system("curl"), own).done()
+                }
             }
             let lines = try read(log).split(separator: "\n")
-            let whose = try #require(lines.first { $0.contains("healthz?whose") })
-            #expect(whose.contains("Z 127.0.0.5 \"GET"), "\(whose)")
-            // The test is a proxy too, so its word counts.
-            let own = try #require(lines.first { $0.contains("healthz?own") })
-            #expect(own.contains("Z 6.6.6.6 \"GET"), "\(own)")
+            for (question, address) in [
+                ("nothing?whose", "127.0.0.5"), ("api/v1/nothing?whose", "127.0.0.5"),
+                // The test is a proxy too, so its word counts.
+                ("nothing?own", "6.6.6.6"),
+            ] {
+                let asked = lines.filter { $0.contains("GET /\(question)") }
+                #expect(asked.count == (question == "nothing?own" ? 2 : 1))
+                #expect(asked.allSatisfy { $0.contains("Z \(address) \"GET") }, "\(asked)")
+            }
         }
 
         func push(to proxy: String) async throws -> Outcome {
@@ -80,7 +90,14 @@ struct ReverseProxyTests {
             try await device.expectWhole(2)
             let curl = ["-sS", "--cacert", certificate.string, "--interface", "127.0.0.5"]
             let forged = ["-H", "X-Forwarded-For: 6.6.6.6", "-H", "Forwarded: for=6.6.6.6"]
-            try await run(.system("curl"), curl + forged + ["\(proxy)/healthz?whose"]).done()
+            try await run(.system("curl"), curl + forged + ["\(proxy)/nothing?whose"]).done()
+            try await run(.system("curl"), curl + forged + ["\(proxy)/api/v1/nothing?whose"]).done()
+            // Whoever watches asks the server itself.
+            for page in ["healthz", "readyz", "metrics"] {
+                let status = ["-o", "/dev/null", "-w", "%{http_code}", "\(proxy)/\(page)"]
+                let asked = try await run(.system("curl"), curl + status)
+                #expect(asked.output == "404", "\(page): \(asked)")
+            }
         }
 
         /// Runs a judge in a folder of its own while `body` runs; it prints where it listens.
@@ -104,10 +121,15 @@ struct ReverseProxyTests {
     {
         try await World.with { world in
             let passage = try await Passage(in: world)
-            try await passage.serving { url in
+            try await passage.serving { devices, url in
                 let (configuration, work) = (world.path("block.conf"), try passage.folder("nginx"))
                 let judge = [Tool.script("nginx.py"), configuration.string, "-", work.string]
-                let block = try Self.block(for: url, certificate: passage.certificate, key: passage.key)
+                let block = try Self.block(
+                    for: devices,
+                    url,
+                    certificate: passage.certificate,
+                    key: passage.key
+                )
                 // nginx without what the page says of bodies.
                 try write(block.replacing("client_max_body_size 0;", with: ""), to: configuration)
                 try await passage.behind(judge) { proxy in
@@ -138,15 +160,14 @@ struct ReverseProxyTests {
     @Test func `does the same by the page's words for Caddy`() async throws {
         try await World.with { world in
             let passage = try await Passage(in: world)
-            try await passage.serving { url in
+            try await passage.serving { devices, url in
                 let (configuration, work) = (world.path("Caddyfile"), try passage.folder("caddy"))
-                let words = "reverse_proxy 127.0.0.1:8080 {"
-                let block = try Self.block("```\n(patches.example.com \\{\n.*?)```")
-                #expect(block.contains(words))
-                try write(
-                    block.replacing(words, with: "reverse_proxy \(url.replacing("http://", with: "")) {"),
-                    to: configuration
-                )
+                var block = try Self.block("```\n(patches.example.com \\{\n.*?)```")
+                for (words, here) in [("127.0.0.1:8080", devices), ("127.0.0.1:8081", url)] {
+                    #expect(block.contains(" \(words) {"))
+                    block = block.replacing(words, with: here.replacing("http://", with: ""))
+                }
+                try write(block, to: configuration)
                 let judge = [
                     Tool.script("caddy.py"), configuration.string, passage.certificate.string, passage.key.string,
                     work.string,

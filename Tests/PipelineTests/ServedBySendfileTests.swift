@@ -19,7 +19,7 @@ struct ServedBySendfileTests {
             let (calls, got) = (world.path("calls"), world.path("got"))
             // -D: the signals of the test are the server's.
             let strace = ["-D", "-f", "-qq", "-e", "trace=sendfile", "-o", calls.string]
-            let serve = ["serve", "--data", site.string, "--port", "0"]
+            let serve = ["serve", "--data", site.string] + anyPorts
             let patchsrv = Tool.binaries.appending("patchsrv").string
             _ = try await running(.system("strace"), strace + [patchsrv] + serve) { server in
                 let url = try await server.line(with: "listening on").split(separator: " ").last ?? ""

@@ -167,8 +167,8 @@ struct StolenServerTests {
     @Test func `publishes nothing of its own over the API, with every right that its records can give`() async throws {
         try await World.with { world in
             let site = try await world.forged("dial|0|0")
-            try await serving(site) { url in
-                let old = try await world.settledDevice(server: url)
+            try await serving(site) { devices, url in
+                let old = try await world.settledDevice(server: devices)
                 try await old.sync().done()
                 let before = try await StoreDigest(of: old.store).kept
                 let made = try await run(

@@ -22,10 +22,10 @@ struct StoppedServerTests {
         then: String,
         stopWithin: String
     ) async throws -> String {
-        let serve = ["serve", "--data", site.string, "--port", "0", "--stop-within", stopWithin]
+        let serve = ["serve", "--data", site.string, "--stop-within", stopWithin] + anyPorts
         let (printed, outcome) = try await running(.patchsrv, serve) { server in
-            let url = try await server.address()
-            let yard = ServiceYard(world: world, site: site, url: url)
+            let (devices, url) = (try await server.address(), try await server.operators())
+            let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
             let sending = [Tool.script("part.py"), url, token, world.shop.release(2).string, "\(Self.sent)", then]
             let (_, sender) = try await running(.python, sending) { sender in
                 let words = try await sender.line(with: "sent ").split(separator: " ").map(String.init)
@@ -58,10 +58,10 @@ struct StoppedServerTests {
 
             let other = try await world.site(world.shop.site1, as: "other")
             let its = try await world.token(for: other, as: "its.token")
-            let fresh = try await serving(other) { url in
+            let fresh = try await serving(other) { _, url in
                 try await world.push(release, to: url, token: its).json()["sentBytes"] as? Int
             }
-            try await serving(site) { url in
+            try await serving(site) { _, url in
                 let rest = try await world.push(release, to: url, token: file).json()
                 #expect(rest["outcome"] as? String == "published")
                 #expect((rest["sentBytes"] as? Int).map { $0 + Self.sent } == fresh)

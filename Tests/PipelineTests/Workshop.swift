@@ -84,13 +84,26 @@ func serving<Value: Sendable>(
     deadline: Duration = .seconds(120),
     _ body: @escaping @Sendable (_ url: String) async throws -> Value
 ) async throws -> Value {
-    let arguments = ["serve", "--data", data.string, "--port", "0"] + options
+    try await serving(data, options, deadline: deadline) { devices, _ in try await body(devices) }
+}
+
+/// The same, with where operators ask.
+func serving<Value: Sendable>(
+    _ data: FilePath,
+    _ options: [String] = [],
+    deadline: Duration = .seconds(120),
+    _ body: @escaping @Sendable (_ devices: String, _ url: String) async throws -> Value
+) async throws -> Value {
+    let arguments = ["serve", "--data", data.string] + anyPorts + options
     let (value, outcome) = try await running(.patchsrv, arguments, deadline: deadline) { server in
-        try await body(try await server.address())
+        try await body(try await server.address(), try await server.operators())
     }
     try outcome.done()
     return value
 }
+
+/// Ports that nobody else has, for `patchsrv serve`.
+let anyPorts = ["--port", "0", "--operators-port", "0"]
 
 extension RunningProgram {
     /// The URL of its "listening on" line, without a slash at the end.
@@ -98,5 +111,10 @@ extension RunningProgram {
         let line = try await line(with: "listening on http", from: start, within: deadline)
         let url = line.split(separator: " ").last.map(String.init) ?? ""
         return url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    /// The URL of its "operators on" line.
+    func operators() async throws -> String {
+        try await line(with: "operators on http").split(separator: " ").last.map(String.init) ?? ""
     }
 }

@@ -32,25 +32,14 @@ struct Exchange: Sendable {
         case .served:
             break
         }
-        if framing != .none, head.method == .GET || head.method == .HEAD {
-            // Undefined by RFC 9110 §9.3.1, and a way to smuggle.
-            throw .malformed("a body in a GET or HEAD request")
-        }
-        let expectsContinue = try expectation(head)
+        try head.checkBody(framing)
+        let expectsContinue = try head.expectsContinue()
         do throws(RequestPathError) {
             let request = FileRequest(head, try RequestTarget(parsing: head.target))
             return .receive(request, source.intake(of: request), framing, expectsContinue: expectsContinue)
         } catch {
             throw .target(error)
         }
-    }
-
-    private func expectation(_ head: RequestHead) throws(RequestFault) -> Bool {
-        // RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything.
-        guard head.minorVersion >= 1 else { return false }
-        let expectations = head.headers["Expect"].flatMap(\.listElements)
-        guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unsupportedExpectation }
-        return !expectations.isEmpty
     }
 
     /// What the source wants the client to get.

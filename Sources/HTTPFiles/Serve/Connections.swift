@@ -162,8 +162,8 @@ final class Connections: Sendable {
     }
 
     /// The drain deadline has passed.
-    func closeAll() {
+    func closeAll(_ close: (any Channel) -> Void = { $0.close(promise: nil) }) {
         let all = state.withLockedValue { Array($0.channels.values) }
-        for channel in all { channel.close(promise: nil) }
+        for channel in all { close(channel) }
     }
 }

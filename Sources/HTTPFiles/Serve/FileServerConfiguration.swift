@@ -52,10 +52,10 @@ package struct FileServerConfiguration: Sendable {
     package var drainTimeout: Duration = .seconds(10)
 
     /// Of a client's reading.
-    var readingPace: Pace { Pace(grace: writeTimeout, rate: leastRate) }
+    package var readingPace: Pace { Pace(grace: writeTimeout, rate: leastRate) }
 
     /// Of a client's sending of a streamed body.
-    func sendingPace(of intake: BodyIntake) -> Pace {
+    package func sendingPace(of intake: BodyIntake) -> Pace {
         switch intake {
         case .whole, .keptDocument: Pace(grace: bodyTimeout, rate: nil)
         case .stream, .keptStream: Pace(grace: bodyStallTimeout, rate: leastRate)

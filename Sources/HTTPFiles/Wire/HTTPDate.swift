@@ -2,13 +2,13 @@ import Glibc
 import NIOConcurrencyHelpers
 
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     /// Bytes of every date up to the year 9999.
     static let length = 29
 
     private static let latest = NIOLockedValueBox(Latest())
 
-    static var now: String { text(at: second) }
+    package static var now: String { text(at: second) }
 
     /// The wall clock, since 1970, read here and nowhere else in this module; of years of four digits, whatever it shows.
     static var second: Int { clamped(Glibc.time(nil)) }

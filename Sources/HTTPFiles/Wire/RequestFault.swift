@@ -1,8 +1,8 @@
-import NIOHTTP1
+package import NIOHTTP1
 
 /// Why a request was answered by the server itself and the connection closed: after it, the bytes that follow cannot
 /// be trusted to begin a request.
-enum RequestFault: Error, Equatable, Sendable {
+package enum RequestFault: Error, Equatable, Sendable {
     /// Not HTTP/1: the text says which rule is broken.
     case malformed(String)
     case target(RequestPathError)
@@ -21,7 +21,7 @@ enum RequestFault: Error, Equatable, Sendable {
     /// More connections than the server serves at once.
     case tooManyConnections
 
-    var status: HTTPResponseStatus {
+    package var status: HTTPResponseStatus {
         switch self {
         case .malformed, .target: .badRequest
         case .unsupportedVersion: .httpVersionNotSupported
@@ -36,7 +36,7 @@ enum RequestFault: Error, Equatable, Sendable {
     }
 
     /// What the client reads; never a byte of its own request.
-    var message: String {
+    package var message: String {
         switch self {
         case .malformed(let rule): "Bad request: \(rule)."
         case .target: "Bad request: the target is not a path."

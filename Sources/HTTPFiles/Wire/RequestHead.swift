@@ -80,7 +80,7 @@ struct RequestHead: Equatable, Sendable {
     }
 
     /// RFC 9112 §3.2: exactly one in HTTP/1.1, at most one in HTTP/1.0, and nothing but a host in it.
-    private static func checkHost(_ values: [String], minorVersion: Int) throws(RequestFault) {
+    static func checkHost(_ values: [String], minorVersion: Int) throws(RequestFault) {
         guard values.count == 1 || values.isEmpty && minorVersion == 0 else {
             throw .malformed("there is not exactly one Host")
         }

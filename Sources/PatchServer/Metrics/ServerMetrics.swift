@@ -1,4 +1,3 @@
-package import HTTPFiles
 package import PatchFormat
 import PatchStore
 import PatchTrust
@@ -66,25 +65,5 @@ package struct ServerMetrics: Sendable {
             }
         }
         return [verified, expires, versions]
-    }
-}
-
-/// `/metrics`, and 404 for all else.
-package struct MetricsPage: FileSource {
-    private let metrics: ServerMetrics
-
-    package init(_ metrics: ServerMetrics) {
-        self.metrics = metrics
-    }
-
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        guard request.path.text == "/metrics", !request.path.hasTrailingSlash else { return .notFound }
-        return .bytes(
-            ServedBytes(
-                bytes: Array(await metrics.text().utf8),
-                contentType: "text/plain; version=0.0.4; charset=utf-8",
-                cacheControl: "no-store"
-            )
-        )
     }
 }

@@ -5,18 +5,15 @@ import PatchStore
 import PatchTrust
 package import SystemPackage
 
-/// What a server answers from the published tree: the files of the URL layout, packs of them, `/healthz`, `/readyz`, and 404
-/// for all else.
+/// What a server answers from the published tree: the files of the URL layout, packs of them, and 404 for all else.
 ///
 /// What it and the server remember is named by its digest, or is looked at each time ([`KnownRoles`]); so what is published
-/// while it runs is served from then on. `/healthz` says that the process answers; `/readyz` says that what it serves verifies and
-/// holds for a while, and 503 when somebody must sign.
+/// while it runs is served from then on.
 package struct PublishedTree: FileSource {
     /// What may be kept for ever: its name says its content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
     /// How long a cache may say that there is nothing newer.
     private static let brief = "public, max-age=60"
-    private static let versionField = "Patchline-Version"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
     private static let unreadable = FileAnswer.refused(
@@ -28,20 +25,20 @@ package struct PublishedTree: FileSource {
     private let tree: FolderFiles
     private let known = KnownRoles()
     private let packs: PackShelf
-    private let readiness: ReadinessCheck?
 
-    /// - Parameters:
-    ///   - tree: the folder that holds one folder an app.
-    ///   - readiness: what `/readyz` asks; without it there is no such path.
-    package init(_ tree: FilePath, readiness: ReadinessCheck? = nil) {
+    /// - Parameter tree: the folder that holds one folder an app.
+    package init(_ tree: FilePath) {
         self.tree = FolderFiles(root: tree)
         packs = PackShelf(tree: tree)
-        self.readiness = readiness
+    }
+
+    /// Whether a path is one that some tree has.
+    package static func mayHold(_ path: RequestPath) -> Bool {
+        TreePath(segments: path.segments) != nil || PackPath(segments: path.segments) != nil
     }
 
     package func answer(_ request: FileRequest) async -> FileAnswer {
         if let reply = prepared(request) { return reply.answer }
-        if request.path.text == "/readyz", let readiness { return await Self.ready(readiness) }
         if let path = PackPath(segments: request.path.segments) { return await pack(at: path) }
         return file(at: request.path)
     }
@@ -63,15 +60,6 @@ package struct PublishedTree: FileSource {
     /// What is small, known or named by its digest; a role may be large, and is read and hashed on another thread.
     package func prepared(_ request: FileRequest) -> PreparedReply? {
         guard !request.path.hasTrailingSlash else { return PreparedReply(.notFound) }
-        if request.path.text == "/healthz" {
-            let ok = ServedBytes(
-                bytes: Array("ok".utf8),
-                contentType: "text/plain",
-                cacheControl: "no-store",
-                headers: [Self.versionField: Product.version]
-            )
-            return PreparedReply(.bytes(ok))
-        }
         let path = TreePath(segments: request.path.segments)
         if let pack = path.flatMap({ PackPath(ofManifest: $0) }) {
             // Whoever fetches a manifest mostly asks for its pack next, and has signatures to verify until then.
@@ -98,25 +86,6 @@ package struct PublishedTree: FileSource {
     /// - Precondition: the path is one of the tree's grammar, which has no `..`.
     private func knownRole(_ path: RequestPath) -> ServedBytes? {
         known.served(FilePath("\(tree.root.string)\(path.text)"))
-    }
-
-    private static func ready(_ check: ReadinessCheck) async -> FileAnswer {
-        let readiness: Readiness
-        do throws(ServerError) {
-            readiness = try await check.answer()
-        } catch {
-            let headers: HTTPHeaders = ["Cache-Control": "no-store"]
-            return .refused(.serviceUnavailable, message: "The server's folder cannot be read.", headers: headers)
-        }
-        return .bytes(
-            ServedBytes(
-                status: readiness.status == .ready ? .ok : .serviceUnavailable,
-                bytes: readiness.json.fileBytes + "\n".utf8,
-                contentType: "application/json",
-                cacheControl: "no-store",
-                headers: nosniff
-            )
-        )
     }
 
     private func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {

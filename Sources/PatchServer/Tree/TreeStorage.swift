@@ -101,7 +101,7 @@ package struct TreeChange: Equatable, Sendable {
 
 extension TreeStorage {
     /// - Returns: nil when nothing stands there.
-    func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8]? {
+    package func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8]? {
         guard let reader = try open(file, limit: limit) else { return nil }
         var bytes: [UInt8] = []
         do throws(FileError) { while let chunk = try reader.next() { bytes += chunk } } catch { throw .file(error) }

@@ -13,11 +13,11 @@ import Terminal
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at disk, clock, folder, lock, keys, roles, TLS and port, and says what to do.",
+        abstract: "Looks at disk, clock, folder, lock, keys, roles, TLS and ports, and says what to do.",
         discussion: """
             Changes nothing. Give it the options of your `patchsrv serve`, and it tries what that will need: whether the
-            passphrase opens the online key, whether certificate and key belong together and hold, whether the port is free or
-            answered by patchsrv.
+            passphrase opens the online key, whether certificate and key belong together and hold, whether the ports are free
+            or answered by patchsrv.
 
             EXAMPLES
               patchsrv doctor --data /srv/patchline
@@ -40,6 +40,12 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port that serve listens on.", valueName: "port"))
     var port: Int?
 
+    @Option(help: ArgumentHelp("The address where serve listens to operators.", valueName: "address"))
+    var operatorsHost = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The port where serve listens to operators.", valueName: "port"))
+    var operatorsPort: Int?
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var passphrase: KeyOptions
 
@@ -52,8 +58,10 @@ struct DoctorCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard port.map({ (1...65_535).contains($0) }) ?? true else {
-            throw ValidationError("--port must be from 1 to 65535")
+        for (name, port) in [("port", port), ("operators-port", operatorsPort)] {
+            guard port.map({ (1...65_535).contains($0) }) ?? true else {
+                throw ValidationError("--\(name) must be from 1 to 65535")
+            }
         }
     }
 
@@ -65,7 +73,9 @@ struct DoctorCommand: AsyncParsableCommand {
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
             diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
             diagnosis.add(tlsLine(now))
-            if let port { diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil))) }
+            for case (let host, let port?) in [(host, port), (operatorsHost, operatorsPort)] {
+                diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil)))
+            }
             if json {
                 Console.standardOutput.line(diagnosis.json.pretty())
             } else {

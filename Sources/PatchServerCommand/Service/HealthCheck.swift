@@ -7,7 +7,9 @@ import PatchServer
 /// Asks a port whether `patchsrv serve` is behind it.
 enum HealthCheck {
     private static let deadline = TimeAmount.seconds(3)
-    /// What `GET /healthz` of ours answers with, at most so many bytes in.
+    /// What ours answers `GET /healthz` with, where operators ask and where devices do.
+    private static let answers = [("HTTP/1.1 200", "\r\n\r\nok"), ("HTTP/1.1 404", "\r\n\r\nNot found.\n")]
+    /// At most so many bytes of it.
     private static let limit = 4_096
 
     /// - Parameter isTLS: whether HTTPS is expected; what answers in the other way is named as that.
@@ -20,7 +22,7 @@ enum HealthCheck {
     private static func isOurs(host: String, port: Int, isTLS: Bool) async -> Bool {
         do {
             let answer = try await ask(host: host == "0.0.0.0" ? "127.0.0.1" : host, port: port, isTLS: isTLS)
-            return answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("\r\n\r\nok")
+            return answers.contains { answer.hasPrefix($0.0) && answer.hasSuffix($0.1) }
         } catch { return false }
     }
 

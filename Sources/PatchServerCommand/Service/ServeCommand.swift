@@ -3,6 +3,7 @@ import CommandSupport
 import HTTPFiles
 import Logging
 import NIOCore
+import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseAPI
@@ -18,7 +19,12 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
         discussion: """
-            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line once it listens. The
+            Devices ask --host and --port: the tree, packs and answers, and nothing else is there. Operators and pipelines ask
+            --operators-host and --operators-port, on this machine alone unless you say otherwise: /api/v1, /healthz, /readyz
+            and /metrics. One certificate is shown by both.
+
+            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line for each of the two
+            once it listens, the devices' last. The
             first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as --stop-within says, the second ends
             it at once, and so does the end of that time, two seconds later, whatever is at work then. An upload that did not
             finish goes on at its next byte with the next serve. GET /healthz answers 200 while the process lives; GET /readyz
@@ -41,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
               patchsrv serve --data /srv/patchline
               patchsrv serve --data /srv/patchline --host 0.0.0.0 --port 443 --passphrase-file /etc/patchline/online.pass \\
                 --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --access-log /var/log/patchline.log
-              patchsrv serve --config /etc/patchline/patchsrv.yaml --metrics-port 9464 --log-format json
+              patchsrv serve --config /etc/patchline/patchsrv.yaml --operators-port 9464 --log-format json
               patchsrv serve --config /etc/patchline/patchsrv.yaml --print-config
               patchsrv serve --data /srv/patchline --refresh-every off --ready-within 14d
             """
@@ -62,11 +68,13 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
+    @Option(help: ArgumentHelp("The address where devices ask.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port to listen on; 0 takes any free one.", valueName: "port"))
+    @Option(help: ArgumentHelp("The port where devices ask; 0 takes any free one.", valueName: "port"))
     var port = 8080
+
+    @OptionGroup var operators: OperatorOptions
 
     @Option(
         help: ArgumentHelp(
@@ -80,7 +88,6 @@ struct ServeCommand: AsyncParsableCommand {
     var logFormat = LogFormat.text
 
     @OptionGroup var ready: ReadyOptions
-    @OptionGroup var metrics: MetricsOptions
 
     @Option(
         help: ArgumentHelp(
@@ -107,8 +114,13 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var leastRate: ByteCountArgument?
 
-    @Option(help: ArgumentHelp("Whether the release service answers under /api/v1: on or off.", valueName: "on|off"))
-    var api = APISwitch.on
+    @Option(
+        help: ArgumentHelp(
+            "Whether the release service answers: operators under /api/v1, devices that ask for places and answers.",
+            valueName: "on|off"
+        )
+    )
+    var api = OnOff.on
 
     @Option(
         help: ArgumentHelp(
@@ -139,16 +151,20 @@ struct ServeCommand: AsyncParsableCommand {
         try await reporting { try await serve() }
     }
 
-    private func releaseAPI(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> ReleaseAPI? {
+    private func releaseService(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> (
+        operators: OperatorRoutes.Service, devices: DeviceAnswers
+    )? {
         guard api == .on else { return nil }
         let desk = try folder.folder.desk(openKey: keys.open)
         let uploads = Uploads(desk)
         // Devices are served whatever became of these.
         do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }
         do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
-        return ReleaseAPI(desk, uploads: uploads, trustedProxies: trustedProxy?.proxies ?? .none) {
-            log.say(.error, printable($0))
-        }
+        let proxies = trustedProxy?.proxies ?? .none
+        return (
+            OperatorRoutes.Service(desk, uploads: uploads, trustedProxies: proxies),
+            DeviceAnswers(desk, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
+        )
     }
 
     private func recover(_ desk: ReleaseDesk, _ log: ServerLog) async throws {
@@ -174,7 +190,11 @@ struct ServeCommand: AsyncParsableCommand {
             if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }
         }
         let readiness = ready.check(folder, keys)
-        let numbers = metrics.metrics(readiness)
+        let numbers = ServerMetrics(
+            readiness: readiness,
+            process: ProcessFacts(start: Surroundings.now()),
+            now: Surroundings.now
+        )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
@@ -183,31 +203,44 @@ struct ServeCommand: AsyncParsableCommand {
         if let connections { configuration.maxConnections = connections }
         if let leastRate { configuration.leastRate = leastRate.bytes }
         if let stopWithin { configuration.drainTimeout = stopWithin.duration }
+        let operatorsConfiguration = try operators.configuration(beside: configuration)
+        let service = try await releaseService(keys, log)
         let scheme = renewal == nil ? "http" : "https"
-        let server = FileServer(
-            configuration: configuration,
-            source: ReleaseServer(
-                PublishedTree(folder.tree, readiness: readiness),
-                api: try await releaseAPI(keys, log)
-            ),
-            accessLog: log.accessLog,
-            meter: numbers?.traffic,
-            errorLog: { log.say(.error, $0) },
-            onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+        let listeners = Listeners(
+            operators: { onListening in
+                OperatorServer(
+                    ServerDoor(
+                        operatorsConfiguration,
+                        accessLog: log.accessLog,
+                        meter: numbers.traffic,
+                        errorLog: { log.say(.error, $0) }
+                    ),
+                    OperatorRoutes(
+                        service?.operators,
+                        pages: OperatorPages(readiness: readiness, metrics: numbers),
+                        report: { log.say(.error, printable($0)) }
+                    )
+                ) {
+                    log.tellListening("operators on", "\(scheme)://\($0.authority)")
+                    onListening()
+                }
+            },
+            devices: FileServer(
+                configuration: configuration,
+                source: DeviceFront(PublishedTree(folder.tree), answers: service?.devices),
+                accessLog: log.accessLog,
+                meter: numbers.traffic,
+                errorLog: { log.say(.error, $0) },
+                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+            )
         )
         let hangups = Hangups {
             log.reopen()
             nudge.yield()
         }
-        let timer = refresh.timer(folder, keys, counting: numbers?.refreshes, log: log)
-        let (pageStarts, pageListens) = AsyncStream.makeStream(of: Void.self)
-        let page = numbers.map { metrics.server(of: $0, log) { pageListens.finish() } }
-        if page == nil { pageListens.finish() }
-        // Stopped from the last to the first: metrics are there until all else is done.
-        let services: [(any Service)?] = [
-            page.map { Serving(server: $0, prefix: "metrics-") }, Serving(server: server, after: pageStarts), timer,
-            renewal, hangups,
-        ]
+        let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
+        // Stopped from the last to the first.
+        let services: [(any Service)?] = [listeners, timer, renewal, hangups]
         let mark = try Self.mark(folder, log)
         try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         mark?.release()
@@ -243,22 +276,6 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// A server as a service group runs it.
-private struct Serving: Service {
-    let server: FileServer
-    /// Of the options that say where.
-    var prefix = ""
-    /// Ends once what has to listen before this one does.
-    var after: AsyncStream<Void>?
-
-    func run() async throws {
-        if let after { for await _ in after {} }
-        // What had to listen first cannot.
-        guard !Task.isCancelled else { return }
-        do throws(FileServerError) { try await server.run() } catch { throw Failure(error, prefix: prefix) }
-    }
-}
-
 /// What `--trusted-proxy` says.
 struct ProxyAddresses: ExpressibleByArgument {
     static let rule = TrustedProxies.rule
@@ -269,9 +286,4 @@ struct ProxyAddresses: ExpressibleByArgument {
         guard let proxies = TrustedProxies(argument) else { return nil }
         self.proxies = proxies
     }
-}
-
-/// Whether the release service is there for people and pipelines, or devices alone are answered.
-enum APISwitch: String, ExpressibleByArgument, CaseIterable {
-    case on, off
 }

@@ -51,7 +51,7 @@ extension Failure {
         case 413:
             "a proxy before the server may take smaller bodies only: nginx needs `client_max_body_size 0` for it"
         case 404 where problem.kind == "http":
-            "is --server the address of a patchsrv that was not started with --api off?"
+            "do devices ask there? pipelines have a port of their own, which patchsrv serve prints: 8081 unless told otherwise"
         default: nil
         }
     }

@@ -35,10 +35,11 @@ json=(-H 'Content-Type: application/json')
 
 start() {
     rm -f "$temp/served"
-    "$patchsrv" serve --data "$data" --port 0 > "$temp/served" 2>&1 &
+    "$patchsrv" serve --data "$data" --port 0 --operators-port 0 > "$temp/served" 2>&1 &
     server=$!
     for _ in $(seq 1500); do grep -qs 'listening on' "$temp/served" && break; kill -0 $server || break; sleep 0.02; done
-    url=$(sed -n 's/.*listening on //p' "$temp/served")
+    devices=$(sed -n 's/.*listening on //p' "$temp/served")
+    url=$(sed -n 's/.*operators on //p' "$temp/served")
 }
 
 stop() {
@@ -101,11 +102,11 @@ read -r upload part < "$temp/begun"
 fill
 everything "on a full disk" 1
 ask "the part's offset" GET "/apps/$app/uploads/$upload/parts/$part"
-echo "-- a device on a full disk"; curl -sS -o /dev/null -w '-> %{http_code}\n' "$url/$app/metadata/timestamp.json"
+echo "-- a device on a full disk"; curl -sS -o /dev/null -w '-> %{http_code}\n' "$devices/$app/metadata/timestamp.json"
 step "check on a full disk" check
 stop "stopped on a full disk"
 start
-echo "-- a device after a start on a full disk"; curl -sS -o /dev/null -w '-> %{http_code}\n' "$url/$app/metadata/timestamp.json"
+echo "-- a device after a start on a full disk"; curl -sS -o /dev/null -w '-> %{http_code}\n' "$devices/$app/metadata/timestamp.json"
 stop "started and stopped on a full disk"
 rm "$folder/filler"
 start

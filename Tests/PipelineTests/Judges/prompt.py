@@ -4,7 +4,7 @@ usage: prompt.py ANSWER... -- PROGRAM ARGUMENT...
 
 Types one ANSWER and a return at each `: ` that the program prints while it waits. Prints all that the terminal showed, and
 ends as the program did. With THEN in the environment the program is a server: THEN is run by the shell once it listens, with
-its address in URL; what that prints comes last, the server is told to stop, and the end is that of THEN.
+its address in URL and, where it says one, that of operators in OPERATORS; what that prints comes last, the server is told to stop, and the end is that of THEN.
 """
 import os, pty, re, select, signal, subprocess, sys
 
@@ -30,7 +30,9 @@ while True:
         os.write(terminal, answers.pop(0).encode() + b'\n')
     listening = re.search(rb'listening on (http://\S+)\s', shown)
     if then and listening:
-        done = subprocess.run(['sh', '-c', then], env=os.environ | {'URL': listening[1].decode()}, capture_output=True)
+        operators = re.search(rb'operators on (http://\S+)\s', shown)
+        addresses = {'URL': listening[1].decode(), 'OPERATORS': operators[1].decode() if operators else ''}
+        done = subprocess.run(['sh', '-c', then], env=os.environ | addresses, capture_output=True)
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
         sys.stdout.write((shown + done.stdout + done.stderr).decode())

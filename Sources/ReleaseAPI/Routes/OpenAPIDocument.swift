@@ -30,7 +30,15 @@ enum OpenAPIDocument {
                     ),
                 ])
             ),
-            ("servers", .array([.fields([("url", .text("/api/v1"))])])),
+            (
+                "servers",
+                .array([
+                    .fields([
+                        ("url", .text("/api/v1")),
+                        ("description", .text("The operators' listener, or the name that a proxy gives it.")),
+                    ])
+                ])
+            ),
             ("paths", .object(JSONObject(paths.map { ($0.0, .fields($0.1)) }))),
             (
                 "components",
@@ -65,7 +73,6 @@ enum OpenAPIDocument {
     private static func role(_ access: APIEndpoint.Access) -> String? {
         switch access {
         case .everybody, .anyone: nil
-        case .devices: "Devices ask it, and have no token."
         case .app(let role): "Needs the role \(role.rawValue) on the app."
         case .server(let role): "Needs the role \(role.rawValue) on every app (`*`)."
         }
@@ -121,21 +128,13 @@ enum OpenAPIDocument {
                 ])
             ),
         ])
-        let problems = statuses.map { ("\($0)", $0 == 400 ? notHTTP(problem) : problem) }
+        let problems = statuses.map { ("\($0)", problem) }
         return .object(JSONObject(good.map { ($0.0, $0.1 ?? .null) } + problems))
-    }
-
-    /// What is no request at all, such as one without a Host, is refused before anybody can say what it was for.
-    private static func notHTTP(_ problem: JSON) -> JSON {
-        guard var object = problem.object, var content = object["content"]?.object else { return problem }
-        content["text/plain"] = .fields([("schema", APISchema.text().json)])
-        object["content"] = .object(content)
-        return .object(object)
     }
 }
 
 extension APIEndpoint {
-    fileprivate var needsNoToken: Bool { access == .everybody || access == .devices }
+    fileprivate var needsNoToken: Bool { access == .everybody }
 }
 
 /// What stands in braces in paths.

@@ -55,7 +55,7 @@ struct APICall: Sendable {
         }
     }
 
-    private func queryText(_ name: String) throws(APIProblem) -> String? {
+    func queryText(_ name: String) throws(APIProblem) -> String? {
         let values = request.uri.queryParameters.getAll(name)
         guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
         return values.first.map { String($0) }
@@ -80,28 +80,11 @@ struct APICall: Sendable {
     /// The body as an object.
     func fields() async throws(APIProblem) -> Fields {
         guard case .json(_, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
-        let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() }
-        guard type == "application/json" else {
-            throw APIProblem(415, "unsupportedMediaType", "the body must be application/json")
-        }
-        let bytes = try await collect(upTo: limit)
-        do throws(FormatError) {
-            return try Fields(try JSON.document(bytes, named: "body", limit: limit), of: "body")
-        } catch { throw .malformed(error) }
-    }
-
-    private func collect(upTo limit: Int) async throws(APIProblem) -> [UInt8] {
-        var bytes: [UInt8] = []
-        do {
-            for try await piece in request.body {
-                guard bytes.count + piece.readableBytes <= limit else {
-                    throw APIProblem(413, "tooLarge", "the body must be at most \(limit) bytes")
-                }
-                bytes += piece.readableBytesView
-            }
-        } catch let problem as APIProblem {
-            throw problem
-        } catch { throw .badRequest("the body did not come whole") }
-        return bytes
+        return try await JSONBody.fields(
+            of: request.body,
+            type: request.headers[.contentType],
+            length: request.headers[.contentLength].flatMap { Int($0) },
+            limit: limit
+        )
     }
 }

@@ -1,4 +1,6 @@
+import HTTPFiles
 import HTTPTypes
+import NIOHTTP1
 package import PatchFormat
 
 /// Why a request was not done, as RFC 9457 says it (`application/problem+json`).
@@ -58,5 +60,24 @@ package struct APIProblem: Error, Equatable, Sendable {
 
     static func notFound(_ what: String) -> APIProblem {
         APIProblem(404, "notFound", what)
+    }
+
+    static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
+
+    /// What is refused before anybody is asked.
+    init(_ fault: RequestFault) {
+        self.init(refused: fault.message, fault.status)
+    }
+
+    init(refused message: String, _ status: HTTPResponseStatus) {
+        let kind: String =
+            switch status {
+            case .badRequest: "badRequest"
+            case .methodNotAllowed: "methodNotAllowed"
+            case .requestTimeout: "tooSlow"
+            case .payloadTooLarge: "tooLarge"
+            default: "refused"
+            }
+        self.init(Int(status.code), kind, message)
     }
 }

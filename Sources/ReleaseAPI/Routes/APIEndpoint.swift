@@ -7,8 +7,6 @@ struct APIEndpoint: Sendable {
     enum Access: Sendable, Equatable {
         /// Nobody has to say who they are.
         case everybody
-        /// The same, counted apart: devices have no tokens.
-        case devices
         /// Any token that holds.
         case anyone
         /// A role on the app that the path names.

@@ -5,6 +5,10 @@ package struct RateLimiter: Sendable {
     /// Somebody who asks is known by an address or a token's id.
     package typealias Asker = String
 
+    private static let start = ContinuousClock.now
+    /// A clock that only counts up.
+    package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
+
     /// How many are remembered; beyond them the ones whose buckets are full again are forgotten.
     private static let remembered = 10_000
 

@@ -14,8 +14,6 @@ struct APIGate: Sendable {
         var usual = APIGate.usual
         /// No right token is held back by these.
         var wrong = AddressLimiter(60, ofAll: 1_200)
-        /// Each asks once in a while; many may have one address.
-        var devices = AddressLimiter(1_200, ofAll: 6_000)
     }
 
     private let records: ServerRecords
@@ -40,12 +38,6 @@ struct APIGate: Sendable {
         to endpoint: APIEndpoint
     ) async throws -> AccessToken? {
         if endpoint.access == .everybody { return nil }
-        if endpoint.access == .devices {
-            let asker = asker(of: request, from: address)
-            let wait = limits.withLockedValue { $0.devices.take(from: asker, at: sinceStart()) }
-            if let wait { throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait) }
-            return nil
-        }
         let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
@@ -108,7 +100,7 @@ struct APIGate: Sendable {
     private func check(_ token: AccessToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
         let (has, needs, place): (AccessRole?, AccessRole, String)
         switch endpoint.access {
-        case .everybody, .devices, .anyone: return
+        case .everybody, .anyone: return
         case .server(let role): (has, needs, place) = (token.grants.roleOnEverything, role, "every app")
         case .app(let role):
             guard let app = parameters.get("app").flatMap({ AppID($0) }) else {

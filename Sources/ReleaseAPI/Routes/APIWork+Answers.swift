@@ -5,28 +5,12 @@ import PatchTrust
 import ReleaseService
 import ServerRecords
 
-/// What operators choose for users, and the one question that devices ask.
+/// What operators choose for users.
 extension APIWork {
     private static let base = "/apps/{app}/channels/{channel}"
 
     var aboutAnswers: [APIEndpoint] {
         [
-            APIEndpoint(
-                method: .post,
-                path: "\(Self.base)/answer",
-                name: "askForDevice",
-                about: "What a device asks: places in versions with a head-count, and what is chosen for its user.",
-                access: .devices,
-                body: .json(.question, limit: Limits.question),
-                answers: [
-                    .init(
-                        status: 200,
-                        about: "It only holds back, or chooses among what the channel lists.",
-                        schema: .deviceAnswer
-                    )
-                ],
-                handle: answerDevice
-            ),
             APIEndpoint(
                 method: .get,
                 path: "\(Self.base)/answers",
@@ -75,14 +59,6 @@ extension APIWork {
                 handle: removeAnswer
             ),
         ]
-    }
-
-    @Sendable private func answerDevice(_ call: APICall) async throws -> APIAnswer {
-        let (app, channel) = (try call.app(), try call.channel())
-        let fields = try await call.fields()
-        let question: DeviceQuestion
-        do throws(FormatError) { question = try DeviceQuestion(fields) } catch { throw APIProblem.malformed(error) }
-        return .json(try await devices.answer(question, in: channel, of: app).json)
     }
 
     @Sendable private func listAnswers(_ call: APICall) async throws -> APIAnswer {
@@ -138,31 +114,6 @@ extension APIWork {
 
 extension APISchema {
     fileprivate static let answerPlace = text("^(everyone|[0-9a-f]{64})/[A-Za-z0-9._-]{1,128}$")
-
-    /// Devices that are newer than the server may say more.
-    fileprivate static let question = object(
-        [],
-        optional: [
-            ("user", sha256),
-            (
-                "places",
-                array(
-                    object([("patchId", patchID), ("sha256", sha256), ("device", sha256)], more: true),
-                    upTo: Limits.placesInQuestion
-                )
-            ),
-        ],
-        more: true
-    )
-
-    fileprivate static let deviceAnswer = object([
-        ("format", one(of: [DeviceAnswer.format])),
-        ("places", array(object([("patchId", patchID), ("sha256", sha256), ("place", bool)]))),
-        (
-            "choices",
-            array(object([("patchId", patchID)], optional: [("sha256", sha256), ("forced", bool), ("hold", bool)]))
-        ),
-    ])
 
     fileprivate static let answerWish = object(
         [("patchId", patchID)],

@@ -8,7 +8,6 @@ import ServerRecords
 struct APIWork: Sendable {
     let desk: ReleaseDesk
     let uploads: Uploads
-    let devices: DeviceDesk
 
     var records: ServerRecords { desk.records }
 }

@@ -1,0 +1,63 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PatchFormat
+import Terminal
+
+/// Where operators and pipelines ask: beside the port that devices know.
+struct OperatorOptions: ParsableArguments {
+    /// Nobody needs more at a time; devices have a listener of their own.
+    private static let connections = 128
+
+    @Option(
+        help: ArgumentHelp(
+            "The address where operators ask: /api/v1, /healthz, /readyz and /metrics.",
+            valueName: "address"
+        )
+    )
+    var operatorsHost = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The port where operators ask; 0 takes any free one.", valueName: "port"))
+    var operatorsPort = 8081
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether operators may ask without TLS from other machines, tokens and all: on or off.",
+            valueName: "on|off"
+        )
+    )
+    var operatorsInsecureHttp = OnOff.off
+
+    func validate() throws {
+        guard (0...65_535).contains(operatorsPort) else {
+            throw ValidationError("--operators-port must be from 0 to 65535")
+        }
+    }
+
+    /// - Parameter devices: what holds for the listener of devices, which shares out its connections alike.
+    /// - Throws: where tokens would travel for everybody to read.
+    func configuration(beside devices: FileServerConfiguration) throws(Failure) -> FileServerConfiguration {
+        guard devices.tls != nil || isLoopback || operatorsInsecureHttp == .on else {
+            throw Failure(
+                "operators would ask at \(operatorsHost) without TLS, so anybody on the way could read their tokens",
+                hint: "name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on "
+                    + "where nobody listens",
+                exitCode: .refused
+            )
+        }
+        var configuration = devices
+        (configuration.host, configuration.port) = (operatorsHost, operatorsPort)
+        configuration.maxConnections = min(Self.connections, devices.maxConnections)
+        return configuration
+    }
+
+    private var isLoopback: Bool {
+        let host = operatorsHost.contains(":") ? "[\(operatorsHost)]" : operatorsHost
+        return ServerURL("http://\(host)")?.isLoopback ?? false
+    }
+}
+
+/// A switch that a settings file can set, too.
+enum OnOff: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+}

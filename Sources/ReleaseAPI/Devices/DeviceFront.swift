@@ -1,0 +1,169 @@
+package import HTTPFiles
+import HTTPTypes
+import NIOConcurrencyHelpers
+import NIOCore
+package import NIOHTTP1
+import PatchFormat
+package import PatchServer
+package import ReleaseService
+
+/// Everything that devices ask: the published tree, and the one question that is no file.
+///
+/// All else is 404, whatever operators ask elsewhere.
+package struct DeviceFront: FileSource {
+    private let tree: PublishedTree
+    private let answers: DeviceAnswers?
+
+    /// - Parameter answers: nil for a server without a release service.
+    package init(_ tree: PublishedTree, answers: DeviceAnswers?) {
+        self.tree = tree
+        self.answers = answers
+    }
+
+    package var acceptsBodies: Bool { answers != nil }
+
+    package func intake(of request: FileRequest) -> BodyIntake {
+        if AnswerPath(request.path) != nil, answers != nil { return .keptDocument }
+        // What nobody takes is refused without its body.
+        return request.isRead ? .whole : .stream
+    }
+
+    package func prepared(_ request: FileRequest) -> PreparedReply? {
+        guard request.isRead, request.spellingFault == nil, AnswerPath(request.path) == nil else { return nil }
+        return tree.prepared(request)
+    }
+
+    package func answer(_ request: FileRequest) async -> FileAnswer {
+        if let answers, let path = AnswerPath(request.path) { return await answers.answer(request, at: path) }
+        if let fault = request.spellingFault {
+            return .refused(.badRequest, message: "Bad request: \(fault).", headers: [:])
+        }
+        guard request.isRead else {
+            guard PublishedTree.mayHold(request.path) else { return .notFound }
+            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+        }
+        return await tree.answer(request)
+    }
+
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        let path = target.prefix { $0 != "?" }
+        guard answers != nil, AnswerPath(path.split(separator: "/")) != nil else { return nil }
+        return RefusalWords(
+            contentType: APIProblem.mediaType,
+            bytes: APIProblem(refused: refusal, status).bytes
+        )
+    }
+}
+
+/// Answers devices that ask for places in versions with a head-count, and for what is chosen for their user.
+///
+/// They have no tokens, so they are counted by where they ask from.
+package struct DeviceAnswers: Sendable {
+    private let desk: DeviceDesk
+    private let trustedProxies: TrustedProxies
+    private let sinceStart: @Sendable () -> Duration
+    private let report: @Sendable (String) -> Void
+    /// Each asks once in a while; many may have one address.
+    private let limiter = NIOLockedValueBox(AddressLimiter(1_200, ofAll: 6_000))
+
+    /// - Parameters:
+    ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
+    ///   - sinceStart: a clock that only counts up.
+    ///   - report: told of what went wrong inside, one line each.
+    package init(
+        _ desk: ReleaseDesk,
+        trustedProxies: TrustedProxies = .none,
+        sinceStart: @escaping @Sendable () -> Duration = RateLimiter.sinceStart,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.desk = DeviceDesk(desk)
+        (self.trustedProxies, self.sinceStart, self.report) = (trustedProxies, sinceStart, report)
+    }
+
+    func answer(_ request: FileRequest, at path: AnswerPath) async -> FileAnswer {
+        do throws(APIProblem) {
+            return .api(200, try await answered(request, at: path).fileBytes + [0x0A], type: "application/json")
+        } catch {
+            return .api(
+                error.status,
+                error.bytes,
+                type: APIProblem.mediaType,
+                [("allow", error.status == 405 ? error.rule : nil), ("retry-after", error.retryAfter.map { "\($0)" })]
+            )
+        }
+    }
+
+    private func answered(_ request: FileRequest, at path: AnswerPath) async throws(APIProblem) -> JSON {
+        if let fault = request.spellingFault { throw .badRequest(fault) }
+        guard request.method == .POST, let body = request.stream else {
+            throw APIProblem(405, "methodNotAllowed", "this takes POST", rule: "POST")
+        }
+        let forwarded = request.headers["X-Forwarded-For"]
+        let asker = Asker(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)
+        if let wait = limiter.withLockedValue({ $0.take(from: asker, at: sinceStart()) }) {
+            throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait)
+        }
+        guard let app = AppID(path.app) else { throw .badRequest("app \(AppID.rule)", rule: AppID.rule) }
+        guard let channel = ChannelName(path.channel) else {
+            throw .badRequest("channel \(ChannelName.rule)", rule: ChannelName.rule)
+        }
+        let fields = try await JSONBody.fields(
+            of: body,
+            type: request.headers.first(name: "Content-Type"),
+            length: body.length,
+            limit: Limits.question
+        )
+        let question: DeviceQuestion
+        do throws(FormatError) { question = try DeviceQuestion(fields) } catch { throw .malformed(error) }
+        do throws(DeskError) { return try await desk.answer(question, in: channel, of: app).json } catch {
+            throw APIProblem(error)
+        }
+    }
+}
+
+/// `/api/v1/apps/APP/channels/CHANNEL/answer`: what stands for app and channel may be no name.
+struct AnswerPath: Equatable, Sendable {
+    let app: String
+    let channel: String
+
+    init?(_ path: RequestPath) {
+        self.init(path.segments)
+    }
+
+    init?(_ segments: [some StringProtocol]) {
+        let names = segments.map { String($0) }
+        guard names.count == 7, names[..<3] == ["api", "v1", "apps"], names[4] == "channels", names[6] == "answer"
+        else {
+            return nil
+        }
+        (app, channel) = (names[3], names[5])
+    }
+}
+
+extension FileAnswer {
+    /// What no cache keeps and no browser guesses at, whole.
+    fileprivate static func api(
+        _ status: Int,
+        _ bytes: [UInt8],
+        type: String,
+        _ more: [(String, String?)] = []
+    ) -> FileAnswer {
+        var headers: HTTPHeaders = [
+            "cache-control": "no-store", "x-content-type-options": "nosniff", "content-type": type,
+        ]
+        for case (let name, let value?) in more { headers.add(name: name, value: value) }
+        let body = ByteBuffer(bytes: bytes)
+        return .stream(
+            ServedStream(
+                status: HTTPResponseStatus(statusCode: status),
+                headers: headers,
+                length: bytes.count,
+                send: { write in try await write(body) }
+            )
+        )
+    }
+}
+
+extension FileRequest {
+    fileprivate var isRead: Bool { method == .GET || method == .HEAD }
+}

@@ -1,0 +1,54 @@
+import HTTPFiles
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// Sets connections of the operators' listener up, and hands their requests to Hummingbird's router.
+struct OperatorChannel: ServerChildChannel {
+    /// A connection with its place.
+    struct Value: ServerChildChannelValue {
+        let requests: HTTP1Channel.Value
+        let visit: Visit
+        var channel: any Channel { requests.channel }
+    }
+
+    let door: ServerDoor
+    let routes: OperatorRoutes
+
+    private var http: HTTP1Channel.Configuration {
+        let limit = door.configuration.maxHeaderBytes
+        return HTTP1Channel.Configuration(
+            httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                maxHeaderFieldSize: limit,
+                maxHeaderListSize: limit
+            )
+        )
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let http = HTTP1Channel(responder: { _, _, _ in }, configuration: http)
+        return channel.eventLoop.makeCompletedFuture {
+            let visit = try door.admit(channel)
+            try channel.pipeline.syncOperations.addHandler(ArrivalNotice())
+            return visit
+        }.flatMap { visit in
+            http.setup(channel: channel, logger: logger).flatMapThrowing { requests in
+                let pipeline = channel.pipeline.syncOperations
+                let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                try pipeline.addHandler(OperatorConnection(visit, intake: routes.intake), position: .after(parser))
+                return Value(requests: requests, visit: visit)
+            }
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        let visit = value.visit
+        let responder: HTTPChannelHandler.Responder = { request, writer, channel in
+            let source = OperatorContext.Source(logger: logger, visit: visit, channel: channel)
+            let response = await routes.answer(request, source)
+            try await writer.write(response: response.head, body: response.body)
+        }
+        await HTTP1Channel(responder: responder, configuration: http).handle(value: value.requests, logger: logger)
+    }
+}

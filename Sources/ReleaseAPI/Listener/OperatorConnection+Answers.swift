@@ -1,0 +1,188 @@
+import HTTPFiles
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+/// What the client gets, and how the connection ends.
+extension OperatorConnection {
+    /// The last answer, without anybody behind having seen a request.
+    func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+        turn.linger()
+        write(fault, context)
+        context.flush()
+    }
+
+    private func write(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+        let response = Response(APIProblem(fault))
+        let bytes = ByteBuffer(bytes: APIProblem(fault).bytes)
+        var head = HTTPResponseHead(
+            version: .http1_1,
+            status: fault.status,
+            headers: HTTPHeaders(response.headers.map { ($0.name.rawName, $0.value) })
+        )
+        finish(&head.headers, keeps: false)
+        status = head.status
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        let hasBody = request?.method != .HEAD
+        if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { result in
+            if case .success = result, hasBody { self.sent = bytes.readableBytes }
+            self.ended(context)
+        }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isReplaced, turn.phase != .lingering else { return _ = promise?.succeed() }
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            switch turn.begins(stopping: visit.door.isStopping) {
+            case .fault(let fault):
+                isReplaced = true
+                write(fault, context)
+                promise?.succeed()
+            case .answer(let keeps):
+                finish(&head.headers, keeps: keeps)
+                status = head.status
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+            }
+        case .body(.byteBuffer(var bytes)):
+            while let piece = bytes.readSlice(length: min(bytes.readableBytes, Self.piece)), piece.readableBytes > 0 {
+                write(piece, context, bytes.readableBytes == 0 ? promise : nil)
+            }
+        case .body: context.write(data, promise: promise)
+        case .end:
+            let written = context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.assumeIsolated().whenComplete { _ in self.ended(context) }
+            written.futureResult.cascade(to: promise)
+            context.write(data, promise: written)
+        }
+    }
+
+    private func write(_ piece: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        let count = piece.readableBytes
+        let written = context.eventLoop.makePromise(of: Void.self)
+        unsent += 1
+        if let deadline = writing.begin(at: context.eventLoop.now) { schedule(.writing, at: deadline, context) }
+        written.futureResult.assumeIsolated().whenComplete { result in
+            self.unsent -= 1
+            if case .success = result { self.sent += count }
+            _ = self.writing.end(at: context.eventLoop.now, bytes: count)
+            self.timers.removeValue(forKey: .writing)?.cancel()
+            guard self.unsent > 0, let deadline = self.writing.begin(at: context.eventLoop.now) else { return }
+            self.schedule(.writing, at: deadline, context)
+        }
+        written.futureResult.cascade(to: promise)
+        context.write(wrapOutboundOut(.body(.byteBuffer(piece))), promise: written)
+    }
+
+    private func finish(_ headers: inout HTTPHeaders, keeps: Bool) {
+        headers.replaceOrAdd(name: "Date", value: HTTPDate.now)
+        if !keeps { headers.replaceOrAdd(name: "Connection", value: "close") }
+        if keeps, request?.version.minor == 0 { headers.replaceOrAdd(name: "Connection", value: "keep-alive") }
+    }
+
+    /// An answer is out.
+    private func ended(_ context: ChannelHandlerContext) {
+        let answered = Visit.Answered(request, status, bodyBytes: sent, since: since)
+        (request, sent, since, isReplaced) = (nil, 0, .now, false)
+        guard context.channel.isActive else { return _ = visit.ends(answered) }
+        let next = turn.ends(goesOn: visit.ends(answered) && turn.phase != .lingering)
+        switch next {
+        case .linger: linger(context)
+        case .rest: break
+        case .request:
+            pass(to: Pace(grace: configuration.idleTimeout, rate: nil), context)
+            takeLater(context)
+        }
+    }
+
+    /// Requests that came while another one was answered.
+    private func takeLater(_ context: ChannelHandlerContext) {
+        while !turn.holdsBack, turn.phase != .lingering, let part = later.popFirst() {
+            take(part, context)
+        }
+        context.fireChannelReadComplete()
+        tellOfClosedInput(context)
+        if isReadHeld {
+            isReadHeld = false
+            read(context: context)
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing over unread bytes resets the connection, and the
+    /// client may lose the answer with it.
+    func linger(_ context: ChannelHandlerContext) {
+        turn.linger()
+        later.removeAll()
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        guard input == .open else { return end(context) }
+        context.close(mode: .output, promise: nil)
+        schedule(.lingering, at: context.eventLoop.now + Self.lingering, context)
+        listenOn(context)
+        isReadHeld = false
+        context.read()
+    }
+
+    func listenOn(_ context: ChannelHandlerContext) {
+        timers.removeValue(forKey: .silence)?.cancel()
+        schedule(.silence, at: context.eventLoop.now + Self.silence, context)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch (turn.phase, mode) {
+        case (.lingering, .output): promise?.succeed()
+        case (.lingering, .all):
+            // Its own end is near, and the client is still to read the answer.
+            if let promise { closing.setOrCascade(to: promise) }
+        case (_, .output):
+            promise?.succeed()
+            linger(context)
+        default: context.close(mode: mode, promise: promise)
+        }
+    }
+
+    func end(_ context: ChannelHandlerContext) {
+        context.close(promise: closing)
+        closing = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        closing?.succeed()
+        closing = nil
+        context.fireChannelInactive()
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyIsWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if turn.asksForBody() {
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        }
+        promise?.succeed()
+    }
+
+    func schedule(_ timer: Timer, at deadline: NIODeadline, _ context: ChannelHandlerContext) {
+        timers[timer] = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.timers[timer] = nil
+            switch timer {
+            case .reading: self.fail(.tooSlow, context)
+            case .writing:
+                self.visit.fellBehind()
+                context.close(promise: nil)
+            case .silence, .lingering: self.end(context)
+            }
+        }
+    }
+}
+
+extension EventLoopPromise<Void>? {
+    fileprivate mutating func setOrCascade(to promise: EventLoopPromise<Void>) {
+        if let known = self { known.futureResult.cascade(to: promise) } else { self = promise }
+    }
+}

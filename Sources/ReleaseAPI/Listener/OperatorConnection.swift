@@ -1,0 +1,202 @@
+import HTTPFiles
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import PatchFormat
+
+/// Guards one connection of the operators' listener, between the parser and Hummingbird: one request at a time, each wait for
+/// the client bounded, and a refusal for whatever is no request.
+///
+/// ``ConnectionTurn`` decides; this does it.
+final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Goes up when bytes have come, before what was read from them.
+    struct Arrival: Sendable {
+        let bytes: Int
+    }
+
+    /// Goes down when somebody asks for a body.
+    struct BodyIsWanted: Sendable {}
+
+    /// How long a client may be silent before it closes after a last answer, and how long it may go on sending.
+    static let silence = TimeAmount.seconds(2)
+    static let lingering = TimeAmount.seconds(30)
+    /// Of an answer, what has the time of one piece.
+    static let piece = 128 * 1024
+
+    let visit: Visit
+    private let intake: @Sendable (CheckedHead) -> BodyIntake
+    var configuration: FileServerConfiguration { visit.door.configuration }
+    var turn = ConnectionTurn()
+
+    var reading: ClientWait
+    var writing: ClientWait
+    var timers: [Timer: Scheduled<Void>] = [:]
+    var request: HTTPRequestHead?
+    var since = ContinuousClock.now
+    var status = HTTPResponseStatus.ok
+    var sent = 0
+    /// Pieces of answers that the system has not taken.
+    var unsent = 0
+    var later = CircularBuffer<HTTPServerRequestPart>()
+    var isReadHeld = false
+    var input = Input.open
+    var isReplaced = false
+    var closing: EventLoopPromise<Void>?
+
+    enum Timer { case reading, writing, silence, lingering }
+    enum Input { case open, closedUnseen, closed }
+
+    /// - Parameter intake: how the body behind a head is taken, which bounds its time.
+    init(_ visit: Visit, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
+        (self.visit, self.intake) = (visit, intake)
+        let configuration = visit.door.configuration
+        reading = ClientWait(Pace(grace: configuration.idleTimeout, rate: nil))
+        writing = ClientWait(configuration.readingPace)
+    }
+
+    // MARK: - Reading
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        if visit.isRefused { refuse(.tooManyConnections, context) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard turn.phase != .lingering else { return }
+        let part = unwrapInboundIn(data)
+        if turn.holdsBack || !later.isEmpty { later.append(part) } else { take(part, context) }
+    }
+
+    func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
+        case .head(let head):
+            (request, since) = (head, .now)
+            do throws(RequestFault) {
+                guard head.version.major == 1 else { throw .unsupportedVersion }
+                let checked = try CheckedHead(
+                    head.method,
+                    head.uri,
+                    minorVersion: head.version.minor,
+                    head.headers,
+                    maxTargetBytes: configuration.maxTargetBytes
+                )
+                guard try visit.begins(checked) else { return context.close(promise: nil) }
+                turn.came(checked)
+                pass(to: configuration.sendingPace(of: intake(checked)), context)
+            } catch { return refuse(error, context) }
+        case .body(let bytes):
+            turn.came(ofBody: bytes.readableBytes)
+        case .end:
+            since = .now
+            let isNext = turn.cameToItsEnd()
+            pass(to: Pace(grace: configuration.idleTimeout, rate: nil), context)
+            if !isNext { visit.answers() }
+        }
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard !turn.holdsBack else {
+            isReadHeld = true
+            return
+        }
+        if case .exchange = turn.phase { visit.awaitsMore() }
+        if turn.awaitsClient, let deadline = reading.begin(at: context.eventLoop.now) {
+            schedule(.reading, at: deadline, context)
+        }
+        context.read()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let arrival as Arrival: came(arrival.bytes, context)
+        case is ChannelShouldQuiesceEvent: break
+        case ChannelEvent.inputClosed:
+            input = .closedUnseen
+            tellOfClosedInput(context)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private func came(_ bytes: Int, _ context: ChannelHandlerContext) {
+        if turn.phase == .lingering { return listenOn(context) }
+        let isInTime = reading.end(at: context.eventLoop.now, bytes: bytes)
+        timers.removeValue(forKey: .reading)?.cancel()
+        guard isInTime else { return fail(.tooSlow, context) }
+        if turn.phase == .idle { pass(to: Pace(grace: configuration.headerTimeout, rate: nil), context) }
+        turn.came(bytes: bytes)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if case .head(let bytes) = turn.phase, bytes > configuration.maxHeaderBytes { refuse(.headTooLarge, context) }
+        context.fireChannelReadComplete()
+    }
+
+    /// Behind what came before it.
+    func tellOfClosedInput(_ context: ChannelHandlerContext) {
+        guard input == .closedUnseen else { return }
+        if turn.phase == .lingering { return end(context) }
+        guard later.isEmpty, !turn.holdsBack else { return }
+        input = .closed
+        context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    }
+
+    func pass(to pace: Pace, _ context: ChannelHandlerContext) {
+        reading.turn(to: pace, at: context.eventLoop.now)
+        timers.removeValue(forKey: .reading)?.cancel()
+        if turn.awaitsClient, let deadline = reading.deadline { schedule(.reading, at: deadline, context) }
+    }
+
+    // MARK: - Faults
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else {
+            if turn.phase == .lingering { return end(context) }
+            return context.fireErrorCaught(error)
+        }
+        fail(RequestFault(error, turn.phase), context)
+    }
+
+    func fail(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+        let failing = turn.fails(fault)
+        if fault == .tooSlow, failing != .refuse { visit.fellBehind() }
+        switch failing {
+        case .close: end(context)
+        case .refuse: refuse(fault, context)
+        case .tellReader: context.fireErrorCaught(fault)
+        case .wait: break
+        }
+    }
+}
+
+extension RequestFault {
+    /// What another parser says, in the words of ours.
+    init(_ error: HTTPParserError, _ phase: ConnectionTurn.Phase) {
+        switch error {
+        case .headerOverflow: self = .headTooLarge
+        case .invalidVersion: self = .unsupportedVersion
+        case .invalidMethod: self = .unknownMethod
+        case .invalidEOFState, .closedConnection:
+            let what = if case .exchange = phase { "body" } else { "head" }
+            self = .malformed("the \(what) ends early")
+        default: self = .malformed("it is not HTTP/1.1")
+        }
+    }
+}
+
+/// Says how many bytes came, before the parser has them.
+final class ArrivalNotice: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.fireUserInboundEventTriggered(OperatorConnection.Arrival(bytes: unwrapInboundIn(data).readableBytes))
+        context.fireChannelRead(data)
+    }
+}

@@ -1,0 +1,48 @@
+import HTTPTypes
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+
+/// What devices get, for pipelines: they ask one address.
+extension APIWork {
+    var aboutPublished: [APIEndpoint] {
+        [
+            APIEndpoint(
+                method: .get,
+                path: "/apps/{app}/published",
+                name: "fetchPublished",
+                about: "A signed document as devices get it, byte for byte; objects are for devices alone.",
+                access: .app(.viewer),
+                query: [
+                    .init(
+                        name: "path",
+                        about: "Below the app in the published tree; the timestamp where nothing is said.",
+                        schema: .text("^(metadata|targets)/[A-Za-z0-9._~+/-]{1,1024}$")
+                    )
+                ],
+                answers: [.init(status: 200, about: "The bytes.", schema: nil)],
+                handle: published
+            )
+        ]
+    }
+
+    @Sendable private func published(_ call: APICall) async throws -> APIAnswer {
+        let app = try call.app()
+        let path = try call.queryText("path") ?? URLLayout.timestamp
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+        guard let named = TreePath(segments: [app.text] + segments), named.file.isDocument else {
+            throw APIProblem.notFound("the tree holds no such document")
+        }
+        guard let bytes = try await desk.published(named.file, of: app) else {
+            throw APIProblem.notFound("\(path) is not published")
+        }
+        return .bytes(bytes)
+    }
+}
+
+extension TreePath.File {
+    fileprivate var isDocument: Bool {
+        if case .object = self { false } else { true }
+    }
+}

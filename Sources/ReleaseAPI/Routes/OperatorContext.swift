@@ -1,0 +1,26 @@
+import HTTPFiles
+import Hummingbird
+import Logging
+import NIOCore
+import ServerRecords
+
+/// What goes with a request of an operator from one middleware to the next.
+struct OperatorContext: RequestContext {
+    struct Source: RequestContextSource {
+        let logger: Logger
+        let visit: Visit
+        let channel: any Channel
+    }
+
+    var coreContext: CoreRequestContextStorage
+    let visit: Visit
+    let channel: any Channel
+    /// That was let in; nil where everybody is.
+    var token: AccessToken?
+
+    init(source: Source) {
+        visit = source.visit
+        channel = source.channel
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+}
