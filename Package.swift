@@ -100,8 +100,7 @@ let package = Package(
             dependencies: [
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseService",
                 "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
-                nioConcurrency,
-                nioCore, nioHTTP1, nioPosix, systemPackage,
+                nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .target(
@@ -230,7 +229,11 @@ let package = Package(
         ),
         .testTarget(
             name: "ReleaseAPITests",
-            dependencies: ["HTTPFiles", "ReleaseAPI"]
+            dependencies: [
+                "HTTPFiles", "PatchFormat", "PatchServer", "PatchStore", "ReleaseAPI", "ReleaseService",
+                "ServerRecords",
+                nioCore, nioHTTP1, nioPosix, systemPackage,
+            ]
         ),
         .testTarget(
             name: "PatchSyncTests",

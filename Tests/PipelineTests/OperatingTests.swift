@@ -49,10 +49,15 @@ struct OperatingTests {
             try put("old")
             let options = ["--tls-certificate", certificate.string, "--tls-key", key.string]
             let outcome = try await serving(world.shop.site1, options) { url, server in
-                let port = url.split(separator: ":").last.map(String.init) ?? ""
+                let ports = [url, try await server.operators()].compactMap { $0.split(separator: ":").last }
                 func subject() async throws -> String {
-                    let seen = try await run(.system("openssl"), ["s_client", "-connect", "127.0.0.1:\(port)"]).output
-                    return seen.firstMatch(of: #/subject=CN *= *(\w+)/#).map { String($0.1) } ?? seen
+                    var names: Set<String> = []
+                    for port in ports {
+                        let seen = try await run(.system("openssl"), ["s_client", "-connect", "127.0.0.1:\(port)"])
+                            .output
+                        names.insert(seen.firstMatch(of: #/subject=CN *= *(\w+)/#).map { String($0.1) } ?? seen)
+                    }
+                    return names.joined(separator: ", ")
                 }
                 #expect(try await subject() == "old")
                 try put("new", half: true)

@@ -223,12 +223,30 @@ struct OperatorTroubleTests {
                     ),
                     "\(taken)"
                 )
+                let opened = try await run(.patchsrv, ["doctor", "--data", site.string, "--operators-port", port])
+                #expect(opened.output.contains("ok  port: \(port) is served by patchsrv, over HTTPS\n"), "\(opened)")
                 let inPlace = try await run(.patchsrv, ["restore", "--in-place", "--data", site.string])
                 #expect(
                     inPlace.code == 7 && inPlace.errors.contains("error: a patchsrv serve runs over \(site)")
                         && inPlace.errors.hasSuffix("hint: stop it, restore, and start it again; nothing was changed\n"),
                     "\(inPlace)"
                 )
+            }
+            let everywhere = ["serve", "--data", site.string, "--operators-host", "0.0.0.0"] + anyPorts
+            let open = try await run(.patchsrv, everywhere)
+            #expect(
+                open.code == 3
+                    && open.errors == """
+                        error: operators would ask at 0.0.0.0 without TLS, so anybody on the way could read their tokens
+                        hint: name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on where \
+                        nobody listens
+
+                        """,
+                "\(open)"
+            )
+            for allowed in [tls, ["--operators-insecure-http", "on"]] {
+                let served = try await running(.patchsrv, everywhere + allowed) { _ = try await $0.operators() }.1
+                #expect(served.code == 0, "\(served)")
             }
             let host = try await run(.patchsrv, ["serve", "--data", site.string, "--host", "192.0.2.1"] + anyPorts)
             #expect(

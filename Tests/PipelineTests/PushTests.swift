@@ -88,13 +88,26 @@ struct PushTests {
             try write("plt_0000000000000000_" + String(repeating: "0", count: 64), to: world.path("wrong.token"))
             try write("hello\n", to: world.path("no.token"))
             let release = world.shop.release(2)
-            try await serving(site) { _, url in
+            try await serving(site) { devices, url in
                 let wrong = try await world.push(release, to: url, token: world.path("wrong.token"))
                 #expect(wrong.code == 3 && wrong.errors.contains("this server does not know the token"), "\(wrong)")
                 let weak = try await world.push(release, to: url, token: viewer)
                 #expect(weak.code == 3 && weak.errors.contains("this needs the role publisher"), "\(weak)")
                 let none = try await world.push(release, to: url, token: world.path("no.token"))
                 #expect(none.code == 4 && !none.text.contains("hello"), "\(none)")
+                let devices = try await world.push(release, to: devices, token: viewer)
+                #expect(
+                    devices.code == 3
+                        && devices.errors.hasSuffix(
+                            """
+                            error: the server answered 404
+                            hint: do devices ask there? pipelines have a port of their own, which patchsrv serve prints: 8081 \
+                            unless told otherwise
+
+                            """
+                        ),
+                    "\(devices)"
+                )
                 let missing = try await run(.patchsign, ["push", release.string, "--server", url])
                 #expect(missing.code == 64 && missing.errors.contains("there is no token"), "\(missing)")
                 let given = try await run(

@@ -99,8 +99,11 @@ extension OperatorConnection {
 
     /// Requests that came while another one was answered.
     private func takeLater(_ context: ChannelHandlerContext) {
-        while !turn.holdsBack, turn.phase != .lingering, let part = later.popFirst() {
-            take(part, context)
+        while !turn.holdsBack, turn.phase != .lingering, let next = later.popFirst() {
+            switch next {
+            case .part(let part): take(part, context)
+            case .fault(let fault): fail(fault, context)
+            }
         }
         context.fireChannelReadComplete()
         tellOfClosedInput(context)

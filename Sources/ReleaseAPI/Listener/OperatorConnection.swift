@@ -43,11 +43,17 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     var sent = 0
     /// Pieces of answers that the system has not taken.
     var unsent = 0
-    var later = CircularBuffer<HTTPServerRequestPart>()
+    var later = CircularBuffer<Later>()
     var isReadHeld = false
     var input = Input.open
     var isReplaced = false
     var closing: EventLoopPromise<Void>?
+
+    /// What comes while an answer is owed, and waits for it.
+    enum Later {
+        case part(HTTPServerRequestPart)
+        case fault(RequestFault)
+    }
 
     enum Timer { case reading, writing, silence, lingering }
     enum Input { case open, closedUnseen, closed }
@@ -70,7 +76,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard turn.phase != .lingering else { return }
         let part = unwrapInboundIn(data)
-        if turn.holdsBack || !later.isEmpty { later.append(part) } else { take(part, context) }
+        if turn.holdsBack || !later.isEmpty { later.append(.part(part)) } else { take(part, context) }
     }
 
     func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
@@ -160,7 +166,8 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
             if turn.phase == .lingering { return end(context) }
             return context.fireErrorCaught(error)
         }
-        fail(RequestFault(error, turn.phase), context)
+        let fault = RequestFault(error, turn.phase)
+        if turn.holdsBack || !later.isEmpty { later.append(.fault(fault)) } else { fail(fault, context) }
     }
 
     func fail(_ fault: RequestFault, _ context: ChannelHandlerContext) {

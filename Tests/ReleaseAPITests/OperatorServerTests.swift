@@ -1,0 +1,189 @@
+import HTTPFiles
+import NIOCore
+import Testing
+
+@testable import ReleaseAPI
+
+@Suite("The operators' listener", .timeLimit(.minutes(1)))
+struct OperatorServerTests {
+    @Test func `answers one request after the other on a connection, and ends it when it is asked to`() async throws {
+        try await RunningOperators.with { operators in
+            let said = try await operators.said(
+                to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nHEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+                    + operators.head("GET", "/api/v1/apps")
+                    + "PUT /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                    + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+            )
+            #expect(said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "200", "200", "405"])
+            #expect(said.matches(of: #/\r\n\r\nok/#).count == 1)
+            #expect(said.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 4)
+            #expect(said.contains("allow: GET, HEAD\r\n") && said.matches(of: #/Connection: close\r\n/#).count == 1)
+            #expect(said.contains("Content-Length: 2\r\n") && said.contains(#"{"apps":[]}"#))
+            var log = operators.accessLog.makeAsyncIterator()
+            for (method, status, bytes) in [("GET", 200, 2), ("HEAD", 200, 0), ("GET", 200, 12), ("PUT", 405, 133)] {
+                let entry = await log.next()
+                #expect(
+                    entry?.method == method && entry?.status == status && entry?.bodyBytes == bytes,
+                    "\(entry as Any)"
+                )
+            }
+        }
+    }
+
+    private static let malformed: [(String, Int, String)] = [
+        ("GET /healthz HTTP/1.1\r\n\r\n", 400, "there is not exactly one Host"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "there is not exactly one Host"),
+        ("GET /healthz HTTP/1.1\r\nHost: u@a\r\n\r\n", 400, "the Host is not a host"),
+        ("GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n", 400, "it is not HTTP/1.1"),
+        ("\u{16}\u{3}\u{1}", 501, "Unknown method."),
+        ("BREW /healthz HTTP/1.1\r\nHost: a\r\n\r\n", 501, "Unknown method."),
+        ("GET /healthz HTTP/2.0\r\nHost: a\r\n\r\n", 505, "Only HTTP/1.1"),
+        ("GET /@ HTTP/1.1\r\nHost: a\r\n\r\n", 414, "The target is too long."),
+        (
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nX: @@\r\n", 431,
+            "head is too large"
+        ),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", 400, "a body in a GET or HEAD request"),
+        ("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "Bad request"),
+        (
+            "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 400,
+            "chunked is not the final transfer coding"
+        ),
+        ("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501, "Unknown transfer coding."),
+        ("POST /x HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 1\r\n\r\n", 417, "Unknown expectation."),
+        ("GET healthz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "Bad request"),
+    ]
+
+    @Test(arguments: malformed)
+    func `refuses what is no request as a problem, and ends the connection`(
+        _ text: String,
+        _ status: Int,
+        _ words: String
+    ) async throws {
+        try await RunningOperators.with { operators in
+            let long = String(repeating: "x", count: 9_000)
+            let said = try await operators.said(
+                to: text.replacing("@ ", with: "\(long) ").replacing("@@", with: long + long)
+            )
+            #expect(said.hasPrefix("HTTP/1.1 \(status) ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
+            #expect(said.contains("\r\ncontent-type: application/problem+json\r\n"), "\(said)")
+            #expect(said.contains(words) && said.contains("\"status\":\(status),"), "\(said)")
+        }
+    }
+
+    @Test(arguments: ["G", "GET /healthz HTTP/1.1\r\nHost: a\r\nX: y"])
+    func `ends a head that does not come in time with 408, and a connection that says nothing without a word`(
+        _ text: String
+    ) async throws {
+        try await RunningOperators.with({ ($0.headerTimeout, $0.idleTimeout) = (.milliseconds(50), .milliseconds(60)) })
+        {
+            operators in
+            let said = try await operators.said(to: text)
+            #expect(said.hasPrefix("HTTP/1.1 408 ") && said.contains(#""title":"tooSlow""#), "\(said)")
+            #expect(try await operators.said(to: "") == "")
+            // It may be silent between two requests for no longer.
+            let after = try await operators.said(to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(after.hasPrefix("HTTP/1.1 200 ") && after.hasSuffix("\r\n\r\nok"), "\(after)")
+        }
+    }
+
+    private static let json = "Content-Type: application/json"
+
+    @Test func `ends a body that does not come in time with 408, and reads none that says it is too large`()
+        async throws
+    {
+        try await RunningOperators.with({ $0.bodyTimeout = .milliseconds(50) }) { operators in
+            let slow = operators.head("POST", "/api/v1/tokens", Self.json, "Content-Length: 100")
+            let late = try await operators.said(to: slow + "{")
+            #expect(late.hasPrefix("HTTP/1.1 408 ") && late.contains(#""title":"tooSlow""#), "\(late)")
+        }
+        try await RunningOperators.with { operators in
+            let large = operators.head(
+                "POST",
+                "/api/v1/tokens",
+                Self.json,
+                "Content-Length: 3000000000",
+                "Expect: 100-continue"
+            )
+            let refused = try await operators.said(to: large)
+            #expect(refused.hasPrefix("HTTP/1.1 413 ") && refused.contains("\r\nConnection: close\r\n"), "\(refused)")
+            // Of one that does not say it, no more is taken than it may have.
+            let endless = operators.head("POST", "/api/v1/tokens", Self.json, "Transfer-Encoding: chunked")
+            let chunk = "10000\r\n\(String(repeating: "x", count: 65_536))\r\n"
+            let answer = try await operators.said(to: endless + chunk + chunk)
+            #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("\r\nConnection: close\r\n"), "\(answer)")
+        }
+    }
+
+    @Test func `asks for a body only once somebody wants it`() async throws {
+        try await RunningOperators.with { operators in
+            let fields = [Self.json, "Content-Length: 2", "Expect: 100-continue"]
+            let wanted = operators.head("POST", "/api/v1/tokens", fields[0], fields[1], fields[2])
+            try await operators.connected { client in
+                try await client.send(wanted)
+                #expect(try await client.read(to: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+                try await client.send("{}")
+                #expect(try await client.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
+            }
+            let stranger = wanted.replacing("Bearer plt", with: "Bearer no")
+            let refused = try await operators.said(to: stranger)
+            #expect(refused.hasPrefix("HTTP/1.1 401 ") && refused.contains("\r\nConnection: close\r\n"), "\(refused)")
+        }
+    }
+
+    @Test func `stops with what waits closed, what is in flight answered, and the rest ended in time`() async throws {
+        for isFinished in [true, false] {
+            try await RunningOperators.with({ $0.drainTimeout = isFinished ? .seconds(60) : .milliseconds(50) }) {
+                operators in
+                try await operators.connected { idle in
+                    try await operators.connected { busy in
+                        try await idle.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                        _ = try await idle.read(to: "\r\n\r\nok")
+                        let head = operators.head(
+                            "POST",
+                            "/api/v1/tokens",
+                            Self.json,
+                            "Content-Length: 2",
+                            "Expect: 100-continue"
+                        )
+                        try await busy.send(head)
+                        _ = try await busy.read(to: "\r\n\r\n")
+                        operators.stop()
+                        #expect(await idle.rest() == "")
+                        if isFinished { try await busy.send("{}") }
+                        let said = await busy.rest()
+                        #expect(said.hasPrefix("HTTP/1.1 400 ") == isFinished, "\(said)")
+                        #expect(said.contains("\r\nConnection: close\r\n") == isFinished, "\(said)")
+                    }
+                }
+                await #expect(throws: (any Error).self) { try await operators.said(to: "") }
+            }
+        }
+    }
+
+    @Test func `makes room for a newcomer by ending who has waited longest without a token`() async throws {
+        try await RunningOperators.with({ $0.maxConnections = 4 }) { operators in
+            try await operators.connected { known in
+                try await known.send(operators.head("GET", "/api/v1/apps"))
+                _ = try await known.read(to: #"{"apps":[]}"#)
+                try await operators.connected { oldest in
+                    try await oldest.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                    _ = try await oldest.read(to: "\r\n\r\nok")
+                    for _ in 0..<6 {
+                        let said = try await operators.said(
+                            to: "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                        )
+                        #expect(said.hasSuffix("\r\n\r\nok"))
+                    }
+                    try await operators.connected { _ in
+                        try await operators.connected { _ in
+                            try await operators.connected { _ in #expect(await oldest.rest() == "") }
+                        }
+                    }
+                }
+                try await known.send(operators.head("GET", "/api/v1/apps"))
+                _ = try await known.read(to: #"{"apps":[]}"#)
+            }
+        }
+    }
+}
