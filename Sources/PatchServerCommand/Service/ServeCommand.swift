@@ -23,11 +23,10 @@ struct ServeCommand: AsyncParsableCommand {
             --operators-host and --operators-port, on this machine alone unless you say otherwise: /api/v1, /healthz, /readyz
             and /metrics. One certificate is shown by both.
 
-            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints one line for each of the two
-            once it listens, the devices' last. The
-            first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as --stop-within says, the second ends
-            it at once, and so does the end of that time, two seconds later, whatever is at work then. An upload that did not
-            finish goes on at its next byte with the next serve. GET /healthz answers 200 while the process lives; GET /readyz
+            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints a line for each of the two once
+            it listens, the devices' last. The first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as
+            --stop-within says, the second ends it at once, and so does the end of that time, two seconds later, whatever is at
+            work then. An upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while the process lives; GET /readyz
             answers 200 while what it serves verifies and holds for a while and the disk has room, else 503 with what must be
             done.
 
@@ -54,7 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "stopped in good order",
-                        .refused: "the passphrase does not open the online key",
+                        .refused: "the passphrase does not open the online key, or tokens would travel in the clear",
                         .malformed: "the configuration file is malformed; file, line and key are named",
                         .network: "the address cannot be listened on",
                         .busy: "a port is in use, or the folder is being restored",
