@@ -3,21 +3,22 @@ package import PatchStore
 package import PatchTrust
 package import SystemPackage
 
-/// `root.json` and `targets.json` of one app, checked: who may sign what.
+/// The root of trust as it lies in a folder, and which keys may stand in it.
 ///
 /// Expiry is not judged here: whoever publishes or installs does that.
-package struct RootOfTrust: Sendable {
+package struct ReleaseTrust: Sendable {
     package static let rootFile = "root.json"
     package static let targetsFile = "targets.json"
 
     package let folder: FilePath
-    package let app: AppID
-    /// Both as they were signed, too.
-    package let roles: TopRoles
+    package let rootOfTrust: RootOfTrust
     private let policy: KeyPolicy
 
-    package var root: RootRole { roles.root }
-    package var targets: TargetsRole { roles.targets }
+    package var app: AppID { rootOfTrust.app }
+    package var root: RootRole { rootOfTrust.root }
+    package var targets: TargetsRole { rootOfTrust.targets }
+    /// Both as they were signed, too.
+    package var roles: TopRoles { TopRoles(rootOfTrust) }
 
     /// Reads both files: the root is signed by its own keys, targets by the root's.
     package init(
@@ -26,42 +27,24 @@ package struct RootOfTrust: Sendable {
         files: any FileOperations,
         observe: CheckObserver? = nil
     ) throws(SigningError) {
-        func envelope(_ name: String, role: String, limit: Int) throws(SigningError) -> Envelope {
+        func bytes(_ name: String, limit: Int) throws(SigningError) -> [UInt8] {
             let path = folder.at(name)
             guard try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil else {
                 throw .noKey(name, in: folder)
             }
-            let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: limit) }
-            do throws(FormatError) {
-                return try Envelope(bytes, role: role, limit: limit)
-            } catch { throw .rootOfTrust(path, .malformed(error)) }
+            return try onDisk { () throws(FileError) in try files.read(path, limit: limit) }
         }
-        let rootEnvelope = try envelope(Self.rootFile, role: "root", limit: Limits.root)
-        let targetsEnvelope = try envelope(Self.targetsFile, role: "targets", limit: Limits.targetsRole)
-        var place = folder.at(Self.rootFile)
+        let rootBytes = try bytes(Self.rootFile, limit: Limits.root)
+        let targetsBytes = try bytes(Self.targetsFile, limit: Limits.targetsRole)
+        let root: TrustedRoot
         do throws(TrustError) {
-            let root = try Self.parsed { () throws(FormatError) in try RootRole(rootEnvelope) }
-            try root.keys(of: "root").check(rootEnvelope, role: "root", rule: .rootSignature, observe: observe)
-            guard let app = root.app else {
-                throw .malformed(FormatError("root", field: "x-patchline-app", rule: "is missing"))
-            }
-            place = folder.at(Self.targetsFile)
-            let roles = try Self.parsed { () throws(FormatError) in
-                try TopRoles(root: rootEnvelope, targets: targetsEnvelope)
-            }
-            try root.keys(of: "targets").check(
-                targetsEnvelope,
-                role: "targets",
-                rule: .roleSignature,
-                observe: observe
-            )
-            (self.folder, self.app, self.roles, self.policy) = (folder, app, roles, policy)
-        } catch { throw .rootOfTrust(place, error) }
+            root = try TrustedRoot(anchor: rootBytes, observe: observe)
+        } catch { throw .rootOfTrust(folder.at(Self.rootFile), error) }
+        do throws(TrustError) {
+            rootOfTrust = try RootOfTrust(root, targets: targetsBytes, observe: observe)
+        } catch { throw .rootOfTrust(folder.at(root.app == nil ? Self.rootFile : Self.targetsFile), error) }
+        (self.folder, self.policy) = (folder, policy)
         for (role, keys) in allKeys { for key in keys { try policy.check(key, named: "a key of \(role)") } }
-    }
-
-    private static func parsed<Role>(_ read: () throws(FormatError) -> Role) throws(TrustError) -> Role {
-        do throws(FormatError) { return try read() } catch { throw .malformed(error) }
     }
 
     private var allKeys: [(role: String, keys: [PublicKey])] {

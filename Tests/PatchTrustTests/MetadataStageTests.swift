@@ -5,15 +5,15 @@ import Testing
 @Suite("The root chain")
 struct RootChainTests {
     @Test func `starts from a root that its own keys signed`() throws {
-        #expect(try World().withRoot().root.header.version == 1)
+        #expect(try World().withRoot().root.version == 1)
         let unsigned = try World.root(signedBy: [.other]).fileBytes
         #expect(throws: TrustError.threshold(role: "root", valid: 0, needed: 1)) {
-            try TrustedMetadata(trustedRoot: unsigned, at: World.now)
+            try StepByStep(unsigned, at: World.now)
         }
     }
 
     @Test func `starts from an expired root, which only its end may not be`() throws {
-        let trusted = try TrustedMetadata(trustedRoot: try World.root(expires: World.now).fileBytes, at: World.now)
+        let trusted = try StepByStep(try World.root(expires: World.now).fileBytes, at: World.now)
         #expect(throws: TrustError.clockAheadOrStale(role: "root", expires: World.now, clock: World.now)) {
             try trusted.checkRootExpiry()
         }
@@ -24,7 +24,7 @@ struct RootChainTests {
         var trusted = try World().withRoot()
         try trusted.updateRoot(try World.root(version: 2, expires: World.now.adding(.days(-30))).fileBytes)
         try trusted.updateRoot(try World.root(version: 3).fileBytes)
-        #expect(trusted.root.header.version == 3)
+        #expect(trusted.root.version == 3)
         #expect(throws: Never.self) { try trusted.checkRootExpiry() }
     }
 
@@ -34,7 +34,7 @@ struct RootChainTests {
         #expect(throws: TrustError.wrongVersion(role: "root", offered: version, expected: 2)) {
             try trusted.updateRoot(try World.root(version: version).fileBytes)
         }
-        #expect(trusted.root.header.version == 1)
+        #expect(trusted.root.version == 1)
     }
 
     @Test func `takes a new key that the old one and the new one signed for`() throws {
@@ -54,8 +54,8 @@ struct RootChainTests {
 
     @Test func `needs as many keys as the old and the new threshold ask for`() throws {
         let two = try World.signers([.root, .other], 2)
-        var trusted = try TrustedMetadata(
-            trustedRoot: try World.root(root: two, signedBy: [.root, .other]).fileBytes,
+        var trusted = try StepByStep(
+            try World.root(root: two, signedBy: [.root, .other]).fileBytes,
             at: World.now
         )
         let one = try World.signers([.root])
@@ -237,7 +237,7 @@ struct SnapshotRuleTests {
     }
 
     /// Trusts a stored snapshot with these versions, then is offered a newer one with those.
-    private func offering(_ new: [String: Int], after old: [String: Int]) throws -> TrustedMetadata {
+    private func offering(_ new: [String: Int], after old: [String: Int]) throws -> StepByStep {
         func files(_ versions: [String: Int]) -> [String: RoleFile] {
             versions.mapValues { RoleFile(version: $0, length: nil, sha256: nil) }
         }
@@ -401,7 +401,7 @@ struct MetadataLimitTests {
     @Test func `is refused before it is parsed`() throws {
         func filled(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "["), count: count + 1) }
         #expect(throws: TrustError.malformed(FormatError("root", rule: "is over 512000 bytes"))) {
-            try TrustedMetadata(trustedRoot: filled(Limits.root), at: World.now)
+            try StepByStep(filled(Limits.root), at: World.now)
         }
         var trusted = try World().withRoot()
         #expect(throws: TrustError.malformed(FormatError("root", rule: "is over 512000 bytes"))) {
