@@ -87,7 +87,7 @@ extension VerifiedRelease {
         folder: FilePath,
         rootOfTrust: ReleaseTrust,
         files: any FileOperations,
-        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        elsewhere: @escaping (SHA256Digest) -> FilePath? = { _ in nil },
         leftOut: LeftOut? = nil,
         observe: CheckObserver? = nil,
         progress: ProgressStart = { _ in { _ in } }

@@ -1,4 +1,5 @@
 package import PatchChoice
+import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchTrust

@@ -1,3 +1,4 @@
+package import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchTrust

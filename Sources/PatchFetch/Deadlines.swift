@@ -21,7 +21,7 @@ package struct Deadlines: Equatable, Sendable {
 
     package init() {}
 
-    func object(of size: Int) -> Duration {
+    package func object(of size: Int) -> Duration {
         max(object, .seconds(size / 10_000))
     }
 }

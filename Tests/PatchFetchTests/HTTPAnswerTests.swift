@@ -3,7 +3,7 @@ import PatchFormat
 import PatchTrust
 import Testing
 
-@testable import PatchSync
+@testable import PatchFetch
 
 @Suite("The head of an answer")
 struct HTTPAnswerTests {

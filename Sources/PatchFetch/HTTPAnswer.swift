@@ -1,6 +1,5 @@
 import NIOHTTP1
 import PatchFormat
-import PatchStore
 import PatchTrust
 
 /// What the head of an answer means for the request it answers.
@@ -117,11 +116,11 @@ extension HTTPHeaders {
     /// What If-Range may send back: a strong tag, else a date that is older than the answer (RFC 9110 §8.8.2.2).
     var strongValidator: String? {
         if let tag = first(name: "etag") {
-            return tag.hasPrefix("\"") && tag.utf8.count <= ObjectValidator.limit ? tag : nil
+            return tag.hasPrefix("\"") && tag.utf8.count <= Limits.validator ? tag : nil
         }
         guard let modified = first(name: "last-modified"), let date = first(name: "date"), modified != date else {
             return nil
         }
-        return modified.utf8.count <= ObjectValidator.limit ? modified : nil
+        return modified.utf8.count <= Limits.validator ? modified : nil
     }
 }

@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import PatchFormat
 
-@testable import PatchSync
+@testable import PatchFetch
 
 /// A server on a real socket that answers with whatever bytes a test says, to see what the fetcher makes of them.
 ///

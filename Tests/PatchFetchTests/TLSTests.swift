@@ -5,14 +5,14 @@ import NIOSSL
 import PatchFormat
 import Testing
 
-@testable import PatchSync
+@testable import PatchFetch
 
 @Suite("A server over TLS", .timeLimit(.minutes(2)))
 struct TLSTests {
     /// What one fetch from it comes to, and how many requests the server saw.
     private func fetch(
         from identity: TestAuthority.Identity?,
-        trusting trust: ServerTrust,
+        trusting trust: TLSTrust,
         scheme: String = "https",
         host: String = "127.0.0.1"
     ) async throws -> (error: FetchError?, requests: Int) {
@@ -34,23 +34,23 @@ struct TLSTests {
     @Test func `whose own authority is named is talked to, and not without it`() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.identity()
-        let trusted = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        let trusted = try await fetch(from: identity, trusting: TLSTrust(authorities: authority.pem, pins: []))
         #expect(trusted.error == nil && trusted.requests == 1)
         let unknown = FetchError.tls(.unknownIssuer(host: "127.0.0.1"))
-        let system = try await fetch(from: identity, trusting: ServerTrust())
+        let system = try await fetch(from: identity, trusting: TLSTrust())
         #expect(system.error == unknown && system.requests == 0)
         let other = try await TestAuthority()
-        let another = try await fetch(from: identity, trusting: ServerTrust(authorities: other.pem, pins: []))
+        let another = try await fetch(from: identity, trusting: TLSTrust(authorities: other.pem, pins: []))
         #expect(another.error == unknown && another.requests == 0)
     }
 
     @Test func `is vouched for by the system's roots where no authority is named`() async throws {
         var configuration = HTTPClient.Configuration()
-        ServerTrust().apply(to: &configuration)
+        TLSTrust().apply(to: &configuration)
         let system = try #require(configuration.tlsConfiguration)
         #expect(system.trustRoots == .default && system.certificateVerification == .fullVerification)
         let authority = try await TestAuthority()
-        try ServerTrust(authorities: authority.pem, pins: []).apply(to: &configuration)
+        try TLSTrust(authorities: authority.pem, pins: []).apply(to: &configuration)
         #expect(configuration.tlsConfiguration?.trustRoots != .default, "an own one stands in their place")
     }
 
@@ -58,7 +58,7 @@ struct TLSTests {
         let authority = try await TestAuthority()
         for name in ["DNS:updates.test", "IP:127.0.0.2"] {
             let identity = try await authority.identity(name)
-            let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+            let found = try await fetch(from: identity, trusting: TLSTrust(authorities: authority.pem, pins: []))
             #expect(found.error == .tls(.wrongHostName(host: "127.0.0.1")) && found.requests == 0, "\(name)")
         }
     }
@@ -66,7 +66,7 @@ struct TLSTests {
     @Test func `whose certificate has expired is not talked to`() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.identity(days: -1)
-        let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        let found = try await fetch(from: identity, trusting: TLSTrust(authorities: authority.pem, pins: []))
         guard case .tls(.expired("127.0.0.1", let time))? = found.error else {
             Issue.record("\(String(describing: found.error))")
             return
@@ -76,7 +76,7 @@ struct TLSTests {
 
     @Test func `is talked to in TLS 1.2 at least`() async throws {
         let authority = try await TestAuthority()
-        let trust = try ServerTrust(authorities: authority.pem, pins: [])
+        let trust = try TLSTrust(authorities: authority.pem, pins: [])
         let new = try await authority.identity { $0.maximumTLSVersion = .tlsv12 }
         #expect(try await fetch(from: new, trusting: trust).error == nil)
         let old = try await authority.identity {
@@ -92,7 +92,7 @@ struct TLSTests {
 
     @Test func `is talked to by its DNS names alone where its URL has a name`() async throws {
         let authority = try await TestAuthority()
-        let trust = try ServerTrust(authorities: authority.pem, pins: [])
+        let trust = try TLSTrust(authorities: authority.pem, pins: [])
         for name in ["IP:127.0.0.1", "DNS:updates.test,IP:127.0.0.1", "email:localhost@localhost"] {
             let identity = try await authority.identity(name, subject: "/CN=localhost")
             let found = try await fetch(from: identity, trusting: trust, host: "localhost")
@@ -110,7 +110,7 @@ struct TLSTests {
     @Test func `is talked to in HTTP 1.1, whatever else it offers`() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.identity { $0.applicationProtocols = ["h2", "http/1.1"] }
-        let found = try await fetch(from: identity, trusting: ServerTrust(authorities: authority.pem, pins: []))
+        let found = try await fetch(from: identity, trusting: TLSTrust(authorities: authority.pem, pins: []))
         #expect(found.error == nil && found.requests == 1)
     }
 
@@ -135,19 +135,19 @@ struct TLSTests {
     }
 
     @Test func `that does not speak it is named`() async throws {
-        let found = try await fetch(from: nil, trusting: ServerTrust())
+        let found = try await fetch(from: nil, trusting: TLSTrust())
         #expect(found.error == .tls(.notTLS(host: "127.0.0.1")) && found.requests == 0)
     }
 
     @Test func `whose key is pinned is talked to, and with another key it is sent nothing`() async throws {
         let authority = try await TestAuthority()
         let (identity, other) = (try await authority.identity(), try await authority.identity())
-        let right = try ServerTrust(authorities: authority.pem, pins: [other.pin, identity.pin])
+        let right = try TLSTrust(authorities: authority.pem, pins: [other.pin, identity.pin])
         let pinned = try await fetch(from: identity, trusting: right)
         #expect(pinned.error == nil && pinned.requests == 1)
         let wrong = try await fetch(
             from: identity,
-            trusting: ServerTrust(authorities: authority.pem, pins: [other.pin])
+            trusting: TLSTrust(authorities: authority.pem, pins: [other.pin])
         )
         #expect(wrong.error == .tls(.pinMismatch(found: identity.pin)) && wrong.requests == 0)
     }
@@ -155,11 +155,11 @@ struct TLSTests {
     @Test func `needs its name, its dates and its authority also where its key is pinned`() async throws {
         let authority = try await TestAuthority()
         let named = try await authority.identity("DNS:updates.test")
-        let trust = try ServerTrust(authorities: authority.pem, pins: [named.pin])
+        let trust = try TLSTrust(authorities: authority.pem, pins: [named.pin])
         #expect(try await fetch(from: named, trusting: trust).error == .tls(.wrongHostName(host: "127.0.0.1")))
         let unknown = try await authority.identity()
         #expect(
-            try await fetch(from: unknown, trusting: ServerTrust(authorities: nil, pins: [unknown.pin])).error
+            try await fetch(from: unknown, trusting: TLSTrust(authorities: nil, pins: [unknown.pin])).error
                 == .tls(.unknownIssuer(host: "127.0.0.1"))
         )
     }
@@ -168,7 +168,7 @@ struct TLSTests {
         let authority = try await TestAuthority()
         let pin = PublicKeyPin(digest: .zero)
         for trust in [
-            try ServerTrust(authorities: nil, pins: [pin]), try ServerTrust(authorities: authority.pem, pins: []),
+            try TLSTrust(authorities: nil, pins: [pin]), try TLSTrust(authorities: authority.pem, pins: []),
         ] {
             let found = try await fetch(from: nil, trusting: trust, scheme: "http")
             #expect(found.error == .tls(.notEncrypted(host: "127.0.0.1")) && found.requests == 0)
@@ -187,7 +187,7 @@ struct TLSTests {
 
     @Test(arguments: [[], Array("text".utf8), Array("-----BEGIN CERTIFICATE-----\nAAAA\n".utf8)] as [[UInt8]])
     func `has authorities that are certificates`(pem: [UInt8]) {
-        #expect(throws: TLSFault.noAuthority) { try ServerTrust(authorities: pem, pins: []) }
+        #expect(throws: TLSFault.noAuthority) { try TLSTrust(authorities: pem, pins: []) }
     }
 
     @Test func `that was refused is told about by the first of its certificates that is out of date`() {

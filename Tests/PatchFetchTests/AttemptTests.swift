@@ -1,8 +1,7 @@
-import PatchChoice
 import HTTPPeers
 import Testing
 
-@testable import PatchSync
+@testable import PatchFetch
 
 @Suite("A request that failed")
 struct AttemptTests {
@@ -55,16 +54,5 @@ struct AttemptTests {
         #expect(waits([busy(7)], count: 1) == [.again(after: .seconds(7))])
         #expect(waits([busy(0)], count: 1) == [.again(after: .milliseconds(100))])
         #expect(waits([busy(86_400)], count: 1) == [.again(after: .seconds(60))])
-    }
-
-    @Test func `counts for a patch as the network's fault or as the content's`() {
-        #expect(SyncError.fetch(broken).transferCause == .network)
-        #expect(SyncError.fetch(.stalled("x")).transferCause == .network)
-        #expect(SyncError.fetch(.timedOut("x")).transferCause == .network)
-        #expect(SyncError.fetch(.status("x", code: 503)).transferCause == .network)
-        #expect(SyncError.fetch(.notFound("x")).transferCause == .content)
-        #expect(SyncError.object(entry: "x", field: "md5").transferCause == .content)
-        #expect(SyncError.fetch(.cancelled).transferCause == nil)
-        #expect(SyncError.nothingPending.transferCause == nil)
     }
 }

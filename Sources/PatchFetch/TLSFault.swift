@@ -1,7 +1,3 @@
-import HTTPPeers
-import NIOCore
-import NIOPosix
-import NIOSSL
 package import PatchFormat
 
 /// Why a device does not talk to a server, although there is one.
@@ -41,27 +37,18 @@ extension TLSFault: CustomStringConvertible {
 }
 
 extension TLSFault {
-    /// Nil when TLS is not at fault, or the connection just broke.
-    init?(_ error: any Error, server: ServerURL, within time: Duration) async {
+    /// Asks the server for its certificates once more where the TLS library did not say what is wrong with them.
+    init(_ refusal: TransportFault.TLSRefusal, of server: ServerURL, within time: Duration) async {
         let host = server.host
-        if let fault = error as? TLSFault {
-            self = fault
-        } else if error is ServerNameError || error as? NIOSSLExtraError == .failedToValidateHostname {
-            self = .wrongHostName(host: host)
-        } else if case .handshakeFailed(.sslError(let stack))? = error as? NIOSSLError {
-            let text = stack.map(\.description).joined(separator: " ")
-            if text.contains("CERTIFICATE_VERIFY_FAILED") {
-                let chain = await PeerChain.shown(by: server, within: time)
-                self = TLSFault(refused: chain, host: host, now: PeerChain.now)
-            } else if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") {
-                self = .notTLS(host: host)
-            } else if text.contains("EOF during handshake") || text.isEmpty {
-                return nil
-            } else {
-                self = .handshake(host: host, reason: text)
-            }
-        } else {
-            return nil
+        switch refusal {
+        case .fault(let fault): self = fault
+        case .otherName: self = .wrongHostName(host: host)
+        case .notVerified:
+            let chain = await PeerChain.shown(by: server, within: time)
+            self = TLSFault(refused: chain, host: host, now: PeerChain.now)
+        case .notTLS: self = .notTLS(host: host)
+        case .ended: self = .handshake(host: host, reason: "the connection ended")
+        case .handshake(let reason): self = .handshake(host: host, reason: reason)
         }
     }
 

@@ -6,7 +6,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import PatchSync
+@testable import PatchFetch
 
 /// An authority and what it vouches for, made by `openssl` in a folder of its own.
 final class TestAuthority: Sendable {

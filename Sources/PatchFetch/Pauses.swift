@@ -17,7 +17,7 @@ package struct Pauses: Sendable {
     }
 
     /// Waits, or until the network changes.
-    func wait(_ duration: Duration) async throws(FetchError) -> End {
+    package func wait(_ duration: Duration) async throws(FetchError) -> End {
         let end = await withTaskGroup(of: End?.self) { group in
             group.addTask { (try? await sleep(duration)).map { .over } }
             group.addTask {

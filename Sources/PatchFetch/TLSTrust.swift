@@ -1,16 +1,16 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 import HTTPPeers
 import NIOCore
-import NIOSSL
+package import NIOSSL
 import PatchFormat
 import PatchTrust
 
-/// Which servers a device talks to over TLS: those whose certificate the system's roots vouch for, or an own authority;
+/// Which servers a client talks to over TLS: those whose certificate the system's roots vouch for, or an own authority;
 /// and, where keys are pinned, of these only those that have one of them.
 ///
 /// Pins come on top: name, dates and issuer of a certificate are checked all the same. This decides who may slow a device
 /// down or watch it; what it installs is decided by signatures alone.
-package struct ServerTrust: Sendable {
+package struct TLSTrust: Sendable {
     /// In place of the system's; empty for the system's.
     private let authorities: [NIOSSLCertificate]
     package let pins: Set<PublicKeyPin>
@@ -22,7 +22,8 @@ package struct ServerTrust: Sendable {
     }
 
     /// - Parameter authorities: PEM, one certificate or several; nil for the system's roots.
-    package init(authorities: [UInt8]?, pins: Set<PublicKeyPin>) throws(TLSFault) {
+    /// - Throws: `noAuthority` where the PEM holds no certificate that can be read.
+    package init(authorities: [UInt8]?, pins: Set<PublicKeyPin> = []) throws(TLSFault) {
         self.pins = pins
         guard let authorities else {
             self.authorities = []
@@ -35,12 +36,16 @@ package struct ServerTrust: Sendable {
     }
 
     /// Whether a server without TLS is refused.
-    var needsTLS: Bool { !authorities.isEmpty || !pins.isEmpty }
+    package var needsTLS: Bool { !authorities.isEmpty || !pins.isEmpty }
 
-    func apply(to configuration: inout HTTPClient.Configuration) {
+    package var configuration: TLSConfiguration {
         var tls = TLSRules.client()
         if !authorities.isEmpty { tls.trustRoots = .certificates(authorities) }
-        configuration.tlsConfiguration = tls
+        return tls
+    }
+
+    package func apply(to configuration: inout HTTPClient.Configuration) {
+        configuration.tlsConfiguration = self.configuration
         // Runs after the handshake and before any request is written; when it fails, none ever is.
         configuration.http1_1ConnectionDebugInitializer = { [pins] channel in
             AnswerGuard.stand(on: channel) { channel in

@@ -4,7 +4,7 @@ import PatchFormat
 import PatchTrust
 import Testing
 
-@testable import PatchSync
+@testable import PatchFetch
 
 /// The fetcher against servers on real sockets.
 @Suite("A fetch over HTTP", .timeLimit(.minutes(2)))

@@ -1,3 +1,4 @@
+package import PatchFetch
 package import PatchFormat
 
 /// How a device reaches its servers, besides the first one's URL.
@@ -17,8 +18,8 @@ package struct ServerAccess: Equatable, Sendable {
     package init() {}
 
     /// - Throws: `noAuthority` when the PEM holds no certificate.
-    package func trust() throws(TLSFault) -> ServerTrust {
-        try ServerTrust(authorities: authorities.map { Array($0.utf8) }, pins: Set(pins))
+    package func trust() throws(TLSFault) -> TLSTrust {
+        try TLSTrust(authorities: authorities.map { Array($0.utf8) }, pins: Set(pins))
     }
 
     /// Refuses what could never work or would be ignored: pins and authorities are for `https://` only.

@@ -15,7 +15,7 @@ package struct HTTPFetcher: Fetcher {
 
     package struct Settings: Sendable {
         package var deadlines = Deadlines()
-        package var trust = ServerTrust()
+        package var trust = TLSTrust()
         /// Where a body's deadline is looked up.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
 
