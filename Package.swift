@@ -103,11 +103,19 @@ let package = Package(
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
+        // What the device, patchsign push and the proxy ask servers with.
+        .target(
+            name: "PatchFetch",
+            dependencies: [
+                "CLinux", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1,
+                nioPosix, nioSSL, systemPackage,
+            ]
+        ),
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
-                nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
         // Pure: it has nothing to read a file or to ask a server with.
@@ -115,9 +123,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "CLinux", "PatchChoice", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPPeers",
-                asyncHTTPClient,
-                nioCore, nioHTTP1, nioPosix, nioSSL, nioConcurrency, systemPackage,
+                "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                nioConcurrency, systemPackage,
             ]
         ),
         .target(
@@ -129,13 +136,14 @@ let package = Package(
         .target(
             name: "APIProxy",
             dependencies: [
-                "PatchFormat", "HTTPFiles", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
-                nioSSL,
+                "PatchFetch", "PatchFormat", "HTTPFiles", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .target(
             name: "Patchline",
             dependencies: [
+                "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -167,6 +175,7 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
+                "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
                 "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
@@ -182,6 +191,7 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
+                "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
                 nioConcurrency,
                 systemPackage,
@@ -238,15 +248,16 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchSync", "PatchChoice", "HTTPPeers", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchFetch",
+                "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
                 "PatchStore",
-                "ReleaseFolder", nioConcurrency, nioHTTP1, systemPackage,
+                "ReleaseFolder", nioConcurrency, systemPackage,
             ]
         ),
         .testTarget(
-            name: "TransferTests",
+            name: "PatchFetchTests",
             dependencies: [
-                "PatchSync", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
+                "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
                 nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
@@ -254,6 +265,7 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
+                "PatchFetch",
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchChoice", "DeviceTesting",
                 "PatchTesting",
                 "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
@@ -262,6 +274,7 @@ let package = Package(
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
+                "PatchFetch",
                 "APIProxy", "HTTPFiles", "PatchFormat", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
                 subprocess,
                 systemPackage,
@@ -270,6 +283,7 @@ let package = Package(
         .testTarget(
             name: "HTTPPeersTests",
             dependencies: [
+                "PatchFetch",
                 "HTTPPeers", "HTTPFiles", "PatchSync", "ReleaseClient", "APIProxy", "PatchTesting", "PatchFormat",
                 "PatchStore",
                 asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess, systemPackage,

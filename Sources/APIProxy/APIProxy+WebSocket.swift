@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import PatchFetch
 
 extension APIProxy {
     /// Asks for a WebSocket with the client's own handshake, and carries bytes once the upstream agrees; another answer is
@@ -34,7 +35,7 @@ enum UpgradedUpstream: Sendable {
     static func open(
         _ upstream: Upstream,
         _ head: HTTPRequestHead,
-        _ trust: UpstreamTrust?,
+        _ trust: TLSTrust?,
         _ connectTimeout: Duration,
         _ timeout: Duration
     ) async throws(UpstreamFault) -> UpgradedUpstream {

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
 package import HTTPFiles
-import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+package import PatchFetch
 
 /// Passes requests that a rule names on to other servers, and their answers back, as they come.
 ///
@@ -11,7 +11,7 @@ import NIOPosix
 package struct APIProxy: RequestDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
-        package var trust: UpstreamTrust
+        package var trust: TLSTrust
         /// How long a connection to an upstream may take, its TLS included.
         package var connectTimeout = Duration.seconds(10)
         /// How long an upstream may let a request or its answer stand still; events may stand still for ever.
@@ -19,7 +19,7 @@ package struct APIProxy: RequestDelegate {
         /// How the names of cookies begin that are the device's own, and that no upstream sees or sets.
         package var reservedCookies = "cdvToken"
 
-        package init(rules: ProxyRules, trust: UpstreamTrust) {
+        package init(rules: ProxyRules, trust: TLSTrust) {
             self.rules = rules
             self.trust = trust
         }
@@ -192,16 +192,12 @@ extension HTTPClient.Configuration {
     private static let idleTime = TimeAmount.seconds(4)
 
     init(_ settings: APIProxy.Settings, isForEvents: Bool) {
-        self.init()
-        tlsConfiguration = settings.trust.configuration
-        redirectConfiguration = .disallow
-        decompression = .disabled
-        httpVersion = .http1Only
-        http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) }
-        timeout.connect = TimeAmount(settings.connectTimeout)
+        self.init(
+            trusting: settings.trust,
+            connectTimeout: settings.connectTimeout,
+            connections: Self.connections
+        )
         if !isForEvents { timeout.read = TimeAmount(settings.timeout) }
-        connectionPool.retryConnectionEstablishment = false
-        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connections
         connectionPool.idleTimeout = Self.idleTime
     }
 }

@@ -1,10 +1,7 @@
-import AsyncHTTPClient
 import HTTPFiles
 import HTTPPeers
-import NIOCore
 import NIOHTTP1
-import NIOPosix
-import NIOSSL
+import PatchFetch
 
 /// Why an upstream gave no answer.
 enum UpstreamFault: Error, Equatable, Sendable {
@@ -28,27 +25,16 @@ enum UpstreamFault: Error, Equatable, Sendable {
             self = fault
             return
         }
-        switch error as? HTTPClientError {
-        case HTTPClientError.connectTimeout?, HTTPClientError.getConnectionFromPoolTimeout?: self = .connectTimedOut
-        case HTTPClientError.tlsHandshakeTimeout?: self = .connectTimedOut
-        case HTTPClientError.readTimeout?, HTTPClientError.writeTimeout?, HTTPClientError.deadlineExceeded?:
-            self = .timedOut
-        case .some: self = .closed
-        case nil: self = Self.ofConnection(error)
-        }
-    }
-
-    private static func ofConnection(_ error: any Error) -> UpstreamFault {
-        switch error {
-        case let error as NIOConnectionError:
-            error.connectionErrors.allSatisfy({ ($0.error as? ChannelError)?.isConnectTimeout == true })
-                && !error.connectionErrors.isEmpty ? .connectTimedOut : .unreachable
-        case let error as ChannelError where error.isConnectTimeout: .connectTimedOut
-        case let error as IOError: error.errnoCode == 104 || error.errnoCode == 32 ? .closed : .unreachable
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is ServerNameError: .notTrusted
-        case is HTTPParserError: .malformed
-        case let fault as AnswerFault: .answer(fault)
-        default: .closed
+        let fault = TransportFault(error)
+        switch fault {
+        case .connectTimedOut, .handshakeTimedOut, .noConnection(_, _, inTime: false): self = .connectTimedOut
+        case .noConnection: self = .unreachable
+        case .socket: self = fault.isBeforeRequest ? .unreachable : .closed
+        case .tls: self = .notTrusted
+        case .deadline, .silent: self = .timedOut
+        case .malformed, .endedEarly(.cut): self = .malformed
+        case .answer(let fault): self = .answer(fault)
+        case .endedEarly, .client, .other: self = .closed
         }
     }
 
@@ -75,11 +61,5 @@ enum UpstreamFault: Error, Equatable, Sendable {
             }
         let headers: HTTPHeaders = ["X-Patchline-Proxy": name, "Cache-Control": "no-store"]
         return .refused(status, message: text, headers: headers)
-    }
-}
-
-extension ChannelError {
-    fileprivate var isConnectTimeout: Bool {
-        if case .connectTimeout = self { true } else { false }
     }
 }

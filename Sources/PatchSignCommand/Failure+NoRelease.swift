@@ -23,7 +23,7 @@ extension Failure {
                 "`patchsign pull` wrote it: what is published is \(place)/\(PulledFolder.base)"
             } else if has(ReleaseDescription.fileName) {
                 "it is a folder to make a release of: patchsign release \(place) --keys DIR --output NEW"
-            } else if has(RootOfTrust.rootFile) {
+            } else if has(ReleaseTrust.rootFile) {
                 "it is a folder of keys: name it with --keys"
             } else {
                 wanted

@@ -1,5 +1,6 @@
 package import AssetServer
 package import HTTPFiles
+package import PatchFetch
 package import PatchSync
 
 extension LocalServer {

@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchTrust
 package import AssetServer
 package import HTTPFiles

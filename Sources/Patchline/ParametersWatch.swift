@@ -1,3 +1,4 @@
+package import PatchFetch
 import PatchFormat
 package import PatchSync
 

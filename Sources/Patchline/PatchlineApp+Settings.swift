@@ -1,6 +1,7 @@
 import APIProxy
 public import Logging
 import PatchChoice
+import PatchFetch
 import PatchFormat
 import PatchSync
 
@@ -70,10 +71,10 @@ extension PatchlineApp {
                         throw PatchlineError("the proxy rule '\(text)' \(error)")
                     }
                 }
-                do throws(UpstreamTrustError) {
+                do throws(TLSFault) {
                     return APIProxy.Settings(
                         rules: ProxyRules(rules),
-                        trust: try UpstreamTrust(authorities: proxyAuthorities)
+                        trust: try TLSTrust(authorities: proxyAuthorities)
                     )
                 } catch { throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM") }
             }

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import PatchChoice
+import PatchFetch
 import PatchFormat
 import PatchSync
 import PatchTrust

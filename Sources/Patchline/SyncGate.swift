@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import PatchFetch
 package import PatchSync
 
 /// The one door to the network for a running app's own work: its syncs, and its looks for parameters.

@@ -1,6 +1,7 @@
 import PatchChoice
 package import AssetServer
 import NIOConcurrencyHelpers
+package import PatchFetch
 import PatchFormat
 import PatchStore
 package import PatchSync

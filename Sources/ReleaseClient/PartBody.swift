@@ -1,4 +1,5 @@
 import NIOCore
+import PatchFetch
 import PatchFormat
 import PatchStore
 import SystemPackage

@@ -9,44 +9,27 @@ package import ReleaseFolder
 package struct PublishedApp: Sendable {
     package let app: AppID
     private let client: ServiceClient
-    private let trusted: TrustedMetadata
+    private let repository: TrustedRepository
 
     /// - Parameter root: the bytes of `root.json`, which the caller trusts.
     package init(_ app: AppID, root: [UInt8], at now: UTCTime, from client: ServiceClient) async throws(ServiceError) {
         (self.app, self.client) = (app, client)
-        let tree = Tree(app: app, client: client)
-        var trusted = try judged { () throws(TrustError) in
-            try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never)
-        }
-        try await tree.followRoots(&trusted)
-        let timestamp = try await tree.bytes(URLLayout.timestamp, limit: Limits.timestamp)
-        _ = try judged { () throws(TrustError) in try trusted.updateTimestamp(timestamp) }
-        if let header = trusted.timestamp?.header { try Self.check(header, of: "timestamp", at: now) }
-        guard let file = trusted.timestamp?.snapshot else { preconditionFailure("the first timestamp is always taken") }
-        let snapshot = try await tree.bytes(
-            URLLayout.metadata("snapshot", version: file.version),
-            limit: min(file.length ?? Limits.snapshot, Limits.snapshot)
-        )
-        try judged { () throws(TrustError) in
-            try trusted.updateSnapshot(snapshot)
-            try trusted.checkSnapshotIsCurrent()
-        }
-        if let header = trusted.snapshot?.header { try Self.check(header, of: "snapshot", at: now) }
-        _ = try await tree.role("targets", by: "root", &trusted)
-        self.trusted = trusted
+        let anchor = try judged { () throws(TrustError) in try TrustedRoot(anchor: root) }
+        repository = try await Tree(app: app, client: client)
+            .walked(MetadataWalk(from: anchor, .onlineRoles(at: now)))
     }
 
     /// The channel's current release without its objects; nil where nothing was published yet.
     package func release(of channel: ChannelName) async throws(ServiceError) -> SignedRelease? {
-        var trusted = trusted
-        guard trusted.snapshot?.files[ExactString(channel.text)] != nil else { return nil }
-        let envelope = try await tree.role(channel.text, by: "targets", &trusted)
+        guard repository.snapshot.files[ExactString(channel.text)] != nil else { return nil }
+        let walked = try await tree.walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
+        guard let envelope = walked.envelope(of: channel.text) else { preconditionFailure("a walk ends at its role") }
         return try await release(of: channel, envelope)
     }
 
     /// An older release of the channel without its objects: signed by those who may sign for the channel now.
     package func release(of channel: ChannelName, version: Int) async throws(ServiceError) -> SignedRelease {
-        guard let keys = trusted.targets["targets"]?.delegation(to: channel.text)?.keys else {
+        guard let keys = repository.targets.delegation(to: channel.text)?.keys else {
             throw .trust(.notDelegated(role: channel.text))
         }
         let envelope = try await tree.envelope(channel, version: version)
@@ -87,10 +70,6 @@ package struct PublishedApp: Sendable {
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: .nobodyKnows)
         }
     }
-
-    private static func check(_ header: RoleHeader, of role: String, at now: UTCTime) throws(ServiceError) {
-        guard header.expires > now else { throw .trust(.expired(role: role, expires: header.expires, at: now)) }
-    }
 }
 
 /// The published tree of one app, file by file.
@@ -105,33 +84,31 @@ private struct Tree: Sendable {
         return try await client.bytes(request)
     }
 
-    func followRoots(_ trusted: inout TrustedMetadata) async throws(ServiceError) {
-        for followed in 0...Limits.rootRotations {
-            let bytes: [UInt8]
-            do throws(ServiceError) {
-                let path = URLLayout.metadata("root", version: trusted.root.header.version + 1)
-                bytes = try await self.bytes(path, limit: Limits.root)
-            } catch .problem(let problem) where problem.status == 404 {
-                return
+    /// Answers a walk from what the server has; nothing is stored.
+    func walked(_ start: MetadataWalk) async throws(ServiceError) -> TrustedRepository {
+        var walk = start
+        while true {
+            switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
+            case .done(let repository): return repository
+            case .recall: try judged { () throws(TrustError) in try walk.recall(nil) }
+            case .fetch(let request):
+                if let bytes = try await bytes(request) {
+                    _ = try judged { () throws(TrustError) in try walk.take(bytes) }
+                } else {
+                    walk.absent()
+                }
             }
-            guard followed < Limits.rootRotations else { throw .trust(.tooManyRoots(limit: Limits.rootRotations)) }
-            try judged { () throws(TrustError) in try trusted.updateRoot(bytes) }
         }
     }
 
-    /// Fetches and trusts the current version of a role.
-    func role(
-        _ name: String,
-        by delegator: String,
-        _ trusted: inout TrustedMetadata
-    ) async throws(ServiceError) -> Envelope {
-        let file = try judged { [trusted] () throws(TrustError) in try trusted.file(of: name) }
-        let bytes = try await bytes(
-            URLLayout.metadata(name, version: file.version),
-            limit: min(file.length ?? Limits.targetsRole, Limits.targetsRole)
-        )
-        try judged { () throws(TrustError) in try trusted.updateTargets(bytes, role: name, delegator: delegator) }
-        return try Self.envelope(bytes, name)
+    /// Nil where there is no later root.
+    private func bytes(_ request: RoleRequest) async throws(ServiceError) -> [UInt8]? {
+        guard case .root = request else { return try await bytes(request.path, limit: request.mostBytes) }
+        do throws(ServiceError) {
+            return try await bytes(request.path, limit: request.mostBytes)
+        } catch .problem(let problem) where problem.status == 404 {
+            return nil
+        }
     }
 
     /// A version of a channel's role, as it lies there.

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import PatchFetch
 package import PatchFormat
 package import PatchStore
 import PatchTrust

@@ -1,8 +1,7 @@
 import AsyncHTTPClient
-import HTTPPeers
 import NIOCore
 import NIOHTTP1
-import NIOSSL
+import PatchFetch
 package import PatchFormat
 
 /// A release service over HTTP: asks, and asks again where that may help.
@@ -28,7 +27,7 @@ package struct ServiceClient: Sendable {
 
     /// Requests at a time.
     static let connections = 6
-    private static let connectDeadline = TimeAmount.seconds(10)
+    private static let connectDeadline = Duration.seconds(10)
     /// How long a server may take none of the bytes that are sent.
     private static let writeDeadline = TimeAmount.seconds(60)
 
@@ -49,35 +48,17 @@ package struct ServiceClient: Sendable {
         guard token == nil || server.isSecure || server.isLoopback || settings.allowsPlainHTTP else {
             throw .notEncrypted(host: server.host)
         }
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(settings))
-        let result: Result<Value, ServiceError>
-        do throws(ServiceError) {
-            let service = ServiceClient(server: server, client: client, token: token, settings: settings)
-            result = .success(try await body(service))
-        } catch { result = .failure(error) }
-        try? await client.shutdown()
-        return try result.get()
-    }
-
-    private static func configuration(_ settings: Settings) throws(ServiceError) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = connectDeadline
+        let trust: TLSTrust
+        do throws(TLSFault) { trust = try TLSTrust(authorities: settings.authorities) } catch { throw .noAuthority }
+        var configuration = HTTPClient.Configuration(
+            trusting: trust,
+            connectTimeout: connectDeadline,
+            connections: connections
+        )
         configuration.timeout.write = writeDeadline
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
-        configuration.decompression = .disabled
-        configuration.httpVersion = .http1Only
-        configuration.http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) }
-        var tls = TLSRules.client()
-        if let pem = settings.authorities {
-            guard let authorities = try? NIOSSLCertificate.fromPEMBytes(pem), !authorities.isEmpty else {
-                throw .noAuthority
-            }
-            tls.trustRoots = .certificates(authorities)
+        return try await HTTPClient.with(configuration) { client throws(ServiceError) in
+            try await body(ServiceClient(server: server, client: client, token: token, settings: settings))
         }
-        configuration.tlsConfiguration = tls
-        return configuration
     }
 
     /// Answers to a request, made again where that may help.
@@ -111,10 +92,10 @@ package struct ServiceClient: Sendable {
     /// Waits until it may be tried again, or says why it may not.
     func rest(after error: ServiceError, failures: Int) async throws(ServiceError) {
         guard error.isPassing, failures <= settings.retries,
-            let wait = ServiceWait(failures: failures, asked: error.retryAfter, random: settings.random())
+            let wait = Backoff.build.wait(failures: failures, asked: error.retryAfter, random: settings.random())
         else { throw error }
-        settings.notice(error, wait.duration)
-        do { try await settings.pause(wait.duration) } catch { throw .cancelled }
+        settings.notice(error, wait)
+        do { try await settings.pause(wait) } catch { throw .cancelled }
     }
 
     func once(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {

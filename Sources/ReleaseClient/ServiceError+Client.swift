@@ -1,48 +1,37 @@
-import AsyncHTTPClient
-import HTTPPeers
-import NIOCore
-import NIOPosix
-import NIOSSL
+import PatchFetch
 import PatchFormat
-import SystemPackage
 
 extension ServiceError {
-    /// What the HTTP client throws, in our words.
+    /// What went wrong on the way, in words for who runs a build.
     init(_ error: any Error, at path: String, of server: ServerURL) {
         if Task.isCancelled {
             self = .cancelled
             return
         }
-        switch error as? HTTPClientError {
-        case HTTPClientError.deadlineExceeded?, HTTPClientError.readTimeout?, HTTPClientError.writeTimeout?:
-            self = .timedOut(path)
-        case HTTPClientError.connectTimeout?, HTTPClientError.getConnectionFromPoolTimeout?:
-            self = .connection("no connection to \(server.host) in time")
-        case HTTPClientError.tlsHandshakeTimeout?: self = .connection("no TLS handshake with \(server.host) in time")
-        case let error?: self = .connection("\(server.host): \(error.shortDescription)")
-        case nil:
-            if let fault = error as? AnswerFault {
-                self = .answer(fault)
-            } else if error is ServerNameError || error as? NIOSSLExtraError == .failedToValidateHostname {
-                self = .tls(host: server.host, reason: "its certificate is for another name")
-            } else if error is NIOConnectionError {
-                self = .connection("cannot connect to \(server.host):\(server.port)")
-            } else if let error = error as? IOError {
-                self = .connection("no connection to \(server.host): \(Errno(rawValue: error.errnoCode))")
-            } else if let error = error as? NIOSSLError {
-                self = .tls(host: server.host, reason: Self.reason(error))
-            } else if error is BoringSSLError {
-                self = .tls(host: server.host, reason: "the handshake failed")
-            } else {
-                self = .connection("\(server.host): \(error)")
-            }
+        let host = server.host
+        switch TransportFault(error) {
+        case .deadline, .silent: self = .timedOut(path)
+        case .connectTimedOut: self = .connection("no connection to \(host) in time")
+        case .handshakeTimedOut: self = .connection("no TLS handshake with \(host) in time")
+        case .noConnection: self = .connection("cannot connect to \(host):\(server.port)")
+        case .socket(let error): self = .connection("no connection to \(host): \(error)")
+        case .answer(let fault): self = .answer(fault)
+        case .tls(let refusal): self = .tls(host: host, reason: refusal.words)
+        case .endedEarly: self = .connection("\(host) ended the connection before its answer")
+        case .malformed(let reason), .client(let reason), .other(let reason): self = .connection("\(host): \(reason)")
         }
     }
+}
 
-    private static func reason(_ error: NIOSSLError) -> String {
-        let text = "\(error)"
-        if text.contains("CERTIFICATE_VERIFY_FAILED") { return "nobody who is trusted vouches for its certificate" }
-        if text.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS" }
-        return text
+extension TransportFault.TLSRefusal {
+    fileprivate var words: String {
+        switch self {
+        case .otherName: "its certificate is for another name"
+        case .notVerified: "nobody who is trusted vouches for its certificate"
+        case .notTLS: "it does not speak TLS"
+        case .ended: "the handshake failed"
+        case .fault(let fault): fault.description
+        case .handshake(let reason): reason
+        }
     }
 }

@@ -49,9 +49,9 @@ package enum ServiceError: Error, Equatable, Sendable {
         }
     }
 
-    /// In seconds, where the server says it.
-    var retryAfter: Int? {
-        if case .problem(let problem) = self { problem.retryAfter } else { nil }
+    /// What the server asks for, where it does.
+    var retryAfter: Duration? {
+        if case .problem(let problem) = self { problem.retryAfter.map { .seconds($0) } } else { nil }
     }
 }
 

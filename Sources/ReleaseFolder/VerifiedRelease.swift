@@ -54,124 +54,22 @@ package struct VerifiedRelease: Sendable {
         _ release: SignedRelease,
         delegation: Delegation,
         files: any FileOperations,
-        elsewhere: (SHA256Digest) throws(FileError) -> (any FileReader)? = { _ throws(FileError) in nil },
+        elsewhere: @escaping (SHA256Digest) throws(FileError) -> (any FileReader)? = { _ throws(FileError) in nil },
         leftOut: LeftOut = .refused,
         observe: CheckObserver? = nil,
-        progress start: ProgressStart = { _ in { _ in } }
+        progress: ProgressStart = { _ in { _ in } }
     ) throws(ReleaseError) {
-        let header = release.header
-        let channel = header.channel
-        let role: TargetsRole
-        do throws(FormatError) {
-            role = try TargetsRole(release.role, name: channel.text)
-            jspatchKeys = try JSPatchKeys(release.role)
-        } catch { throw .format(error) }
-        guard role.header.version == header.roleVersion else {
-            throw .trust(.wrongVersion(role: channel.text, offered: role.header.version, expected: header.roleVersion))
-        }
-        observe?(CheckRecord(.nextVersion, of: "\(channel) \(header.roleVersion)"))
-        for name in role.targets.keys.sorted() {
-            guard delegation.covers(name.text) else {
-                throw .trust(.outsideDelegation(role: channel.text, target: name.text))
-            }
-            observe?(CheckRecord(.delegatedPath, of: name.text))
-        }
-        func target(_ path: TargetPath) throws(ReleaseError) -> (TargetFile, [UInt8]) {
-            guard let file = role.targets[ExactString(path.text)] else {
-                throw .trust(.noTarget(role: channel.text, target: path.text))
-            }
-            guard let bytes = release.targets[path] else { throw .missing(path.text) }
-            do throws(TrustError) { try file.check(bytes, name: path.text) } catch { throw .trust(error) }
-            if path != .patchList(channel) { observe?(CheckRecord(.targetBytes, of: path.text)) }
-            return (file, bytes)
-        }
-        let (listFile, listBytes) = try target(.patchList(channel))
-        let list: VerifiedList
-        do throws(TrustError) {
-            list = try VerifiedList(
-                listBytes,
-                for: header.app,
-                channel: channel,
-                file: listFile,
-                role: role,
-                observe: observe
-            )
-        } catch { throw .trust(error) }
-        if let refused = list.refused.first { throw .trust(.entry(refused.fault)) }
-        var counts = Counts()
-        var manifests: [Label: VerifiedManifest] = [:]
-        var checked: Set<SHA256Digest> = []
-        let progress = start(release.objects.count)
-        func object(_ fingerprint: Fingerprint, entry: String) throws(ReleaseError) {
-            guard checked.insert(fingerprint.sha256).inserted else { return }
-            defer { progress(checked.count) }
-            let found: Fingerprint?
-            do throws(FileError) {
-                if let path = release.objects[fingerprint.sha256] {
-                    found = try files.fingerprint(of: path, limit: Limits.object)
-                } else {
-                    found = try elsewhere(fingerprint.sha256)?.fingerprint()
-                }
-            } catch { throw .file(error) }
-            guard let found else {
-                guard leftOut == .counted else {
-                    throw .missing("\(entry): \(URLLayout.object(fingerprint.sha256))")
-                }
-                counts.unseen += 1
-                return
-            }
-            if let field = found.firstDifference(from: fingerprint) {
-                throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
-            }
-            observe?(CheckRecord(.fingerprint, of: entry))
-            counts.objects += 1
-        }
-        for entry in list.entries {
-            let label = Label(patchID: entry.patchID, version: entry.version)
-            counts.entries += 1
-            counts.signatures += 1
-            do throws(EntryFault) { try jspatchKeys.check(entry) } catch { throw .trust(.entry(error)) }
-            switch entry.kind {
-            case .script: try object(entry.fingerprint, entry: label.description)
-            case .bundle:
-                let (_, bytes) = try target(.manifest(channel: channel, patchID: entry.patchID, version: entry.version))
-                let (_, column) = try target(
-                    .signatureColumn(channel: channel, patchID: entry.patchID, version: entry.version)
-                )
-                let manifest: VerifiedManifest
-                do throws(TrustError) {
-                    manifest = try VerifiedManifest(
-                        bytes,
-                        column: column,
-                        of: entry,
-                        app: header.app,
-                        keys: role.entryKeys,
-                        observe: observe
-                    )
-                } catch { throw .trust(error) }
-                for asset in manifest.manifest.assets {
-                    counts.assets += 1
-                    counts.signatures += 1
-                    try object(asset.fingerprint, entry: "\(label) \(asset.path)")
-                }
-                manifests[label] = manifest
-            }
-        }
-        do throws(FormatError) { try role.checkHoldsNoMore(release.role, jspatchKeys) } catch { throw .format(error) }
-        self.delegation = delegation
-        self.release = release
-        self.role = role
-        self.list = list
-        self.manifests = manifests
-        self.counts = counts
-        let valid = delegation.keys.validSignatures(
-            on: release.role,
-            role: "\(channel) \(role.header.version)",
-            rule: .roleSignature,
-            observe: observe
-        )
-        quorum = Quorum(valid: valid, needed: delegation.keys.threshold)
-        progress(max(checked.count, release.objects.count))
+        let objects = ObjectCheck(release, files, elsewhere, leftOut, observe, progress(release.objects.count))
+        var check = try ReleaseCheck(release, delegation, objects, observe)
+        try check.versionFollowsItsBase()
+        try check.targetsAreDelegated()
+        list = try check.listIsSigned()
+        try check.jspatchFormsAreSigned(in: list)
+        manifests = try check.contentsAreSigned(by: list)
+        try check.roleHoldsNoMore()
+        quorum = check.quorum()
+        (self.release, self.delegation, role, jspatchKeys) = (release, delegation, check.role, check.jspatchKeys)
+        counts = check.counts
     }
 
     /// The same content with other signatures on its role; nil where it is other content, or the channel's keys are others

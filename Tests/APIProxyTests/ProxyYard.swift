@@ -4,6 +4,7 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
+import PatchFetch
 import Testing
 
 /// A source made of a closure, which takes bodies as streams.
@@ -73,13 +74,13 @@ struct ProxyYard: Sendable {
 
     static func running<Result: Sendable>(
         _ rules: String...,
-        trust: UpstreamTrust? = nil,
+        trust: TLSTrust? = nil,
         configure: (inout APIProxy.Settings) -> Void = { _ in },
         _ body: (ProxyYard) async throws -> Result
     ) async throws -> Result {
         var all: [ProxyRule] = []
         for rule in rules { all.append(try ProxyRule(argument: rule)) }
-        var settings = APIProxy.Settings(rules: ProxyRules(all), trust: try trust ?? UpstreamTrust())
+        var settings = APIProxy.Settings(rules: ProxyRules(all), trust: trust ?? TLSTrust())
         configure(&settings)
         let reports = NIOLockedValueBox<[String]>([])
         return try await APIProxy.with(settings, report: { line in reports.withLockedValue { $0.append(line) } }) {

@@ -5,6 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import PatchFetch
 import Subprocess
 import SystemPackage
 import Testing
@@ -149,7 +150,7 @@ struct ProxyingTests {
             )
         }
         try await serving(source, tls: certificate.identity) { upstream in
-            let trust = try UpstreamTrust(authorities: certificate.pem)
+            let trust = try TLSTrust(authorities: certificate.pem)
             try await ProxyYard.running("/ws=https://127.0.0.1:\(upstream)", trust: trust) { yard in
                 try await withRawClient(of: yard.port) { inbound, outbound in
                     let fields = "Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket"
@@ -286,7 +287,7 @@ struct ProxyingTests {
         let certificate = try await TestIdentity()
         try await serving(UpstreamSource.echo, tls: certificate.identity) { upstream in
             let rule = "/.*=https://127.0.0.1:\(upstream)"
-            try await ProxyYard.running(rule, trust: UpstreamTrust(authorities: certificate.pem)) { yard in
+            try await ProxyYard.running(rule, trust: TLSTrust(authorities: certificate.pem)) { yard in
                 let got = try await yard.get("/x")
                 #expect(got.text == "GET /x 0")
             }

@@ -3,6 +3,7 @@ import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import PatchSync
 import PatchTrust

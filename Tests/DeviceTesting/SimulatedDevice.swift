@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 package import PatchChoice
+package import PatchFetch
 package import PatchFormat
 package import PatchStore
 package import PatchTesting

@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
+package import PatchFetch
 package import PatchFormat
 package import PatchTesting
-package import PatchSync
+import PatchSync
 import PatchTrust
 
 /// A server in memory and the pipeline that feeds it, with every way in which a network and a server go wrong.

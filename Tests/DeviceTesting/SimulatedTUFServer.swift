@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
+package import PatchFetch
 package import PatchTesting
-package import PatchSync
+import PatchSync
 
 /// Serves a simulated TUF repository: an access log, and every way in which a network and a server go wrong.
 package final class SimulatedTUFServer: Fetcher, Sendable {

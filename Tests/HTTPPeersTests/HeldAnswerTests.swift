@@ -1,5 +1,6 @@
 import APIProxy
 import NIOHTTP1
+import PatchFetch
 import PatchFormat
 import Testing
 
@@ -34,7 +35,7 @@ struct HeldAnswerTests {
         let script = Script("HTTP/1.1 101 Switching Protocols\r\n\(fields)\r\n")
         try await AnsweringServer.running(whenClosed: { close.yield() }, { _ in script }) { port in
             let rules = ProxyRules([try ProxyRule(argument: "/.*=http://127.0.0.1:\(port)")])
-            let settings = APIProxy.Settings(rules: rules, trust: try UpstreamTrust())
+            let settings = APIProxy.Settings(rules: rules, trust: TLSTrust())
             try await APIProxy.with(settings) { proxy in
                 try await ServedProxy.running(proxy) { served in
                     guard case .refused("502") = try await served.upgrade("/x") else {

@@ -1,5 +1,6 @@
 import APIProxy
 import NIOHTTP1
+import PatchFetch
 import PatchFormat
 import PatchStore
 import Testing
@@ -54,7 +55,7 @@ struct HostileAnswerTests {
         AnswerPatrol(name: "device", certificate: certificate) { port, numbers, tell in
             var settings = HTTPFetcher.Settings()
             settings.deadlines.stall = Self.patience
-            if let certificate { settings.trust = try ServerTrust(authorities: certificate.pem, pins: []) }
+            if let certificate { settings.trust = try TLSTrust(authorities: certificate.pem, pins: []) }
             let servers = try numbers.map { try server($0, port, certificate) }
             let app = try #require(AppID("com.example.storefront"))
             await HTTPFetcher.with(servers, app: app, settings) { sources in
@@ -119,7 +120,7 @@ struct HostileAnswerTests {
             let rules = try numbers.map {
                 try ProxyRule(argument: "/\($0)=\(origin($0, port, certificate))")
             }
-            let trust = try UpstreamTrust(authorities: certificate?.pem)
+            let trust = try TLSTrust(authorities: certificate?.pem)
             var settings = APIProxy.Settings(rules: ProxyRules(rules), trust: trust)
             settings.timeout = Self.patience
             try await APIProxy.with(settings) { proxy in

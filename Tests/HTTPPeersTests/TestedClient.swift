@@ -1,5 +1,6 @@
 import APIProxy
 import NIOHTTP1
+import PatchFetch
 import PatchFormat
 import Testing
 
@@ -19,7 +20,7 @@ enum TestedClient: CaseIterable {
         switch self {
         case .device:
             var settings = HTTPFetcher.Settings()
-            settings.trust = try ServerTrust(authorities: pem, pins: [])
+            settings.trust = try TLSTrust(authorities: pem, pins: [])
             return await HTTPFetcher.with([server], app: app, settings) { sources in
                 do throws(FetchError) {
                     _ = try await sources[0].fetcher.bytes("x", limit: 100_000, deadline: .seconds(20))
@@ -37,7 +38,7 @@ enum TestedClient: CaseIterable {
             } catch { return if case .tls = error { error.description } else { nil } }
         case .proxy, .webSocket:
             let rules = ProxyRules([try ProxyRule(argument: "/.*=\(url)")])
-            let settings = APIProxy.Settings(rules: rules, trust: try UpstreamTrust(authorities: pem))
+            let settings = APIProxy.Settings(rules: rules, trust: try TLSTrust(authorities: pem))
             return try await APIProxy.with(settings) { proxy in
                 try await ServedProxy.running(proxy) { served in
                     if self == .proxy {

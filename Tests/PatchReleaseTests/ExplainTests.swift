@@ -12,7 +12,7 @@ struct ExplainTests {
     static func checks(_ bench: Workbench) throws -> (records: [CheckRecord], error: SigningError?) {
         var records: [CheckRecord] = []
         do throws(SigningError) {
-            let trust = try RootOfTrust(folder: bench.keys, policy: .forTests, files: bench.files) {
+            let trust = try ReleaseTrust(folder: bench.keys, policy: .forTests, files: bench.files) {
                 records.append($0)
             }
             _ = try Verification(bench.folder.appending("one"), rootOfTrust: trust, files: bench.files) {

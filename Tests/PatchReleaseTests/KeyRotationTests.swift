@@ -39,7 +39,7 @@ struct KeyRotationTests {
         if let pending = try folder.resume(at: CeremonyWorld.time), try rotation.isUnderWay(in: pending) {
             draft = pending
         } else {
-            let trust = try RootOfTrust(folder: folder.folder, policy: .forTests, files: disk)
+            let trust = try ReleaseTrust(folder: folder.folder, policy: .forTests, files: disk)
             if trust.root.header.version > 1 { return }
             draft = try rotation.draft(
                 key,
@@ -140,7 +140,7 @@ struct KeyRotationTests {
 
     @Test func `takes over every role of the key, and knows no other`() throws {
         let world = try world(with: ["root-bob": .other, "entry": .entry])
-        let trust = try RootOfTrust(folder: "/alice", policy: .forTests, files: world.files)
+        let trust = try ReleaseTrust(folder: "/alice", policy: .forTests, files: world.files)
         #expect(try KeyRotation("root-bob", in: world.folder()).roles(in: trust) == [.root])
         let unlisted = SigningError.ceremony(
             "/alice/entry.pub",

@@ -48,7 +48,7 @@ struct RootOfTrustTests {
             )
             #expect(try await !tool("openssl", ["pkey", "-in", key.string, "-passin", "pass:wrong"]).succeeded)
         }
-        let trust = try RootOfTrust(folder: folder, policy: .forTests, files: bench.files)
+        let trust = try ReleaseTrust(folder: folder, policy: .forTests, files: bench.files)
         #expect(trust.app == Workbench.app)
         #expect(trust.targets.delegations.map(\.name) == ["production", "beta", "dial"])
         #expect(trust.roles(of: try TestKey.online.key.publicKey) == ["snapshot", "timestamp", "dial"])
@@ -84,7 +84,7 @@ struct RootOfTrustTests {
         #expect(change.quorums.map(\.valid) == [1, 1] && change.quorums.map(\.needed) == [2, 1])
         let signed = try change.signed(with: try TestKey.other.signer)
         #expect(try trust.publish(signed, at: Workbench.time, from: trust.draftPath))
-        #expect(try RootOfTrust(folder: folder, policy: .forTests, files: bench.files).root.header.version == 1)
+        #expect(try ReleaseTrust(folder: folder, policy: .forTests, files: bench.files).root.header.version == 1)
     }
 
     @Test func `gives no key of another holder two uses`() throws {
@@ -206,7 +206,7 @@ struct RootOfTrustTests {
     @Test func `of testing keys is refused`() throws {
         let bench = try Workbench()
         #expect(throws: SigningError.testingKey("a key of root")) {
-            try RootOfTrust(folder: bench.keys, policy: KeyPolicy(allowsTestingKeys: false), files: bench.files)
+            try ReleaseTrust(folder: bench.keys, policy: KeyPolicy(allowsTestingKeys: false), files: bench.files)
         }
     }
 }

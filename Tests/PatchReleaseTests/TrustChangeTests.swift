@@ -114,9 +114,8 @@ struct TrustChangeTests {
         try change.checkReady(at: CeremonyWorld.time)
         let end = CeremonyWorld.time.adding(.days(365))
         #expect(throws: CeremonyError.expired(role: "root", expires: end)) { try change.checkReady(at: end) }
-        var devices = try TrustedMetadata(trustedRoot: try world.roles().rootEnvelope.fileBytes, at: CeremonyWorld.time)
-        try devices.updateRoot(try #require(draft.root).fileBytes)
-        #expect(devices.root.header.version == 2)
+        let devices = try TrustedRoot(anchor: try world.roles().rootEnvelope.fileBytes)
+        #expect(try devices.following(try #require(draft.root).fileBytes).version == 2)
     }
 
     @Test func `replaces a lost root key with the two that are left`() throws {

@@ -69,8 +69,8 @@ final class Workbench: Sendable {
 
     var keys: FilePath { folder.appending("Keys") }
 
-    var trust: RootOfTrust {
-        get throws { try RootOfTrust(folder: keys, policy: .forTests, files: files) }
+    var trust: ReleaseTrust {
+        get throws { try ReleaseTrust(folder: keys, policy: .forTests, files: files) }
     }
 
     /// Writes a file below the folder, over one that is there.

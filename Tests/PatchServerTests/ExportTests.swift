@@ -191,21 +191,26 @@ struct ExportTests {
         _ = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
         let exported = try ExportedTree(server)
         let root = try server.files.read(server.treePath("metadata/1.root.json"), limit: Limits.root)
-        var device = try TrustedMetadata(trustedRoot: root, at: server.factory.now)
-        #expect(try device.updateTimestamp(try exported.read("metadata/timestamp.json")) == .taken)
-        try device.updateSnapshot(try exported.read("metadata/4.snapshot.json"))
+        let anchor = try TrustedRoot(anchor: root)
+        let expiry = ExpiryRule.everyRole(ReferenceTime(clock: server.factory.now))
+        let first = try exported.read("metadata/timestamp.json")
+        let timestamp = try CurrentRoot(anchor, knowing: nil, expiry).timestamp(first)
+        let snapshot = try exported.read("metadata/4.snapshot.json")
+        _ = try TrustedSnapshot(snapshot, named: timestamp)
 
+        let device = try CurrentRoot(anchor, knowing: try anchor.knownTimestamp(first), expiry)
         #expect(throws: TrustError.rolledBack(role: "timestamp", offered: 3, trusted: 4)) {
-            var again = device
-            _ = try again.updateTimestamp(served)
+            try device.timestamp(served)
         }
         try server.repository.refresh(signing: server.key, at: server.factory.now)
         let next = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
-        #expect(try device.updateTimestamp(next) == .taken)
-        try device.updateSnapshot(
-            try server.files.read(server.treePath("metadata/5.snapshot.json"), limit: 10_000)
+        let newer = try device.timestamp(next)
+        #expect(newer.isNew)
+        _ = try TrustedSnapshot(
+            try server.files.read(server.treePath("metadata/5.snapshot.json"), limit: 10_000),
+            named: newer,
+            after: try newer.knownSnapshot(snapshot)
         )
-        try device.checkSnapshotIsCurrent()
     }
 
     @Test

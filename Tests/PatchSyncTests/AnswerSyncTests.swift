@@ -1,6 +1,7 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
 @testable import PatchChoice
+import PatchFetch
 import PatchFormat
 import PatchTesting
 import PatchTrust

@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchFetch
 import PatchFormat
 import PatchTesting
 import Testing
@@ -119,7 +120,7 @@ struct BoundsTests {
 
     @Test func `is five objects at once, which leaves one connection for a newer list`() async throws {
         let world = try World((1...12).map { .script("script-\($0)", "1", "script(\($0));") })
-        let crowd = Crowd(of: Transfers.connections - 1)
+        let crowd = Crowd(of: HTTPFetcher.connections - 1)
         world.repository.onRequest { path in
             if path.hasPrefix("objects/") { await crowd.join() }
         }

@@ -1,5 +1,6 @@
 import PatchChoice
 import DeviceTesting
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTesting

@@ -1,6 +1,7 @@
 import PatchChoice
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTesting

@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTesting

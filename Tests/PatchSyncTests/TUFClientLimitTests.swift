@@ -1,4 +1,5 @@
 import DeviceTesting
+import PatchFetch
 import PatchFormat
 import PatchTesting
 import PatchTrust

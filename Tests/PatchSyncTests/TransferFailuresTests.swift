@@ -1,5 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
+import PatchFetch
 import PatchFormat
 @testable import PatchSync
 import PatchTesting
@@ -84,5 +85,19 @@ struct TransferFailuresTests {
         let platform = try #require(Platform(name: "ios", compatibility: "new"))
         state.unfit.add(fix.content, .init(version: fix.version, platform: platform, needs: "old"))
         #expect(try state.reread() == state)
+    }
+}
+
+@Suite("A fetch that failed")
+struct FetchCauseTests {
+    @Test func `counts for a patch as the network's fault or as the content's`() {
+        #expect(SyncError.fetch(.connection("x", reason: "unplugged")).transferCause == .network)
+        #expect(SyncError.fetch(.stalled("x")).transferCause == .network)
+        #expect(SyncError.fetch(.timedOut("x")).transferCause == .network)
+        #expect(SyncError.fetch(.status("x", code: 503)).transferCause == .network)
+        #expect(SyncError.fetch(.notFound("x")).transferCause == .content)
+        #expect(SyncError.object(entry: "x", field: "md5").transferCause == .content)
+        #expect(SyncError.fetch(.cancelled).transferCause == nil)
+        #expect(SyncError.nothingPending.transferCause == nil)
     }
 }

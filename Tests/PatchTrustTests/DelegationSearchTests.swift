@@ -9,13 +9,14 @@ struct DelegationSearchTests {
     private static func search(
         for target: String,
         in repository: SimulatedTUF,
-        _ trusted: inout TrustedMetadata
+        _ trusted: inout Trusted
     ) throws -> (loads: String, end: String) {
         var search = DelegationSearch(for: target)
-        var loads: [String] = []
+        var loads = trusted.loads
+        trusted.loads = []
         while true {
             let step: DelegationSearch.Step
-            do throws(TrustError) { step = try search.next(in: trusted) } catch {
+            do throws(TrustError) { step = try search.next(in: trusted.repository) } catch {
                 return (loads.joined(separator: " "), "\(error)")
             }
             switch step {
@@ -23,21 +24,32 @@ struct DelegationSearchTests {
             case .load(let role, let delegator):
                 loads.append("\(role)<\(delegator)")
                 let bytes = try #require(repository.files[URLLayout.metadata(role, version: 1)])
-                try trusted.updateTargets(bytes, role: role, delegator: delegator)
+                try trusted.repository.take(bytes, role: role, delegator: delegator)
             }
         }
     }
 
-    private static func trusted(_ repository: inout SimulatedTUF) throws -> TrustedMetadata {
+    /// What is trusted, and which roles were loaded for it that no search has told of.
+    private struct Trusted {
+        var repository: TrustedRepository
+        var loads: [String]
+    }
+
+    private static func trusted(_ repository: inout SimulatedTUF) throws -> Trusted {
         repository.publish("root", "targets", "snapshot", "timestamp")
-        let files = repository.files
-        var trusted = try TrustedMetadata(
-            trustedRoot: try #require(files["metadata/1.root.json"]),
-            at: ManualClock.start
-        )
-        _ = try trusted.updateTimestamp(try #require(files["metadata/timestamp.json"]))
-        try trusted.updateSnapshot(try #require(files["metadata/1.snapshot.json"]))
-        return trusted
+        let root = try TrustedRoot(anchor: try #require(repository.files["metadata/1.root.json"]))
+        var walk = MetadataWalk(from: root, .everyRole(ReferenceTime(clock: ManualClock.start)))
+        var loads: [String] = []
+        while true {
+            switch try walk.next() {
+            case .done(let trusted): return Trusted(repository: trusted, loads: loads)
+            case .recall: try walk.recall(nil)
+            case .fetch(.root): walk.absent()
+            case .fetch(let request):
+                if request.role == "targets" { loads.append("targets<root") }
+                _ = try walk.take(try #require(repository.files[request.path]))
+            }
+        }
     }
 
     private static func empty() -> SimulatedTUF {
@@ -129,8 +141,8 @@ struct DelegationSearchTests {
         var trusted = try Self.trusted(&repository)
         #expect(try Self.search(for: "a", in: repository, &trusted).loads == "targets<root A<targets C<A")
         #expect(try Self.search(for: "b", in: repository, &trusted).loads == "B<targets C<B")
-        #expect(trusted.isVerified("C", by: "A") && trusted.isVerified("C", by: "B"))
-        #expect(!trusted.isVerified("C", by: "targets"))
+        #expect(trusted.repository.isVerified("C", by: "A") && trusted.repository.isVerified("C", by: "B"))
+        #expect(!trusted.repository.isVerified("C", by: "targets"))
     }
 
     // MARK: A target of one role, as Patchline asks
@@ -144,11 +156,11 @@ struct DelegationSearchTests {
         let roles = repository.roles.keys.map(\.text).filter { !SimulatedTUF.topRoles.contains($0) }
         for role in roles { repository.publish(role) }
         var trusted = try trusted(&repository)
-        for role in ["targets"] + roles {
+        for role in roles {
             let bytes = try #require(repository.files["metadata/1.\(role).json"])
-            try trusted.updateTargets(bytes, role: role, delegator: role == "targets" ? "root" : "targets")
+            try trusted.repository.take(bytes, role: role, delegator: "targets")
         }
-        return Result { () throws(TrustError) in try trusted.target(list, of: "production") }
+        return Result { () throws(TrustError) in try trusted.repository.target(list, of: "production") }
     }
 
     private static let delegation = SimulatedTUF.Delegation("production", .paths(["production/*"]), terminating: true)

@@ -95,10 +95,10 @@ extension HostileCase {
         let time = try fields.time("time")
         let step = try fields.string("step")
         if step == "trusted-root" {
-            _ = try TrustedMetadata(trustedRoot: try document, at: time)
+            _ = try StepByStep(try document, at: time)
             return
         }
-        var metadata = try TrustedMetadata(trustedRoot: try read("trusted"), at: time)
+        var metadata = try StepByStep(try read("trusted"), at: time)
         for (step, file) in try before {
             do {
                 try offer(try Vectors.bytes("\(Self.folder)/\(file)"), as: step, to: &metadata)
@@ -114,11 +114,11 @@ extension HostileCase {
         }
         if fields.has("targets") {
             let count = try fields.integer("targets", in: 0...10)
-            #expect(metadata.targets[ExactString(step)]?.targets.count == count)
+            #expect(metadata.repository?.role(step)?.targets.count == count)
         }
     }
 
-    private func offer(_ bytes: [UInt8], as step: String, to metadata: inout TrustedMetadata) throws {
+    private func offer(_ bytes: [UInt8], as step: String, to metadata: inout StepByStep) throws {
         switch step {
         case "root": try metadata.updateRoot(bytes)
         case "last-root":

@@ -34,16 +34,16 @@ private struct AdmissionWorld {
         return try signed(RoleDocument.root(app: app, version: version, expires: World.later, roles: roles))
     }
 
-    func trusted(_ admission: KeyAdmission) throws(any Error) -> TrustedMetadata {
-        try TrustedMetadata(
-            trustedRoot: try root(),
+    func trusted(_ admission: KeyAdmission) throws(any Error) -> StepByStep {
+        try StepByStep(
+            try root(),
             at: ReferenceTime(clock: World.now),
             admitting: admission
         )
     }
 
     /// Everything that a sync of the channel rests on.
-    func refreshed(_ admission: KeyAdmission) throws(any Error) -> TrustedMetadata {
+    func refreshed(_ admission: KeyAdmission) throws(any Error) -> StepByStep {
         let targets = try signed(
             RoleDocument.targets(
                 version: 1,
@@ -92,8 +92,8 @@ struct KeyAdmissionTests {
     @Test func `vouches for nothing where it signs the first root`() throws {
         let root = try World.root().fileBytes
         #expect(throws: TrustError.testingKey(role: "root")) {
-            try TrustedMetadata(
-                trustedRoot: root,
+            try StepByStep(
+                root,
                 at: ReferenceTime(clock: World.now),
                 admitting: .noTestingKeys
             )
@@ -105,27 +105,27 @@ struct KeyAdmissionTests {
         let next = try world.root(version: 2, timestamp: try TestingKey.online.key)
         var device = try world.trusted(.noTestingKeys)
         #expect(throws: TrustError.testingKey(role: "timestamp")) { try device.updateRoot(next) }
-        #expect(device.root.header.version == 1)
+        #expect(device.root.version == 1)
         var test = try world.trusted(.all)
         try test.updateRoot(next)
-        #expect(test.root.header.version == 2)
+        #expect(test.root.version == 2)
     }
 
     @Test func `vouches for nothing where targets delegates to it`() throws {
         var world = try AdmissionWorld()
         world.channel = try TestingKey.production.key
         #expect(throws: TrustError.testingKey(role: "production")) { try world.refreshed(.noTestingKeys) }
-        #expect(try world.refreshed(.all).targets["production"] != nil)
+        #expect(try world.refreshed(.all).repository?.role("production") != nil)
     }
 
     @Test func `vouches for no entry of a channel`() throws {
         var world = try AdmissionWorld()
         world.entry = try TestingKey.entry.key.publicKey
         #expect(throws: TrustError.testingKey(role: "entry key of production")) { try world.refreshed(.noTestingKeys) }
-        #expect(try world.refreshed(.all).targets["production"] != nil)
+        #expect(try world.refreshed(.all).repository?.role("production") != nil)
     }
 
     @Test func `is looked for in vain among keys of one's own`() throws {
-        #expect(try AdmissionWorld().refreshed(.noTestingKeys).targets["production"] != nil)
+        #expect(try AdmissionWorld().refreshed(.noTestingKeys).repository?.role("production") != nil)
     }
 }

@@ -42,8 +42,8 @@ struct ReferenceTimeTests {
     ) throws {
         let epoch = UTCTime(seconds: 0)
         let (clock, build) = (clock.map(Self.day) ?? epoch, build.map(Self.day) ?? epoch)
-        var trusted = try TrustedMetadata(
-            trustedRoot: try World.root(expires: Self.expires).fileBytes,
+        var trusted = try StepByStep(
+            try World.root(expires: Self.expires).fileBytes,
             at: ReferenceTime(clock: clock, build: build)
         )
         if let signedAt {
@@ -56,8 +56,8 @@ struct ReferenceTimeTests {
             _ = try trusted.updateTimestamp(try statement.signed(by: [.online]).fileBytes)
         }
         let past = max(build, signedAt.map(Self.day) ?? epoch)
-        #expect(trusted.time.atLeast == past)
-        #expect(trusted.time.value == max(clock, past))
+        #expect(trusted.judgedAt.atLeast == past)
+        #expect(trusted.judgedAt.value == max(clock, past))
         let expected: TrustError? =
             switch verdict {
             case .taken: nil
@@ -71,7 +71,7 @@ struct ReferenceTimeTests {
     }
 
     @Test func `goes by the newest timestamp alone, also where an older one was dated later`() throws {
-        var trusted = try TrustedMetadata(trustedRoot: try World.root().fileBytes, at: World.now)
+        var trusted = try StepByStep(try World.root().fileBytes, at: World.now)
         for (version, signedAt) in [(1, World.now.adding(.days(1))), (2, World.now.adding(.days(-1)))] {
             let statement = RoleDocument.timestamp(
                 version: version,
@@ -81,22 +81,30 @@ struct ReferenceTimeTests {
             )
             #expect(try trusted.updateTimestamp(try statement.signed(by: [.online]).fileBytes) == .taken)
         }
-        #expect(trusted.time.atLeast == World.now.adding(.days(-1)))
+        #expect(trusted.judgedAt.atLeast == World.now.adding(.days(-1)))
     }
 
-    @Test func `that a server reads its own tree by ends nothing`() throws {
-        var trusted = try TrustedMetadata(
-            trustedRoot: try World.root(expires: UTCTime(seconds: 1)).fileBytes,
-            at: ReferenceTime.never
-        )
-        _ = try trusted.updateTimestamp(try World().timestamp)
-        #expect(throws: Never.self) { try trusted.checkRootExpiry() }
+    @Test func `is asked of nobody where a server reads its own tree`() throws {
+        let root = try TrustedRoot(anchor: try World.root(expires: UTCTime(seconds: 1)).fileBytes)
+        let current = try CurrentRoot(root, knowing: nil, .noRole(because: .signsAgain))
+        #expect(try current.timestamp(try World().timestamp).isNew)
+    }
+
+    @Test func `is asked of what the server signs where people sign the rest again`() throws {
+        let root = try TrustedRoot(anchor: try World.root(expires: UTCTime(seconds: 1)).fileBytes)
+        func current(_ time: UTCTime) throws -> CurrentRoot {
+            try CurrentRoot(root, knowing: nil, .onlineRoles(at: time))
+        }
+        #expect(try current(World.now).timestamp(try World().timestamp).isNew)
+        #expect(throws: TrustError.expired(role: "timestamp", expires: World.later, at: World.later)) {
+            try current(World.later).timestamp(try World().timestamp)
+        }
     }
 
     @Test func `learns nothing from a timestamp that is refused, or not newer`() throws {
         let world = try World()
         var trusted = try world.withTimestamp()
-        #expect(trusted.time.atLeast == World.now)
+        #expect(trusted.judgedAt.atLeast == World.now)
         func statement(_ version: Int, by key: TestingKey) throws -> [UInt8] {
             try RoleDocument.timestamp(
                 version: version,
@@ -107,6 +115,6 @@ struct ReferenceTimeTests {
         }
         _ = try? trusted.updateTimestamp(try statement(2, by: .other))
         #expect(try trusted.updateTimestamp(try statement(1, by: .online)) == .unchanged)
-        #expect(trusted.time.atLeast == World.now)
+        #expect(trusted.judgedAt.atLeast == World.now)
     }
 }

@@ -247,7 +247,7 @@ struct RoleParsingTests {
 struct RoleDocumentTests {
     @Test func `are trusted from root to list, each by its own keys`() throws {
         let now = time("2026-11-21T00:00:00Z")
-        var trusted = try TrustedMetadata(trustedRoot: try Vectors.bytes("tuf/1.root.json"), at: now)
+        var trusted = try StepByStep(try Vectors.bytes("tuf/1.root.json"), at: now)
         try trusted.checkRootExpiry()
         #expect(try trusted.updateTimestamp(try Vectors.bytes("tuf/timestamp.json")) == .taken)
         try trusted.checkTimestampExpiry()
@@ -256,7 +256,7 @@ struct RoleDocumentTests {
         try trusted.updateTargets(try Vectors.bytes("tuf/1.targets.json"), role: "targets", delegator: "root")
         try trusted.updateTargets(try Vectors.bytes("tuf/2.production.json"), role: "production", delegator: "targets")
         try trusted.updateTargets(try Vectors.bytes("tuf/12.dial.json"), role: "dial", delegator: "targets")
-        #expect(trusted.root.app == app && trusted.root.consistentSnapshot)
+        #expect(trusted.root.app == app && trusted.root.role.consistentSnapshot)
         let bundle = (web, named("1.0.0") as VersionLabel)
         for (path, role, file) in [
             (TargetPath.patchList(production), "production", "patch-list/patchlist.json"),

@@ -119,29 +119,29 @@ struct World {
 
     // MARK: What is trusted so far
 
-    func withRoot(at time: UTCTime = now) throws -> TrustedMetadata {
-        try TrustedMetadata(trustedRoot: root, at: time)
+    func withRoot(at time: UTCTime = now) throws -> StepByStep {
+        try StepByStep(root, at: time)
     }
 
-    func withTimestamp(at time: UTCTime = now) throws -> TrustedMetadata {
+    func withTimestamp(at time: UTCTime = now) throws -> StepByStep {
         var trusted = try withRoot(at: time)
         _ = try trusted.updateTimestamp(timestamp)
         return trusted
     }
 
-    func withSnapshot(at time: UTCTime = now) throws -> TrustedMetadata {
+    func withSnapshot(at time: UTCTime = now) throws -> StepByStep {
         var trusted = try withTimestamp(at: time)
         try trusted.updateSnapshot(snapshot)
         return trusted
     }
 
-    func withTargets() throws -> TrustedMetadata {
+    func withTargets() throws -> StepByStep {
         var trusted = try withSnapshot()
         try trusted.updateTargets(targets, role: "targets", delegator: "root")
         return trusted
     }
 
-    func withEverything() throws -> TrustedMetadata {
+    func withEverything() throws -> StepByStep {
         var trusted = try withTargets()
         try trusted.updateTargets(channel, role: "production", delegator: "targets")
         return trusted

@@ -48,6 +48,8 @@ package enum Limits {
     package static let assetsInBundle = 100_000
     package static let patchesInList = 10_000
     package static let withdrawnInList = 10_000
+    /// What a server calls a file, an entity tag or a date; no longer one is sent back.
+    package static let validator = 1_024
     /// One script or asset.
     package static let object = 4_000_000_000
     /// A script that a developer tries without a server.

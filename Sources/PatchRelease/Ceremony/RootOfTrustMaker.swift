@@ -47,7 +47,7 @@ package struct RootOfTrustMaker: Sendable {
     /// In the order in which they get their names.
     package var fileNames: [String] {
         plan.keyNames.flatMap { (elsewhere[$0] == nil ? ["\($0).key"] : []) + ["\($0).pub"] }
-            + (elsewhere.isEmpty ? [] : [TrustFolder.draftFile]) + [RootOfTrust.targetsFile, RootOfTrust.rootFile]
+            + (elsewhere.isEmpty ? [] : [TrustFolder.draftFile]) + [ReleaseTrust.targetsFile, ReleaseTrust.rootFile]
     }
 
     /// New keys, on all cores.
@@ -91,8 +91,8 @@ package struct RootOfTrustMaker: Sendable {
         } catch { throw .key(folder, error) }
         let change = try change(roles, keys)
         if change.isComplete {
-            contents.append((RootOfTrust.targetsFile, roles.targets.fileBytes, .publicFile))
-            contents.append((RootOfTrust.rootFile, roles.root.fileBytes, .publicFile))
+            contents.append((ReleaseTrust.targetsFile, roles.targets.fileBytes, .publicFile))
+            contents.append((ReleaseTrust.rootFile, roles.root.fileBytes, .publicFile))
         } else {
             contents.append((TrustFolder.draftFile, change.draft.fileBytes, .publicFile))
         }

@@ -17,6 +17,12 @@ package struct TopRoles: Sendable {
         self.targets = try TargetsRole(targets, name: "targets")
     }
 
+    /// Those of a root of trust, which is verified.
+    package init(_ trust: RootOfTrust) {
+        (rootEnvelope, targetsEnvelope) = (trust.trustedRoot.envelope, trust.targetsEnvelope)
+        (root, targets) = (trust.root, trust.targets)
+    }
+
     /// What a draft says that it was made from.
     package var base: TrustDraft.Base {
         TrustDraft.Base(

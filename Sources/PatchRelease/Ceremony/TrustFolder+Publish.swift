@@ -15,8 +15,8 @@ extension TrustFolder {
 
     /// - Throws: `moved` when the folder holds something else.
     package func stage(of draft: TrustDraft, at path: FilePath) throws(SigningError) -> Stage {
-        let root = try version(in: RootOfTrust.rootFile, role: "root", limit: Limits.root)
-        let targets = try version(in: RootOfTrust.targetsFile, role: "targets", limit: Limits.targetsRole)
+        let root = try version(in: ReleaseTrust.rootFile, role: "root", limit: Limits.root)
+        let targets = try version(in: ReleaseTrust.targetsFile, role: "targets", limit: Limits.targetsRole)
         let next = (draft.root.map(\.identity), draft.targets.map(\.identity))
         let isRootNext = root?.sha256 == next.0 ?? draft.base?.root.sha256
         let isTargetsNext = targets?.sha256 == next.1 ?? draft.base?.targets.sha256
@@ -54,13 +54,13 @@ extension TrustFolder {
         }
         if let root = draft.root {
             if let base = draft.base?.root {
-                try put(try read(RootOfTrust.rootFile, limit: Limits.root), as: Self.historyFile(base.version))
+                try put(try read(ReleaseTrust.rootFile, limit: Limits.root), as: Self.historyFile(base.version))
             }
             let version = try parsed(root, at: path).header.version
             try put(root.fileBytes, as: Self.historyFile(version))
         }
-        if let targets = draft.targets { try put(targets.fileBytes, as: RootOfTrust.targetsFile) }
-        if let root = draft.root { try put(root.fileBytes, as: RootOfTrust.rootFile) }
+        if let targets = draft.targets { try put(targets.fileBytes, as: ReleaseTrust.targetsFile) }
+        if let root = draft.root { try put(root.fileBytes, as: ReleaseTrust.rootFile) }
         return true
     }
 
@@ -70,7 +70,7 @@ extension TrustFolder {
     private func checkSignaturesAgain(of draft: TrustDraft, from path: FilePath) throws(SigningError) {
         var base: RootRole?
         if draft.base != nil {
-            let bytes = try read(RootOfTrust.rootFile, limit: Limits.root)
+            let bytes = try read(ReleaseTrust.rootFile, limit: Limits.root)
             base = try parsed(try envelope(bytes, role: "root", limit: Limits.root), at: path)
         }
         guard let root = try draft.root.map({ (root) throws(SigningError) in try parsed(root, at: path) }) ?? base

@@ -36,10 +36,10 @@ package struct TrustFolder: Sendable {
     /// The current roles, verified; nil when the folder has neither yet.
     package func current() throws(SigningError) -> TopRoles? {
         let status = try onDisk { () throws(FileError) in
-            try files.status(of: folder.at(RootOfTrust.rootFile))
+            try files.status(of: folder.at(ReleaseTrust.rootFile))
         }
         guard status != nil else { return nil }
-        return try RootOfTrust(folder: folder, policy: policy, files: files).roles
+        return try ReleaseTrust(folder: folder, policy: policy, files: files).roles
     }
 
     package func draft(at path: FilePath) throws(SigningError) -> TrustDraft {
@@ -107,7 +107,7 @@ extension TrustFolder {
     }
 }
 
-extension RootOfTrust {
+extension ReleaseTrust {
     package func authorities() throws(SigningError) -> Authorities {
         try ceremony(folder) { () throws(CeremonyError) in try Authorities(roles) }
     }

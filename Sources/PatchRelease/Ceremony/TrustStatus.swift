@@ -13,7 +13,7 @@ package struct TrustStatus: Sendable {
     ///
     /// - Parameter releases: the current ones.
     /// - Throws: `.release` for a role that no key of its channel signed as it is: nothing in it can be believed.
-    package init(_ trust: RootOfTrust, releases: [FilePath], files: any FileOperations) throws(SigningError) {
+    package init(_ trust: ReleaseTrust, releases: [FilePath], files: any FileOperations) throws(SigningError) {
         app = trust.app
         var roles = [
             RoleStatus(role: "root", header: trust.root.header, quorum: nil),

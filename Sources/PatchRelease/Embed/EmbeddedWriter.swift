@@ -125,7 +125,7 @@ extension FilePermissions {
     fileprivate static let readableDirectory = FilePermissions(rawValue: 0o755)
 }
 
-extension RootOfTrust {
+extension ReleaseTrust {
     /// The root that ships inside an app: this one, or a newer or older one of the same app.
     ///
     /// - Parameter file: another root.json; it must be signed by itself, and for this app.
@@ -133,7 +133,7 @@ extension RootOfTrust {
         let path = file ?? folder.at(Self.rootFile)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.root) }
         do throws(TrustError) {
-            let root = try TrustedMetadata(trustedRoot: bytes, at: ReferenceTime.never).root
+            let root = try TrustedRoot(anchor: bytes)
             guard root.app == app else {
                 throw .foreign(
                     document: "root.json",

@@ -23,7 +23,7 @@ package struct PulledFolder: Sendable {
     /// Afterwards: every release stands below ``output``, durably; after an error what stood there before.
     package func write(
         _ releases: [(name: String, release: SignedRelease)],
-        rootOfTrust: RootOfTrust
+        rootOfTrust: ReleaseTrust
     ) throws(SigningError) -> [VerifiedRelease] {
         let files = folder.files
         return try folder.made { (new) throws(SigningError) in

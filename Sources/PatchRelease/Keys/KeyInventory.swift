@@ -29,8 +29,8 @@ package struct KeyInventory: Sendable {
 
     package init(_ folder: FilePath, policy: KeyPolicy, files: any FileOperations) throws(SigningError) {
         let names = try onDisk { () throws(FileError) in try files.list(folder) }
-        let isTrusted = names.contains(RootOfTrust.rootFile) && names.contains(RootOfTrust.targetsFile)
-        let trust = isTrusted ? try RootOfTrust(folder: folder, policy: policy, files: files) : nil
+        let isTrusted = names.contains(ReleaseTrust.rootFile) && names.contains(ReleaseTrust.targetsFile)
+        let trust = isTrusted ? try ReleaseTrust(folder: folder, policy: policy, files: files) : nil
         var rows: [Row] = []
         for name in names {
             guard let found = try Self.look(at: name, among: names, in: folder, files: files) else { continue }

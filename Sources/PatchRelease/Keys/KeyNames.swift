@@ -52,7 +52,7 @@ extension TrustDifference {
     }
 }
 
-extension RootOfTrust {
+extension ReleaseTrust {
     /// Who has signed a release and who may, by the names of the folder's public keys.
     package func signatureWords(
         for channel: ChannelName,

@@ -17,7 +17,7 @@ package struct KeyRotation: Sendable {
     /// The roles that list the present key, which the new one takes over.
     ///
     /// - Throws: `noKey` when there is no `NAME.pub`, `unknownKey` when no role lists it.
-    package func roles(in trust: RootOfTrust) throws(SigningError) -> [TrustRole] {
+    package func roles(in trust: ReleaseTrust) throws(SigningError) -> [TrustRole] {
         if name == RootOfTrustPlan.online { return [.online] }
         let old = try present()
         let roles = try trust.authorities().roles(of: old)
@@ -31,7 +31,7 @@ package struct KeyRotation: Sendable {
     package func draft(
         _ key: PrivateKey,
         protection: RootOfTrustMaker.Protection,
-        on trust: RootOfTrust,
+        on trust: ReleaseTrust,
         at time: UTCTime,
         validity: Duration
     ) throws(SigningError) -> TrustDraft {

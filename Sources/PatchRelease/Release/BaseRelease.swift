@@ -28,7 +28,7 @@ package struct BaseRelease: Sendable {
     ///     that only where versions start again, for no such base is published.
     package init(
         folder: FilePath,
-        rootOfTrust: RootOfTrust,
+        rootOfTrust: ReleaseTrust,
         quorum: Quorum = .complete,
         above: Int = 0,
         files: any FileOperations,
@@ -85,9 +85,9 @@ extension VerifiedRelease {
     ///   - leftOut: by default `counted` where the release says that it was fetched without its objects.
     package init(
         folder: FilePath,
-        rootOfTrust: RootOfTrust,
+        rootOfTrust: ReleaseTrust,
         files: any FileOperations,
-        elsewhere: (SHA256Digest) -> FilePath? = { _ in nil },
+        elsewhere: @escaping (SHA256Digest) -> FilePath? = { _ in nil },
         leftOut: LeftOut? = nil,
         observe: CheckObserver? = nil,
         progress: ProgressStart = { _ in { _ in } }

@@ -17,7 +17,7 @@ package struct ReleaseBuilder: Sendable {
         case signingJSPatch
     }
 
-    package let rootOfTrust: RootOfTrust
+    package let rootOfTrust: ReleaseTrust
     package let base: BaseRelease?
     /// When the release is made; the same time and the same files give the same release, but for the role's signatures.
     package let time: UTCTime
@@ -37,7 +37,7 @@ package struct ReleaseBuilder: Sendable {
     package var proposal: ProposalID?
 
     package init(
-        rootOfTrust: RootOfTrust,
+        rootOfTrust: ReleaseTrust,
         base: BaseRelease?,
         time: UTCTime,
         created: UTCTime? = nil,

@@ -18,7 +18,7 @@ package struct ReleaseCheck: Sendable {
     ///   - base: the release that this one is to follow.
     package init(
         folder: FilePath,
-        trust: RootOfTrust?,
+        trust: ReleaseTrust?,
         base: BaseRelease?,
         files: any FileOperations,
         progress: @Sendable (PatchID, Int) -> Progress
@@ -100,7 +100,7 @@ extension DescriptionReading {
     }
 
     /// App and channel that the root of trust does not have.
-    fileprivate func misplaced(in trust: RootOfTrust) -> [DescriptionError] {
+    fileprivate func misplaced(in trust: ReleaseTrust) -> [DescriptionError] {
         [
             app.flatMap { $0 == trust.app ? nil : places.otherApp(trust) },
             channel.flatMap { trust.targets.delegation(to: $0.text) == nil ? places.noChannel($0, trust) : nil },
@@ -110,7 +110,7 @@ extension DescriptionReading {
 
 extension ReleaseDescription {
     /// Whether the root of trust has its app and its channel.
-    package func check(against trust: RootOfTrust) throws(SigningError) {
+    package func check(against trust: ReleaseTrust) throws(SigningError) {
         guard app == trust.app else { throw .elsewhere(places.otherApp(trust)) }
         guard trust.targets.delegation(to: channel.text) != nil else {
             throw .elsewhere(places.noChannel(channel, trust))
@@ -119,16 +119,16 @@ extension ReleaseDescription {
 }
 
 extension DescriptionPlaces {
-    fileprivate func otherApp(_ trust: RootOfTrust) -> DescriptionError {
-        error("app", "must be \(trust.app), as \(trust.folder.at(RootOfTrust.rootFile)) has it")
+    fileprivate func otherApp(_ trust: ReleaseTrust) -> DescriptionError {
+        error("app", "must be \(trust.app), as \(trust.folder.at(ReleaseTrust.rootFile)) has it")
     }
 
-    fileprivate func noChannel(_ channel: ChannelName, _ trust: RootOfTrust) -> DescriptionError {
+    fileprivate func noChannel(_ channel: ChannelName, _ trust: ReleaseTrust) -> DescriptionError {
         error("channel", ": \(trust.absence(of: channel))")
     }
 }
 
-extension RootOfTrust {
+extension ReleaseTrust {
     /// `com.acme.kiosk has no channel staging; it has beta, production`.
     package func absence(of channel: ChannelName) -> String {
         let known = targets.delegations.compactMap { ChannelName($0.name)?.text }.sorted()

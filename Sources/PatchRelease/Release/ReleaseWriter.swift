@@ -20,7 +20,7 @@ package struct ReleaseWriter: Sendable {
     /// A device or server will judge what was written, so exactly that is verified, before it gets its name.
     package func write(
         _ release: SignedRelease,
-        rootOfTrust: RootOfTrust,
+        rootOfTrust: ReleaseTrust,
         base: BaseRelease?,
         writing: ProgressStart = { _ in { _ in } },
         verifying: ProgressStart = { _ in { _ in } }

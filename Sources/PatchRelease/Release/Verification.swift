@@ -15,7 +15,7 @@ package struct Verification: Sendable {
     /// - Throws: the first thing that does not hold, by name.
     package init(
         _ folder: FilePath,
-        rootOfTrust: RootOfTrust,
+        rootOfTrust: ReleaseTrust,
         files: any FileOperations,
         observe: CheckObserver? = nil,
         progress: ProgressStart = { _ in { _ in } }

@@ -18,24 +18,14 @@ extension TreeCheck {
 
     /// Every role that the newest timestamp leads to; nil when nothing below it can be judged.
     mutating func checkRoles() -> State? {
-        guard var trusted = checkRoots() else { return nil }
-        guard let timestamp = bytes(.timestamp, limit: Limits.timestamp) else { return nil }
-        guard judged(.timestamp, { () throws(TrustError) in _ = try trusted.updateTimestamp(timestamp) }) else {
-            return nil
-        }
-        guard let named = trusted.timestamp?.snapshot else { return nil }
-        let file = TreePath.File.role("snapshot", version: named.version)
-        guard let bytes = bytes(file, limit: Limits.snapshot, sha256: named.sha256) else { return nil }
-        let holds = judged(file, sha256: named.sha256) { () throws(TrustError) in
-            try trusted.updateSnapshot(bytes)
-            try trusted.checkSnapshotIsCurrent()
-        }
-        guard holds, let snapshot = trusted.snapshot else { return nil }
-        report.counts.roles += 2
-        guard check("targets", by: "root", &trusted) != nil else { return nil }
-        var state = State(snapshot: snapshot, dropped: (try? repository.labels().dropped) ?? [:])
-        for name in snapshot.files.keys.sorted() where name.text != "targets" {
-            guard let (role, envelope) = check(name.text, by: "targets", &trusted) else { continue }
+        guard let root = checkRoots(),
+            var repository = walked(MetadataWalk(under: root, .noRole(because: .reportsExpiry)))
+        else { return nil }
+        var state = State(snapshot: repository.snapshot, dropped: (try? self.repository.labels().dropped) ?? [:])
+        for name in repository.snapshot.files.keys.sorted() where name.text != "targets" {
+            guard let walked = walked(MetadataWalk(in: repository, to: name.text, by: "targets")) else { continue }
+            repository = walked
+            guard let role = walked.role(name.text), let envelope = walked.envelope(of: name.text) else { continue }
             if name.text == "dial" {
                 state.dial = role
             } else if let channel = ChannelName(name.text) {
@@ -45,12 +35,39 @@ extension TreeCheck {
         return state
     }
 
-    private mutating func checkRoots() -> TrustedMetadata? {
+    /// Answers a walk from the tree, and names the file at which it ends; nil then.
+    private mutating func walked(_ start: MetadataWalk) -> TrustedRepository? {
+        var walk = start
+        var current: TreePath.File?
+        var named: SHA256Digest?
+        do throws(TrustError) {
+            while true {
+                switch try walk.next() {
+                case .done(let repository): return repository
+                case .recall: try walk.recall(nil)
+                case .fetch(let request):
+                    (current, named) = (TreePath.File(request), request.sha256)
+                    guard let bytes = bytes(TreePath.File(request), limit: request.limit, sha256: request.sha256) else {
+                        return nil
+                    }
+                    _ = try walk.take(bytes)
+                    report.counts.roles += 1
+                }
+            }
+        } catch .notInSnapshot(let role) {
+            if let current { add(current, .untrusted, "it does not list \(role)") }
+        } catch {
+            if let current { add(current, error, sha256: named) }
+        }
+        return nil
+    }
+
+    private mutating func checkRoots() -> TrustedRoot? {
         do throws(ServerError) {
             let chain = try RootChain(of: repository.tree)
-            for link in chain.links { note(.root(version: link.version)) }
-            report.counts.roles += chain.links.count
-            return chain.newest.trusted
+            for root in chain.roots { note(.root(version: root.version)) }
+            report.counts.roles += chain.roots.count
+            return chain.newest
         } catch {
             let anchor = try? repository.tree.read(repository.tree.anchorFile, limit: Limits.root)
             guard let anchor, let root = try? RootRole(Envelope(anchor, role: "root", limit: Limits.root)) else {
@@ -64,13 +81,13 @@ extension TreeCheck {
     }
 
     /// Names the root that does not hold; what comes below is judged by the last that does.
-    private mutating func checkRoots(from anchor: [UInt8], version: Int) -> TrustedMetadata? {
+    private mutating func checkRoots(from anchor: [UInt8], version: Int) -> TrustedRoot? {
         let first = TreePath.File.root(version: version)
         let digest = SHA256Digest(of: anchor)
         if let standing = bytes(first, limit: Limits.root, sha256: digest), standing != anchor {
             add(first, .altered, "it is not the root of trust that this server was given", sha256: digest)
         }
-        guard var trusted = try? TrustedMetadata(trustedRoot: anchor, at: ReferenceTime.never) else {
+        guard var newest = try? TrustedRoot(anchor: anchor) else {
             report.faults.append(
                 TreeFault("apps/\(repository.app)/root.json", .record, "it is not signed by its own keys")
             )
@@ -80,49 +97,17 @@ extension TreeCheck {
         while listing.files[.root(version: next)] != nil {
             let file = TreePath.File.root(version: next)
             guard let bytes = bytes(file, limit: Limits.root) else { return nil }
-            guard judged(file, { () throws(TrustError) in try trusted.updateRoot(bytes) }) else { return nil }
+            do throws(TrustError) { newest = try newest.following(bytes) } catch {
+                add(file, error, sha256: nil)
+                return nil
+            }
             next += 1
         }
-        return trusted
+        return newest
     }
 
-    private mutating func check(
-        _ name: String,
-        by delegator: String,
-        _ trusted: inout TrustedMetadata
-    ) -> (TargetsRole, Envelope)? {
-        guard let named = try? trusted.file(of: name) else {
-            add(
-                .role("snapshot", version: trusted.snapshot?.header.version ?? 0),
-                .untrusted,
-                "it does not list \(name)"
-            )
-            return nil
-        }
-        let file = TreePath.File.role(name, version: named.version)
-        guard let bytes = bytes(file, limit: Limits.targetsRole, sha256: named.sha256) else { return nil }
-        let holds = judged(file, sha256: named.sha256) { () throws(TrustError) in
-            try trusted.updateTargets(bytes, role: name, delegator: delegator)
-        }
-        guard holds, let role = trusted.targets[ExactString(name)],
-            let envelope = try? Envelope(bytes, role: name, limit: Limits.targetsRole)
-        else { return nil }
-        report.counts.roles += 1
-        return (role, envelope)
-    }
-
-    private mutating func judged(
-        _ file: TreePath.File,
-        sha256: SHA256Digest? = nil,
-        _ rule: () throws(TrustError) -> Void
-    ) -> Bool {
-        do throws(TrustError) {
-            try rule()
-            return true
-        } catch {
-            let rule = TreeFault.Rule(error)
-            add(file, rule, "\(error)", sha256: rule == .untrusted ? nil : sha256)
-            return false
-        }
+    private mutating func add(_ file: TreePath.File, _ error: TrustError, sha256: SHA256Digest?) {
+        let rule = TreeFault.Rule(error)
+        add(file, rule, "\(error)", sha256: rule == .untrusted ? nil : sha256)
     }
 }

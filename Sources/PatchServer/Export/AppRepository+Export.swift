@@ -87,8 +87,8 @@ extension AppRepository {
             plan.write(state.timestampBytes, to: .tree(.timestamp), in: .timestamp)
         }
         for (file, step, limit) in copied { plan.write(try tree.read(file, limit: limit), to: .tree(file), in: step) }
-        for link in state.roots {
-            plan.write(link.bytes, to: .tree(.root(version: link.version)), in: .roots)
+        for root in state.roots {
+            plan.write(root.bytes, to: .tree(.root(version: root.version)), in: .roots)
         }
         return plan
     }

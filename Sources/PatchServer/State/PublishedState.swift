@@ -17,7 +17,7 @@ package struct PublishedState: Sendable {
 
     package let app: AppID
     /// The roots that led here, the newest of them last.
-    let roots: [RootChain.Link]
+    let roots: [TrustedRoot]
     package let root: RootRole
     /// Of which ``timestamp`` is made: the one file of a tree that is replaced, and only while it is the one that was read.
     let timestampBytes: [UInt8]
@@ -31,7 +31,7 @@ package struct PublishedState: Sendable {
 
     /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
     package init(of tree: AppTree) throws(ServerError) {
-        try self.init(Walk(tree, along: try RootChain(of: tree).links[...], offered: nil))
+        try self.init(of: tree, along: try RootChain(of: tree).roots[...], offered: nil)
     }
 
     /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
@@ -41,9 +41,9 @@ package struct PublishedState: Sendable {
     /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
     init(of tree: AppTree, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
         var first: ServerError?
-        for last in chain.links.indices.reversed() {
+        for last in chain.roots.indices.reversed() {
             do throws(ServerError) {
-                try self.init(Walk(tree, along: chain.links[...last], offered: offered.targets))
+                try self.init(of: tree, along: chain.roots[...last], offered: offered.targets)
                 return
             } catch { first = first ?? error }
         }
@@ -51,14 +51,20 @@ package struct PublishedState: Sendable {
         throw first
     }
 
-    private init(_ start: Walk) throws(ServerError) {
-        var walk = start
-        let tree = walk.tree
+    /// - Parameters:
+    ///   - roots: never empty; the newest of them judges.
+    ///   - offered: the targets role's bytes, should the tree have lost them.
+    private init(of tree: AppTree, along roots: ArraySlice<TrustedRoot>, offered: [UInt8]?) throws(ServerError) {
+        func walked(_ walk: MetadataWalk) throws(ServerError) -> TrustedRepository {
+            try tree.walked(walk, offered: offered)
+        }
+        let newest = roots[roots.endIndex - 1]
+        var repository = try walked(MetadataWalk(under: newest, .noRole(because: .signsAgain)))
         app = tree.app
-        roots = walk.roots
-        root = walk.trusted.root
-        (timestampBytes, timestamp, snapshot) = try walk.freshness()
-        targets = try walk.role("targets", by: "root").role
+        self.roots = Array(roots)
+        root = newest.role
+        (timestampBytes, timestamp) = (repository.timestamp.bytes, repository.timestamp.role)
+        (snapshot, targets) = (repository.snapshot, repository.targets)
         guard let dialDelegation = targets.delegation(to: "dial") else {
             throw .tree(tree.app, .notDelegated(role: "dial"))
         }
@@ -68,15 +74,16 @@ package struct PublishedState: Sendable {
             guard let channel = ChannelName(delegation.name), snapshot.files[ExactString(channel.text)] != nil else {
                 continue
             }
-            let (role, envelope) = try walk.role(channel.text, by: "targets")
-            channels[channel] = Channel(
-                role: role,
-                envelope: envelope,
-                identity: envelope.identity
-            )
+            repository = try walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
+            guard let role = repository.role(channel.text), let envelope = repository.envelope(of: channel.text) else {
+                preconditionFailure("a walk ends at its role")
+            }
+            channels[channel] = Channel(role: role, envelope: envelope, identity: envelope.identity)
         }
         self.channels = channels
-        dial = try walk.role("dial", by: "targets").role
+        repository = try walked(MetadataWalk(in: repository, to: "dial", by: "targets"))
+        guard let dial = repository.role("dial") else { preconditionFailure("a walk ends at its role") }
+        self.dial = dial
     }
 
     /// Those that the root of trust names, whether something is published in them or not.
@@ -93,63 +100,34 @@ package struct PublishedState: Sendable {
     }
 }
 
-/// The way from the root of trust to every role that the snapshot lists.
-private struct Walk {
-    let tree: AppTree
-    let roots: [RootChain.Link]
-    var trusted: TrustedMetadata
-
-    /// The targets role's bytes, should the tree have lost them.
-    let offered: [UInt8]?
-
-    /// - Parameter roots: never empty.
-    init(_ tree: AppTree, along roots: ArraySlice<RootChain.Link>, offered: [UInt8]?) {
-        self.tree = tree
-        self.roots = Array(roots)
-        self.offered = offered
-        trusted = roots[roots.endIndex - 1].trusted
+extension AppTree {
+    /// Answers a walk from the tree; a server remembers nothing beside it.
+    fileprivate func walked(_ start: MetadataWalk, offered: [UInt8]?) throws(ServerError) -> TrustedRepository {
+        var walk = start
+        while true {
+            switch try judged({ () throws(TrustError) in try walk.next() }) {
+            case .done(let repository): return repository
+            case .recall: try judged { () throws(TrustError) in try walk.recall(nil) }
+            case .fetch(let request):
+                var bytes = request.answer(from: offered)
+                if bytes == nil { bytes = try read(TreePath.File(request), limit: request.limit) }
+                guard let bytes else { preconditionFailure("a file that cannot be read throws") }
+                _ = try judged { () throws(TrustError) in try walk.take(bytes) }
+            }
+        }
     }
 
-    mutating func freshness() throws(ServerError) -> ([UInt8], TimestampRole, SnapshotRole) {
-        let timestampBytes = try tree.read(.timestamp, limit: Limits.timestamp)
-        try judge { trusted throws(TrustError) in _ = try trusted.updateTimestamp(timestampBytes) }
-        guard let timestamp = trusted.timestamp else { preconditionFailure("the first timestamp is always taken") }
-        let snapshotBytes = try tree.read(
-            .role("snapshot", version: timestamp.snapshot.version),
-            limit: Limits.snapshot
-        )
-        try judge { trusted throws(TrustError) in
-            try trusted.updateSnapshot(snapshotBytes)
-            try trusted.checkSnapshotIsCurrent()
-        }
-        guard let snapshot = trusted.snapshot else { preconditionFailure("a snapshot that is not taken throws") }
-        return (timestampBytes, timestamp, snapshot)
+    private func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(ServerError) -> Value {
+        do throws(TrustError) { return try rule() } catch { throw .tree(app, error) }
     }
+}
 
-    mutating func role(_ name: String, by delegator: String) throws(ServerError) -> (
-        role: TargetsRole, envelope: Envelope
-    ) {
-        let file = try judge { trusted throws(TrustError) in try trusted.file(of: name) }
-        let bytes: [UInt8]
-        if name == "targets", let offered, file == RoleFile(of: offered, version: file.version) {
-            bytes = offered
-        } else {
-            bytes = try tree.read(.role(name, version: file.version), limit: Limits.targetsRole)
-        }
-        try judge { trusted throws(TrustError) in try trusted.updateTargets(bytes, role: name, delegator: delegator) }
-        let envelope: Envelope
-        do throws(FormatError) {
-            envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
-        } catch { throw .tree(tree.app, .malformed(error)) }
-        guard let role = trusted.targets[ExactString(name)] else {
-            preconditionFailure("a role that is not taken throws")
-        }
-        return (role, envelope)
-    }
-
-    private mutating func judge<Value>(_ rule: (inout TrustedMetadata) throws(TrustError) -> Value) throws(ServerError)
-        -> Value
-    {
-        do throws(TrustError) { return try rule(&trusted) } catch { throw .tree(tree.app, error) }
+extension RoleRequest {
+    /// The targets role as it is offered, where it is the one that is asked for.
+    fileprivate func answer(from offered: [UInt8]?) -> [UInt8]? {
+        guard let offered, case .role("targets", let file, _) = self,
+            file == RoleFile(of: offered, version: file.version)
+        else { return nil }
+        return offered
     }
 }

@@ -7,19 +7,12 @@ import PatchTrust
 /// Those of the published tree, continued by those that are offered. Where both have a version their bytes must be the
 /// same; one that is damaged in the tree is taken from the offer.
 struct RootChain: Sendable {
-    struct Link: Sendable {
-        let trusted: TrustedMetadata
-        let bytes: [UInt8]
-
-        var version: Int { trusted.root.header.version }
-    }
-
     /// By version, without a gap; never empty.
-    private(set) var links: [Link]
+    private(set) var roots: [TrustedRoot]
     /// The newest version that readers of the tree can follow to now.
     private(set) var publishedVersion: Int
 
-    var newest: Link { links[links.count - 1] }
+    var newest: TrustedRoot { roots[roots.count - 1] }
 
     /// - Throws: `tree` for a root of the tree that does not follow from the one before it.
     init(of tree: AppTree) throws(ServerError) {
@@ -39,17 +32,15 @@ struct RootChain: Sendable {
 
     private init(of tree: AppTree, offered: OfferedTrust?) throws(ServerError) {
         let anchor = try tree.read(tree.anchorFile, limit: Limits.root)
-        let trusted: TrustedMetadata
-        do throws(TrustError) {
-            trusted = try TrustedMetadata(trustedRoot: anchor, at: ReferenceTime.never)
-        } catch { throw .tree(tree.app, error) }
-        let version = trusted.root.header.version
+        let first: TrustedRoot
+        do throws(TrustError) { first = try TrustedRoot(anchor: anchor) } catch { throw .tree(tree.app, error) }
+        let version = first.version
         if let offered {
             guard offered.roots[version] ?? anchor == anchor else { throw .trust(.forked("root", version: version)) }
         } else if try tree.read(.root(version: version), limit: Limits.root) != anchor {
             throw .tree(tree.app, .wrongDigest(name: "\(version).root.json", algorithm: "sha256"))
         }
-        links = [Link(trusted: trusted, bytes: anchor)]
+        roots = [first]
         publishedVersion = version
         while try follow(tree, offered) {}
     }
@@ -66,7 +57,7 @@ struct RootChain: Sendable {
         case (let standing?, nil):
             do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
-        case (let standing?, let new?) where standing == new || (try? adding(standing)) != nil:
+        case (let standing?, let new?) where standing == new || (try? newest.following(standing)) != nil:
             guard standing == new else { throw .trust(.forked("root", version: version)) }
             do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
@@ -78,13 +69,7 @@ struct RootChain: Sendable {
         return true
     }
 
-    private func adding(_ bytes: [UInt8]) throws(TrustError) -> Link {
-        var trusted = newest.trusted
-        try trusted.updateRoot(bytes)
-        return Link(trusted: trusted, bytes: bytes)
-    }
-
     private mutating func append(_ bytes: [UInt8]) throws(TrustError) {
-        links.append(try adding(bytes))
+        roots.append(try newest.following(bytes))
     }
 }

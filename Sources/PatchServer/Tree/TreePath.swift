@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchTrust
 
 /// The name of a file of the published tree: everything that is ever served, and nothing else, can be written as one.
 package struct TreePath: Hashable, Sendable {
@@ -9,6 +10,15 @@ package struct TreePath: Hashable, Sendable {
         case role(String, version: Int)
         case target(TargetPath, SHA256Digest)
         case object(SHA256Digest)
+
+        /// Every tree of ours has consistent snapshots: the version is in the name, whatever the request says.
+        init(_ request: RoleRequest) {
+            switch request {
+            case .root(let version): self = .root(version: version)
+            case .timestamp: self = .timestamp
+            case .role(let name, let file, _): self = .role(name, version: file.version)
+            }
+        }
     }
 
     package let app: AppID

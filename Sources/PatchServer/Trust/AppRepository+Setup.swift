@@ -1,6 +1,6 @@
 package import PatchFormat
 package import PatchStore
-import PatchTrust
+package import PatchTrust
 import SystemPackage
 
 extension AppRepository {

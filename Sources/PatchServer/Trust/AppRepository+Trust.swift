@@ -168,7 +168,7 @@ extension AppRepository {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
         let chain = try RootChain(of: tree, continuedBy: offered)
         let root = chain.newest
-        let trust = try RootOfTrust(root.trusted.root, rootBytes: root.bytes, targets: offered.targets, at: now)
+        let trust = try RootOfTrust(servedUnder: root, targets: offered.targets, at: now)
         try refuseTestingKeys(in: trust)
         return (chain, trust)
     }
@@ -234,9 +234,9 @@ extension RootChain {
     /// them, and all of them take the same snapshot and timestamp.
     fileprivate func handsOver(_ targets: [UInt8], from old: RootRole) -> Bool {
         guard let envelope = try? Envelope(targets, role: "targets", limit: Limits.targetsRole) else { return false }
-        let roots = links.map(\.trusted.root).filter { $0.header.version >= old.header.version }
-        guard newest.trusted.root.keys(of: "targets") != old.keys(of: "targets") else { return false }
-        return roots.allSatisfy { root in
+        let later = roots.map(\.role).filter { $0.header.version >= old.header.version }
+        guard newest.role.keys(of: "targets") != old.keys(of: "targets") else { return false }
+        return later.allSatisfy { root in
             let keys = root.keys(of: "targets")
             return keys.validSignatures(on: envelope) >= keys.threshold
                 && ["snapshot", "timestamp"].allSatisfy { root.keys(of: $0) == old.keys(of: $0) }
@@ -266,7 +266,7 @@ extension PublicationPlan {
         let targets = TreePath.File.role("targets", version: trust.targets.header.version)
         write(trust.targetsBytes, to: .tree(targets), in: .targets)
         write(key.pem, to: .record("online.key"), in: .records)
-        for link in chain.links { write(link.bytes, to: .tree(.root(version: link.version)), in: step) }
+        for root in chain.roots { write(root.bytes, to: .tree(.root(version: root.version)), in: step) }
     }
 
     /// Makes it current.

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchTrust
 import ReleaseService
 import ServerRecords
 import SystemPackage

@@ -12,7 +12,7 @@ struct CeremonyWork {
     let folder: TrustFolder
     let time: UTCTime
     let json: Bool
-    let trust: RootOfTrust
+    let trust: ReleaseTrust
     /// What waits for signatures in the folder.
     let pending: TrustDraft?
 

@@ -71,7 +71,7 @@ struct RootDraft: AsyncParsableCommand {
         try await ending(json: json) { () async throws(Failure) in
             let (folder, path) = (self.folder.trustFolder, FilePath(argument: output))
             let trust = try signing { () throws(SigningError) in
-                try RootOfTrust(folder: folder.folder, policy: .ofThisProcess, files: DiskFiles())
+                try ReleaseTrust(folder: folder.folder, policy: .ofThisProcess, files: DiskFiles())
             }
             let (edits, time) = (try edits(trust, in: folder.folder), try time.time())
             let change = try signing { () throws(SigningError) in
@@ -89,7 +89,7 @@ struct RootDraft: AsyncParsableCommand {
         }
     }
 
-    private func edits(_ trust: RootOfTrust, in folder: FilePath) throws(Failure) -> [TrustEdit] {
+    private func edits(_ trust: ReleaseTrust, in folder: FilePath) throws(Failure) -> [TrustEdit] {
         let authorities = try signing { () throws(SigningError) in try trust.authorities() }
         var edits: [TrustEdit] = []
         for row in added {

@@ -55,7 +55,7 @@ struct Status: AsyncParsableCommand {
             let status = try signing { () throws(SigningError) in
                 let folder = FilePath(argument: keys)
                 return try TrustStatus(
-                    try RootOfTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles()),
+                    try ReleaseTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles()),
                     releases: releases.map { FilePath(argument: $0) },
                     files: DiskFiles()
                 )

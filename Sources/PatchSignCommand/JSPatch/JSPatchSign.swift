@@ -56,7 +56,7 @@ struct JSPatchSign: AsyncParsableCommand {
             let signer = try opening.open(try KeyReference(argument: key))
             let signature = try signing { () throws(SigningError) in
                 if let keys {
-                    try RootOfTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
+                    try ReleaseTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
                         .checkJSPatchKey(signer, files: DiskFiles())
                 }
                 let fingerprint = try JSPatchFile.fingerprint(FilePath(argument: file))

@@ -23,10 +23,10 @@ struct KeyOptions: ParsableArguments {
 
     var folder: FilePath { FilePath(argument: keys) }
 
-    func rootOfTrust() throws(Failure) -> RootOfTrust {
+    func rootOfTrust() throws(Failure) -> ReleaseTrust {
         let folder = folder
         return try signing { () throws(SigningError) in
-            try RootOfTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles())
+            try ReleaseTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles())
         }
     }
 

@@ -107,7 +107,7 @@ struct Embed: AsyncParsableCommand {
     private func verified(_ folder: FilePath) throws(Failure) -> (VerifiedRelease, root: [UInt8]) {
         let keys = FilePath(argument: keys)
         return try signing { () throws(SigningError) in
-            let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles())
+            let trust = try ReleaseTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles())
             let verified = try VerifiedRelease(
                 folder: folder,
                 rootOfTrust: trust,

@@ -76,7 +76,7 @@ struct ReleaseRenew: AsyncParsableCommand {
         }
     }
 
-    private func base(_ trust: RootOfTrust) throws(Failure) -> BaseRelease {
+    private func base(_ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
         do throws(SigningError) {
             return try BaseRelease(
                 folder: FilePath(argument: release),

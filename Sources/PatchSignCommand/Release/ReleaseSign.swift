@@ -83,7 +83,7 @@ struct ReleaseSign: AsyncParsableCommand {
         }
     }
 
-    private func show(_ contents: ReleaseContents, trust: RootOfTrust) throws(Failure) {
+    private func show(_ contents: ReleaseContents, trust: ReleaseTrust) throws(Failure) {
         let console = Console.standardOutput
         console.line(
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"

@@ -46,7 +46,7 @@ struct ReleaseWork {
     init(
         channel: ChannelName,
         base: BaseRelease?,
-        trust: RootOfTrust,
+        trust: ReleaseTrust,
         time: UTCTime,
         created: UTCTime? = nil,
         making: MakingOptions,
@@ -124,7 +124,7 @@ struct ReleaseWork {
         }
     }
 
-    static func base(_ folder: FilePath, _ trust: RootOfTrust) throws(Failure) -> BaseRelease {
+    static func base(_ folder: FilePath, _ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
         try signing { () throws(SigningError) in
             try BaseRelease(
                 folder: folder,

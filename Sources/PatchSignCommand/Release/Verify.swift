@@ -86,7 +86,7 @@ struct Verify: AsyncParsableCommand {
     ) throws(Failure) -> Verification {
         let observe = explain ? observe : nil
         return try signing { () throws(SigningError) in
-            let trust = try RootOfTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
+            let trust = try ReleaseTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
             return try Verification(
                 folder,
                 rootOfTrust: trust,

@@ -22,7 +22,7 @@ struct ProposalWork {
     let keys: KeyOptions
     let time: UTCTime
     let asking: Asking
-    let trust: RootOfTrust
+    let trust: ReleaseTrust
     let folder: PulledFolder
 
     /// - Parameter isNeeded: told what is published and what the proposal makes of it, before anybody is asked.

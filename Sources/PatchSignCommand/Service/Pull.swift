@@ -107,7 +107,7 @@ struct Pull: AsyncParsableCommand {
         }
     }
 
-    private func fetch(_ trust: RootOfTrust, into folder: PulledFolder) async throws(Failure) {
+    private func fetch(_ trust: ReleaseTrust, into folder: PulledFolder) async throws(Failure) {
         let root = try trust.rootBytes()
         let (base, draft) = try await server.asking { client throws(ServiceError) in
             let published = try await PublishedApp(trust.app, root: root, at: Surroundings.now(), from: client)
@@ -140,7 +140,7 @@ struct Pull: AsyncParsableCommand {
     }
 }
 
-extension RootOfTrust {
+extension ReleaseTrust {
     /// `production: 1 of 2 signatures by production-alice (1a2b3c4d); may still sign: production-bob (5e6f7a8b)`.
     func signatures(of release: SignedRelease) throws(Failure) -> String {
         printable(

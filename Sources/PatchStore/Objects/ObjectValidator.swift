@@ -6,8 +6,6 @@ import SystemPackage
 /// Only a hint, so it is never made durable: with a wrong one the server sends all of it, or the digest tells. Patchline's
 /// servers tag an object with its SHA-256, which needs no file; and a small part is not worth one.
 package enum ObjectValidator {
-    /// Bytes of a validator.
-    package static let limit = 1_024
     /// Objects below this size begin anew in another process.
     static let worthKeeping = 262_144
 
@@ -19,7 +17,7 @@ extension ObjectStore {
     func validator(of expected: ExpectedFile) -> String? {
         let file = tagFile(of: expected.sha256)
         guard expected.size >= ObjectValidator.worthKeeping,
-            let bytes = try? files.read(file, limit: ObjectValidator.limit),
+            let bytes = try? files.read(file, limit: Limits.validator),
             !bytes.isEmpty, bytes.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         return String(decoding: bytes, as: UTF8.self)

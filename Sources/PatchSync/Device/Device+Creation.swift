@@ -66,18 +66,18 @@ extension Device {
 extension DeviceStore {
     /// A root of another app, or another one of the same number, is no root of this store.
     fileprivate func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
-        let given: TrustedMetadata
+        let given: TrustedRoot
         do throws(TrustError) {
-            given = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never, admitting: admission)
+            given = try TrustedRoot(anchor: root, admitting: admission)
         } catch { throw .trust(error) }
-        guard let named = given.root.app, named == app else {
-            return ["app (\(app), not \(given.root.app?.text ?? "none"))"]
+        guard let named = given.app, named == app else {
+            return ["app (\(app), not \(given.app?.text ?? "none"))"]
         }
         guard let present = try trust.metadata("root"), present != root,
-            let trusted = try? TrustedMetadata(trustedRoot: present, at: ReferenceTime.never, admitting: admission)
+            let trusted = try? TrustedRoot(anchor: present, admitting: admission)
         else { return [] }
-        let isOther = trusted.root.header.version == given.root.header.version
-        return isOther ? ["root of trust (another one of version \(given.root.header.version))"] : []
+        let isOther = trusted.version == given.version
+        return isOther ? ["root of trust (another one of version \(given.version))"] : []
     }
 }
 

@@ -1,4 +1,5 @@
 package import PatchChoice
+import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchTrust
@@ -58,12 +59,12 @@ package struct Device: Sendable {
         embedded: EmbeddedFolder? = nil,
         appBuild: AppBuild? = nil
     ) throws(SyncError) {
-        let trusted: TrustedMetadata
+        let trusted: TrustedRoot
         // Whether it has expired is looked at when something new is taken.
         do throws(TrustError) {
-            trusted = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never, admitting: store.admission)
+            trusted = try TrustedRoot(anchor: root, admitting: store.admission)
         } catch { throw .trust(error) }
-        guard let app = trusted.root.app else { throw .rootNamesNoApp }
+        guard let app = trusted.app else { throw .rootNamesNoApp }
         do throws(TLSFault) { try access.check(server) } catch { throw .fetch(.tls(error)) }
         var configuration = DeviceConfiguration(app: app, server: server, channel: channel)
         configuration.access = access

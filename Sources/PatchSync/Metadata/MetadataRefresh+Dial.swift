@@ -3,13 +3,13 @@ import PatchTrust
 
 extension MetadataRefresh {
     /// The dial's document; nil without one that is valid now.
-    func dial(app: AppID, in device: DeviceStore, of channel: ChannelName, _ trusted: inout TrustedMetadata) async
+    func dial(app: AppID, in device: DeviceStore, of channel: ChannelName, _ repository: inout TrustedRepository) async
         -> Dial?
     {
         let path = TargetPath.dial(channel)
         do throws(SyncError) {
-            try await targets("dial", by: "targets", &trusted)
-            let file = try judged { [trusted] () throws(TrustError) in try trusted.target(path, of: "dial") }
+            try await targets("dial", by: "targets", &repository)
+            let file = try judged { [repository] () throws(TrustError) in try repository.target(path, of: "dial") }
             let stored = try device.dial(of: channel)
             let bytes = try await document(file, path, stored: stored)
             let dial: Dial

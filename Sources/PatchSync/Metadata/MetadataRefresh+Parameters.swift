@@ -20,14 +20,14 @@ extension MetadataRefresh {
         app: AppID,
         in device: DeviceStore,
         of channel: ChannelName,
-        _ trusted: inout TrustedMetadata
+        _ repository: inout TrustedRepository
     ) async -> ParametersUpdate {
         do throws(SyncError) {
             let stored = try device.parameters(of: channel)
-            do throws(SyncError) { try await targets("dial", by: "targets", &trusted) } catch {
+            do throws(SyncError) { try await targets("dial", by: "targets", &repository) } catch {
                 return stored == nil ? .unchanged : .kept(because: error)
             }
-            guard let file = try target(of: channel, in: trusted) else {
+            guard let file = try target(of: channel, in: repository) else {
                 guard stored != nil else { return .unchanged }
                 try device.removeParameters(of: channel)
                 return .removed
@@ -39,9 +39,9 @@ extension MetadataRefresh {
     }
 
     /// What the dial's role says of them; nil where it names none.
-    private func target(of channel: ChannelName, in trusted: TrustedMetadata) throws(SyncError) -> TargetFile? {
+    private func target(of channel: ChannelName, in repository: TrustedRepository) throws(SyncError) -> TargetFile? {
         do throws(TrustError) {
-            return try trusted.target(.parameters(channel), of: "dial")
+            return try repository.target(.parameters(channel), of: "dial")
         } catch .noTarget {
             return nil
         } catch { throw .trust(error) }

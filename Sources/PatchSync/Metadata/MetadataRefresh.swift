@@ -1,8 +1,9 @@
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// The client workflow of TUF 5.3 to 5.6: asks, lets ``TrustedMetadata`` judge, stores what was taken, in that order.
+/// Drives a ``MetadataWalk`` with what is stored and what a server sends, and stores what was taken.
 ///
 /// Each role is stored as soon as it is trusted, so that an interrupted refresh leaves a state to go on from.
 struct MetadataRefresh {
@@ -15,7 +16,7 @@ struct MetadataRefresh {
     /// What goes beyond TUF's own rules.
     struct Rules {
         let admission: KeyAdmission
-        /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedMetadata/keepFloor(ofTargets:)``.
+        /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedSnapshot/floor(ofTargets:)``.
         let keepsTargetsFloor: Bool
 
         /// TUF to the letter.
@@ -41,127 +42,104 @@ struct MetadataRefresh {
 
     /// What a refresh came to.
     struct Refreshed {
-        var trusted: TrustedMetadata
+        var repository: TrustedRepository
+        /// By which expiry was judged.
+        let time: UTCTime
         /// The server's timestamp was older than the one known, which was kept.
         let staleMirror: StaleMirror?
     }
 
     /// Root, timestamp, snapshot and the top targets role, unexpired.
     func refresh(at time: ReferenceTime) async throws(SyncError) -> Refreshed {
-        guard let root = try store.metadata("root") else { throw .noStore(store.folder) }
-        var trusted = try judged { () throws(TrustError) in
-            try TrustedMetadata(trustedRoot: root, at: time, admitting: rules.admission)
+        guard let bytes = try store.metadata("root") else { throw .noStore(store.folder) }
+        let root = try judged { () throws(TrustError) in
+            try TrustedRoot(anchor: bytes, admitting: rules.admission)
         }
-        try await followRoots(&trusted)
-        // One that no longer verifies, after a rotation, counts as absent (TUF 5.3.11).
-        var stored = try store.metadata("timestamp")
-        if let bytes = stored, (try? trusted.updateTimestamp(bytes)) == nil { stored = nil }
-        try judged { [trusted] () throws(TrustError) in try trusted.checkRootExpiry() }
-        let staleMirror = try await timestamp(known: stored, &trusted)
-        try await snapshot(&trusted)
-        try await targets("targets", by: "root", &trusted)
-        return Refreshed(trusted: trusted, staleMirror: staleMirror)
+        let walk = MetadataWalk(from: root, .everyRole(time), keepsTargetsFloor: rules.keepsTargetsFloor)
+        let (repository, older) = try await drive(walk)
+        let signedAt = repository.timestamp.role.signedAt
+        return Refreshed(
+            repository: repository,
+            time: time.noting(signedAt: signedAt).value,
+            staleMirror: older.map { offered, known in
+                StaleMirror(offered: offered, known: known, signedAt: signedAt, clock: time.clock)
+            }
+        )
     }
 
     /// Everything that a sync of `channel` rests on.
     func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         var refreshed = try await refresh(at: time)
-        try await targets(channel.text, by: "targets", &refreshed.trusted)
+        try await targets(channel.text, by: "targets", &refreshed.repository)
         atCommitPoint(.afterMetadata)
         return refreshed
     }
 
     /// What the repository says of a target, wherever in the tree of delegations.
-    func find(_ target: String, _ trusted: inout TrustedMetadata) async throws(SyncError) -> TargetFile {
+    func find(_ target: String, _ repository: inout TrustedRepository) async throws(SyncError) -> TargetFile {
         var search = DelegationSearch(for: target)
         while true {
-            let step = try judged { [trusted] () throws(TrustError) in try search.next(in: trusted) }
+            let step = try judged { [repository] () throws(TrustError) in try search.next(in: repository) }
             switch step {
             case .found(let file, role: _): return file
-            case .load(let role, let delegator): try await targets(role, by: delegator, &trusted)
+            case .load(let role, let delegator): try await targets(role, by: delegator, &repository)
             }
         }
     }
 
-    /// Asks for the next root until there is none, from the first day on (TUF 5.3.2 to 5.3.10).
-    private func followRoots(_ trusted: inout TrustedMetadata) async throws(SyncError) {
-        for followed in 0...Limits.rootRotations {
-            let next = trusted.root.header.version + 1
-            let bytes: [UInt8]
+    func targets(
+        _ role: String,
+        by delegator: String,
+        _ repository: inout TrustedRepository
+    ) async throws(SyncError) {
+        (repository, _) = try await drive(MetadataWalk(in: repository, to: role, by: delegator))
+    }
+
+    /// Answers a walk to its end; an older timestamp than the one known is a mirror's that lags, and told.
+    private func drive(_ start: MetadataWalk) async throws(SyncError) -> (
+        TrustedRepository, older: (offered: Int, known: Int)?
+    ) {
+        var walk = start
+        var older: (offered: Int, known: Int)?
+        while true {
+            switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
+            case .done(let repository): return (repository, older)
+            case .recall(let role):
+                let stored = try store.metadata(role)
+                try judged { () throws(TrustError) in try walk.recall(stored) }
+            case .fetch(let request):
+                guard let bytes = try await bytes(request) else {
+                    walk.absent()
+                    continue
+                }
+                switch try judged({ () throws(TrustError) in try walk.take(bytes) }) {
+                case .new: try save(bytes, of: request)
+                case .known: continue
+                case .older(let offered, let known): older = (offered, known)
+                }
+            }
+        }
+    }
+
+    /// Nil where there is no later root.
+    private func bytes(_ request: RoleRequest) async throws(SyncError) -> [UInt8]? {
+        switch request {
+        case .root:
             do throws(FetchError) {
-                bytes = try await fetcher.bytes(
-                    URLLayout.metadata("root", version: next),
-                    limit: Limits.root,
-                    deadline: deadlines.document
-                )
+                return try await fetcher.bytes(request.path, limit: request.mostBytes, deadline: deadlines.document)
             } catch .notFound {
-                break
+                return nil
             } catch { throw .fetch(error) }
-            guard followed < Limits.rootRotations else { throw .trust(.tooManyRoots(limit: Limits.rootRotations)) }
-            try judged { () throws(TrustError) in try trusted.updateRoot(bytes) }
-            try store.saveRoot(bytes, version: next)
+        case .timestamp(let known): return try await fetch(request.path, known: known, limit: request.mostBytes)
+        case .role: return try await fetch(request.path, limit: request.mostBytes)
         }
     }
 
-    /// An older timestamp than the one known is a mirror's that lags: the known one stays, and is what counts.
-    private func timestamp(known: [UInt8]?, _ trusted: inout TrustedMetadata) async throws(SyncError)
-        -> StaleMirror?
-    {
-        let bytes = try await fetch(URLLayout.timestamp, known: known, limit: Limits.timestamp)
-        var isNew = false
-        var staleMirror: StaleMirror?
-        do throws(TrustError) {
-            isNew = try trusted.updateTimestamp(bytes) == .taken
-        } catch .rolledBack(role: "timestamp", let offered, let known) {
-            staleMirror = StaleMirror(
-                offered: offered,
-                known: known,
-                signedAt: trusted.timestamp?.signedAt,
-                clock: trusted.time.clock
-            )
-        } catch { throw .trust(error) }
-        try judged { [trusted] () throws(TrustError) in
-            try trusted.checkTimestampExpiry()
-            // Once more, by what the new one says of the time: one from the far future is not kept.
-            try trusted.checkRootExpiry()
+    private func save(_ bytes: [UInt8], of request: RoleRequest) throws(SyncError) {
+        switch request {
+        case .root(let version): try store.saveRoot(bytes, version: version)
+        case .timestamp, .role: try store.save(bytes, as: request.role)
         }
-        if isNew { try store.save(bytes, as: "timestamp") }
-        return staleMirror
-    }
-
-    private func snapshot(_ trusted: inout TrustedMetadata) async throws(SyncError) {
-        guard let file = trusted.timestamp?.snapshot else { preconditionFailure("the timestamp comes first") }
-        if let stored = try store.metadata("snapshot") {
-            // Also when it is not the current one any more: roles in it must not go back (TUF 5.5.5).
-            try? trusted.updateSnapshot(stored, stored: true)
-            if trusted.snapshot?.header.version == file.version, file.matches(stored) {
-                return try judged { [trusted] () throws(TrustError) in try trusted.checkSnapshotIsCurrent() }
-            }
-        }
-        let bytes = try await fetch(
-            URLLayout.metadata("snapshot", version: trusted.root.consistentSnapshot ? file.version : nil),
-            limit: min(file.length ?? Limits.snapshot, Limits.snapshot)
-        )
-        try judged { () throws(TrustError) in
-            try trusted.updateSnapshot(bytes)
-            try trusted.checkSnapshotIsCurrent()
-        }
-        try store.save(bytes, as: "snapshot")
-    }
-
-    func targets(_ role: String, by delegator: String, _ trusted: inout TrustedMetadata) async throws(SyncError) {
-        if trusted.isVerified(role, by: delegator) { return }
-        let file = try judged { [trusted] () throws(TrustError) in try trusted.file(of: role) }
-        if let stored = try store.metadata(role) {
-            if (try? trusted.updateTargets(stored, role: role, delegator: delegator)) != nil { return }
-            if rules.keepsTargetsFloor, delegator == "root" { trusted.keepFloor(ofTargets: stored) }
-        }
-        let bytes = try await fetch(
-            URLLayout.metadata(role, version: trusted.root.consistentSnapshot ? file.version : nil),
-            limit: min(file.length ?? Limits.targetsRole, Limits.targetsRole)
-        )
-        try judged { () throws(TrustError) in try trusted.updateTargets(bytes, role: role, delegator: delegator) }
-        try store.save(bytes, as: role)
     }
 
     func fetch(_ path: String, known: [UInt8]? = nil, limit: Int) async throws(SyncError) -> [UInt8] {

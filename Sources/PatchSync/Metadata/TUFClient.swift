@@ -1,3 +1,4 @@
+package import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchTrust
@@ -21,7 +22,7 @@ package struct TUFClient {
     /// Starts from a root that came by another way than the network; its expiry is looked at later (TUF 5.2).
     package static func start(_ store: TrustStore, root: [UInt8]) throws(SyncError) {
         do throws(TrustError) {
-            _ = try TrustedMetadata(trustedRoot: root, at: ReferenceTime.never)
+            _ = try TrustedRoot(anchor: root)
         } catch { throw .trust(error) }
         do throws(FileError) { try store.prepare() } catch { throw .file(error) }
         try store.save(root, as: "root")
@@ -33,11 +34,11 @@ package struct TUFClient {
 
     /// Brings each target into `folder`, one after the other, unless it is there already with the listed bytes.
     package func download(_ targets: [String], to folder: FilePath) async throws(SyncError) {
-        var trusted = try await refreshed()
+        var repository = try await refreshed()
         do throws(FileError) { try store.files.makeDirectory(folder) } catch { throw .file(error) }
         for target in targets {
-            let file = try await refresh.find(target, &trusted)
-            try await download(file, of: target, to: folder, consistent: trusted.root.consistentSnapshot)
+            let file = try await refresh.find(target, &repository)
+            try await download(file, of: target, to: folder, consistent: repository.root.role.consistentSnapshot)
         }
     }
 
@@ -45,12 +46,12 @@ package struct TUFClient {
         MetadataRefresh(store: store, fetcher: fetcher, deadlines: Deadlines(), rules: .plain)
     }
 
-    private func refreshed() async throws(SyncError) -> TrustedMetadata {
+    private func refreshed() async throws(SyncError) -> TrustedRepository {
         let refreshed = try await refresh.refresh(at: ReferenceTime(clock: now()))
         if let behind = refreshed.staleMirror {
             throw .trust(.rolledBack(role: "timestamp", offered: behind.offered, trusted: behind.known))
         }
-        return refreshed.trusted
+        return refreshed.repository
     }
 
     private func download(

@@ -1,3 +1,4 @@
+import PatchFetch
 /// Runs `work`, and cancels it when `end` returns first: then it ends with `error`, unless it was done all the same.
 func unless<Result: Sendable>(
     _ error: FetchError,

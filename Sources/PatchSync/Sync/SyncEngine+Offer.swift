@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import PatchTrust
 
@@ -54,7 +55,7 @@ extension SyncEngine {
             let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
             let time = ReferenceTime(clock: now(), build: build)
             guard let refreshed = try? await refresh.refresh(channel: configuration.channel, at: time),
-                let role = refreshed.trusted.targets[ExactString(configuration.channel.text)]
+                let role = refreshed.repository.role(configuration.channel.text)
             else { continue }
             return role.header.version > version ? role.header.version : nil
         }
@@ -66,23 +67,23 @@ extension SyncEngine {
         var refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
         let refreshed = try await refresh.refresh(channel: channel, at: time)
-        var trusted = refreshed.trusted
-        guard let role = trusted.targets[ExactString(channel.text)] else {
+        var repository = refreshed.repository
+        guard let role = repository.role(channel.text) else {
             preconditionFailure("refreshed without its role")
         }
         let path = TargetPath.patchList(channel)
         let file: TargetFile
-        do throws(TrustError) { file = try trusted.target(path, of: channel.text) } catch { throw .trust(error) }
+        do throws(TrustError) { file = try repository.target(path, of: channel.text) } catch { throw .trust(error) }
         let list = try await verifiedList(path, file, role, source.fetcher)
         report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
         for refused in list.refused { report(.refused(refused)) }
         return Offer(
             list: list,
             role: role,
-            dial: await refresh.dial(app: configuration.app, in: store, of: channel, &trusted),
-            time: trusted.time.value,
+            dial: await refresh.dial(app: configuration.app, in: store, of: channel, &repository),
+            time: refreshed.time,
             staleMirror: refreshed.staleMirror,
-            parameters: await refresh.parameters(app: configuration.app, in: store, of: channel, &trusted)
+            parameters: await refresh.parameters(app: configuration.app, in: store, of: channel, &repository)
         )
     }
 

@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import PatchTrust
 
@@ -14,8 +15,8 @@ extension SyncEngine {
             let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
             do throws(SyncError) {
                 let refreshed = try await refresh.refresh(at: ReferenceTime(clock: now(), build: build))
-                var trusted = refreshed.trusted
-                let update = await refresh.parameters(app: configuration.app, in: store, of: channel, &trusted)
+                var repository = refreshed.repository
+                let update = await refresh.parameters(app: configuration.app, in: store, of: channel, &repository)
                 found = found?.followed(by: update) ?? update
                 if refreshed.staleMirror == nil, !update.isKept { break }
             } catch {

@@ -1,4 +1,5 @@
 import PatchChoice
+package import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchTrust

@@ -1,4 +1,5 @@
 package import PatchChoice
+package import PatchFetch
 package import PatchFormat
 package import PatchStore
 package import PatchTrust

@@ -1,4 +1,5 @@
 package import PatchChoice
+import PatchFetch
 package import PatchFormat
 package import PatchTrust
 

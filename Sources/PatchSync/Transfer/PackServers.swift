@@ -1,3 +1,4 @@
+import PatchFetch
 /// Which of the servers are asked for packs: each, until it shows that it has none, or none that is right.
 struct PackServers {
     private var passedOver: Set<String> = []

@@ -1,4 +1,5 @@
 import PatchChoice
+import PatchFetch
 import PatchFormat
 
 /// How the transfers of one sync went, by version: what ``TransferFailures`` counts.

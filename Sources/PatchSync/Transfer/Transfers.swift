@@ -1,11 +1,10 @@
+import PatchFetch
 import PatchStore
 
 /// What objects travel by: the servers they come from, the store they go to, and how long they may take.
 struct Transfers: Sendable {
-    /// Connections open at once to one server.
-    static let connections = 6
     /// Objects that travel at once: one connection stays free to ask for a newer list.
-    static let parallel = connections - 1
+    static let parallel = HTTPFetcher.connections - 1
 
     let sources: Sources
     let objects: ObjectStore

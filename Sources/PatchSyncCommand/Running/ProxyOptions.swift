@@ -2,6 +2,7 @@ import APIProxy
 import ArgumentParser
 import AssetServer
 import CommandSupport
+import PatchFetch
 import PatchFormat
 import PatchStore
 import SystemPackage
@@ -70,12 +71,12 @@ struct ProxyOptions: ParsableArguments {
         return settings
     }
 
-    private func trust(_ file: ProxyFile?) throws(Failure) -> UpstreamTrust {
+    private func trust(_ file: ProxyFile?) throws(Failure) -> TLSTrust {
         let pem: [UInt8]? =
             if let authorities { try Self.bytes(of: authorities, limit: Limits.certificates) } else {
                 file?.authorities.map { Array($0.utf8) }
             }
-        do throws(UpstreamTrustError) { return try UpstreamTrust(authorities: pem) } catch {
+        do throws(TLSFault) { return try TLSTrust(authorities: pem) } catch {
             throw Failure(
                 "no certificate of an authority in PEM",
                 hint: "--proxy-ca, or \"ca\" of the --proxies file.",

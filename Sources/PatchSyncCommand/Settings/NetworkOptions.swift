@@ -1,4 +1,5 @@
 import ArgumentParser
+import PatchFetch
 import PatchSync
 
 /// How long a sync may take, and how often it tries.

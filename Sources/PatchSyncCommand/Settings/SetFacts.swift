@@ -1,6 +1,7 @@
 import PatchChoice
 import ArgumentParser
 import CommandSupport
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync

@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchSync
 import UnixSignals
 

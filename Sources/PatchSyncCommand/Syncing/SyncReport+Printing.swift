@@ -1,4 +1,5 @@
 import PatchChoice
+import PatchFetch
 import PatchFormat
 import PatchSync
 import PatchTrust

@@ -20,7 +20,7 @@ package struct DelegationSearch: Sendable {
     }
 
     /// - Throws: `.targetNotFound` when no role names it, `.tooManyDelegations` at the limit.
-    package mutating func next(in trusted: TrustedMetadata) throws(TrustError) -> Step {
+    package mutating func next(in trusted: TrustedRepository) throws(TrustError) -> Step {
         while let (name, delegator) = waiting.last {
             if visited.contains(ExactString(name)) {
                 waiting.removeLast()
@@ -30,7 +30,7 @@ package struct DelegationSearch: Sendable {
             guard visited.count <= Limits.delegations else {
                 throw .tooManyDelegations(target: target, limit: Limits.delegations)
             }
-            guard trusted.isVerified(name, by: delegator), let role = trusted.targets[ExactString(name)] else {
+            guard trusted.isVerified(name, by: delegator), let role = trusted.role(name) else {
                 return .load(role: name, delegator: delegator)
             }
             waiting.removeLast()

@@ -8,25 +8,16 @@ package struct ReferenceTime: Equatable, Sendable {
     package let clock: UTCTime
     private let build: UTCTime
     /// Of the newest timestamp that was verified.
-    private var signedAt: UTCTime?
-    private let judgesExpiry: Bool
+    private let signedAt: UTCTime?
 
     /// - Parameter build: when the running program was made.
     package init(clock: UTCTime, build: UTCTime = UTCTime(seconds: 0)) {
-        self.init(clock: clock, build: build, judgesExpiry: true)
+        self.init(clock: clock, build: build, signedAt: nil)
     }
 
-    private init(clock: UTCTime, build: UTCTime, judgesExpiry: Bool) {
-        (self.clock, self.build, self.judgesExpiry) = (clock, build, judgesExpiry)
+    private init(clock: UTCTime, build: UTCTime, signedAt: UTCTime?) {
+        (self.clock, self.build, self.signedAt) = (clock, build, signedAt)
     }
-
-    /// Nothing ever ends by it: where expiry is looked at later, and for a server that reads its own tree, which must be able
-    /// to sign again what has ended.
-    package static let never = ReferenceTime(
-        clock: UTCTime(seconds: 0),
-        build: UTCTime(seconds: 0),
-        judgesExpiry: false
-    )
 
     /// The latest moment that is certainly past.
     package var atLeast: UTCTime { signedAt.map { max($0, build) } ?? build }
@@ -35,14 +26,14 @@ package struct ReferenceTime: Equatable, Sendable {
 
     /// A newer timestamp was verified: what an older one said of the time counts no more, for its signer may have been
     /// wrong, or a thief.
-    mutating func note(signedAt time: UTCTime?) {
-        signedAt = time
+    package func noting(signedAt time: UTCTime?) -> ReferenceTime {
+        ReferenceTime(clock: clock, build: build, signedAt: time)
     }
 
     /// TUF: `expires` must be higher than the reference time.
     func check(_ header: RoleHeader, role: String) throws(TrustError) {
         let expires = header.expires
-        guard judgesExpiry, expires <= value else { return }
+        guard expires <= value else { return }
         if clock < expires {
             throw .clockBehind(role: role, expires: expires, clock: clock, atLeast: atLeast)
         }

@@ -1,7 +1,7 @@
 package import PatchFormat
 package import PatchServer
 import PatchStore
-import PatchTrust
+package import PatchTrust
 import SystemPackage
 package import ReleaseFolder
 package import ServerRecords

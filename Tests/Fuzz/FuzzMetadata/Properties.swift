@@ -15,8 +15,8 @@ func attempt(_ bytes: [UInt8]) {
         compareRoles(envelope, again)
         SignedByAll.world.offer(envelope.signed)
     }
-    if let trusted = try? TrustedMetadata(trustedRoot: bytes, at: SignedByAll.now) {
-        require(trusted.root.keys(of: "root").threshold >= 1, "a root is signed by somebody")
+    if let trusted = try? TrustedRoot(anchor: bytes) {
+        require(trusted.role.keys(of: "root").threshold >= 1, "a root is signed by somebody")
     }
 }
 

@@ -14,7 +14,11 @@ struct SignedByAll {
 
     private let key: PrivateKey
     private let signer: TUFKey
-    private var metadata: TrustedMetadata
+    private let root: TrustedRoot
+    private let known: KnownTimestamp
+    private let timestamp: TrustedTimestamp
+    private let snapshot: KnownSnapshot
+    private let repository: TrustedRepository
 
     /// With a new key each time, for no input depends on it; an Ed25519 key signs fast enough to be called for each input.
     init() throws {
@@ -36,22 +40,25 @@ struct SignedByAll {
             expires: Self.far,
             roles: ["root": one, "targets": one, "snapshot": one, "timestamp": one]
         )
-        metadata = try TrustedMetadata(trustedRoot: try signed(root), at: Self.now)
         let snapshot = RoleFile(version: 1, length: nil, sha256: nil)
-        _ = try metadata.updateTimestamp(
-            try signed(RoleDocument.timestamp(version: 1, expires: Self.far, snapshot: snapshot, signedAt: Self.now))
+        let first = try signed(
+            RoleDocument.timestamp(version: 1, expires: Self.far, snapshot: snapshot, signedAt: Self.now)
         )
         let files = ["targets": snapshot, "production": snapshot]
-        try metadata.updateSnapshot(
-            try signed(RoleDocument.snapshot(version: 1, expires: Self.far, files: files)),
-            stored: true
-        )
         let delegation = RoleDocument.DelegationDraft.channel(production, signers: one)
-        try metadata.updateTargets(
-            try signed(RoleDocument.targets(version: 1, expires: Self.far, delegations: [delegation])),
-            role: "targets",
-            delegator: "root"
+        let targets = RoleDocument.targets(version: 1, expires: Self.far, delegations: [delegation])
+        self.root = try TrustedRoot(anchor: try signed(root))
+        known = try self.root.knownTimestamp(first)
+        timestamp = try Self.current(self.root, nil).timestamp(first)
+        self.snapshot = try timestamp.knownSnapshot(
+            try signed(RoleDocument.snapshot(version: 1, expires: Self.far, files: files))
         )
+        let current = try TrustedSnapshot(current: self.snapshot, named: timestamp)
+        repository = try TrustedRepository(current, targets: try signed(targets))
+    }
+
+    private static func current(_ root: TrustedRoot, _ known: KnownTimestamp?) throws -> CurrentRoot {
+        try CurrentRoot(root, knowing: known, .everyRole(ReferenceTime(clock: now)))
     }
 
     /// Signs `document` and offers it where a role of its type could stand.
@@ -69,15 +76,14 @@ struct SignedByAll {
     }
 
     private func offerTimestamp(_ bytes: [UInt8]) {
-        var metadata = metadata
-        guard (try? metadata.updateTimestamp(bytes)) == .taken, let taken = metadata.timestamp else { return }
+        guard let timestamp = try? Self.current(root, known).timestamp(bytes), timestamp.isNew else { return }
+        let taken = timestamp.role
         require(taken.header.version > 1, "a timestamp goes up")
         require(taken.snapshot.version >= 1, "a timestamp does not take its snapshot down")
     }
 
     private func offerSnapshot(_ bytes: [UInt8]) {
-        var metadata = metadata
-        guard (try? metadata.updateSnapshot(bytes)) != nil, let taken = metadata.snapshot else { return }
+        guard let taken = try? TrustedSnapshot(bytes, named: timestamp, after: snapshot).role else { return }
         for name in ["targets", "production"] {
             require(taken.files[ExactString(name)] != nil, "a snapshot drops no role")
         }
@@ -85,9 +91,9 @@ struct SignedByAll {
 
     private func offerTargets(_ bytes: [UInt8]) {
         for (role, delegator) in [("production", "targets"), ("other", "targets")] {
-            var metadata = metadata
-            guard (try? metadata.updateTargets(bytes, role: role, delegator: delegator)) != nil else { continue }
-            let taken = metadata.targets[ExactString(role)]
+            var repository = repository
+            guard (try? repository.take(bytes, role: role, delegator: delegator)) != nil else { continue }
+            let taken = repository.role(role)
             require(role != "other", "no role is taken that nobody delegates to")
             require(taken?.header.version == 1, "a targets role has the version that the snapshot names")
             require(taken.map { $0.header.expires > Self.now } ?? false, "nothing expired is taken")

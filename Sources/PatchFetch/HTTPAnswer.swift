@@ -1,0 +1,126 @@
+import NIOHTTP1
+import PatchFormat
+import PatchTrust
+
+/// What the head of an answer means for the request it answers.
+///
+/// Pure; RFC 9110 §13.1.5, §14 and §15.
+enum HTTPAnswer: Equatable {
+    /// The body is wanted; `length` as announced.
+    case body(FetchedHead, length: Int?)
+    /// The server still has what is known.
+    case notModified
+    /// 416: there is no such part, so all of it must be asked for.
+    case noSuchRange
+
+    /// - Parameter tag: what If-None-Match said, if it was sent.
+    init(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        to request: FetchRequest,
+        unless tag: String? = nil
+    ) throws(FetchError) {
+        let path = request.path
+        switch status {
+        // Its server does not know of parts.
+        case 200 where request.part != nil: throw .status(path, code: status)
+        case 200:
+            try Self.check(headers, request)
+            let length = headers.length
+            if let length, length > request.limit, !(request.expected != nil && headers.isWebPage) {
+                throw .tooLarge(path, limit: request.limit)
+            }
+            let head = headers.fetchedHead(offset: 0)
+            // Known before the body: nothing that is here is given up for it.
+            if head.isWebPage, let length, let expected = request.expected, length != expected.size {
+                throw .webPage(path)
+            }
+            self = .body(head, length: length)
+        case 206 where request.part != nil: self = try Self.part(headers, of: request)
+        case 206:
+            guard let resume = request.resume else { throw .status(path, code: status) }
+            try Self.check(headers, request)
+            let field = headers.first(name: "content-range") ?? ""
+            guard let range = ContentRange(field), range.first == resume.offset, range.last == range.total - 1,
+                range.total == request.expected?.size ?? request.limit
+            else { throw .wrongRange(path, field: field) }
+            self = .body(headers.fetchedHead(offset: resume.offset), length: range.total - resume.offset)
+        case 304 where tag != nil: self = .notModified
+        case 416 where request.resume != nil: self = .noSuchRange
+        case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")
+        // A store of objects answers 403 for what is not there.
+        case 403, 404: throw .notFound(path)
+        case 429, 503:
+            guard let seconds = headers.first(name: "retry-after").flatMap({ Int($0) }), seconds >= 0 else {
+                throw .status(path, code: status)
+            }
+            throw .busy(path, code: status, retryAfter: seconds)
+        default: throw .status(path, code: status)
+        }
+    }
+
+    private static func part(_ headers: HTTPHeaders, of request: FetchRequest) throws(FetchError) -> HTTPAnswer {
+        try check(headers, request)
+        let field = headers.first(name: "content-range") ?? ""
+        guard let range = ContentRange(field), let part = request.part, range.first == part.lowerBound,
+            range.last == part.upperBound - 1
+        else { throw .wrongRange(request.path, field: field) }
+        return .body(headers.fetchedHead(offset: 0), length: part.count)
+    }
+
+    private static func check(_ headers: HTTPHeaders, _ request: FetchRequest) throws(FetchError) {
+        if let coding = headers.first(name: "content-encoding"), coding.lowercased() != "identity" {
+            throw .encoded(request.path, as: coding)
+        }
+        guard let expected = request.expected, let tag = headers.first(name: "etag") else { return }
+        let opaque = (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]).filter { $0 != "\"" }.lowercased()
+        guard let digest = Hex.bytes(opaque) else { return }
+        let isContradiction =
+            switch digest.count {
+            case 20: expected.sha1.map { opaque != $0.hex } ?? false
+            case 32: opaque != expected.sha256.hex
+            default: false
+            }
+        if isContradiction { throw .contradictingTag(request.path, tag: tag) }
+    }
+}
+
+/// `bytes 100-199/200` (RFC 9110 §14.4); nil for everything else, also for an unknown length.
+struct ContentRange: Equatable {
+    let first: Int
+    let last: Int
+    let total: Int
+
+    init?(_ field: String) {
+        guard let match = field.wholeMatch(of: #/bytes ([0-9]{1,18})-([0-9]{1,18})\/([0-9]{1,18})/#),
+            let first = Int(match.1), let last = Int(match.2), let total = Int(match.3), first <= last, last < total
+        else { return nil }
+        (self.first, self.last, self.total) = (first, last, total)
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var length: Int? {
+        first(name: "content-length").flatMap { Int($0) }
+    }
+
+    fileprivate func fetchedHead(offset: Int) -> FetchedHead {
+        FetchedHead(offset: offset, validator: strongValidator, isWebPage: isWebPage)
+    }
+
+    fileprivate var isWebPage: Bool {
+        let type = first(name: "content-type")?.lowercased() ?? ""
+        return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
+    }
+
+    /// What If-Range may send back: a strong tag, else a date that is older than the answer (RFC 9110 §8.8.2.2).
+    var strongValidator: String? {
+        if let tag = first(name: "etag") {
+            return tag.hasPrefix("\"") && tag.utf8.count <= Limits.validator ? tag : nil
+        }
+        guard let modified = first(name: "last-modified"), let date = first(name: "date"), modified != date else {
+            return nil
+        }
+        return modified.utf8.count <= Limits.validator ? modified : nil
+    }
+}

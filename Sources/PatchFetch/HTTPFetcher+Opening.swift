@@ -1,0 +1,59 @@
+import AsyncHTTPClient
+import NIOCore
+package import PatchFormat
+
+/// The client that stands behind fetchers, from its opening to its end.
+extension HTTPFetcher {
+    /// Connections open at once to one server.
+    package static let connections = 6
+
+    /// For a process that only syncs, before it does anything else: one event loop leaves the other cores to the digests.
+    package static func useOneEventLoop() {
+        NIOSingletons.groupLoopCountSuggestion = 1
+    }
+
+    /// Runs `body` with a server and its mirrors, whose connections are gone when it returns.
+    package static func with<Result: Sendable, Failure: Error>(
+        _ servers: [ServerURL],
+        app: AppID,
+        _ settings: Settings = Settings(),
+        _ body: ([Source]) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await withClient(settings) { client throws(Failure) in
+            try await body(
+                servers.map { server in
+                    let fetcher = HTTPFetcher(
+                        client: client,
+                        places: Places(server, app: app),
+                        settings: settings
+                    )
+                    return Source(name: server.text, fetcher: fetcher)
+                }
+            )
+        }
+    }
+
+    /// Runs `body` with a client that is gone when it returns.
+    package static func with<Result: Sendable, Failure: Error>(
+        _ places: Places,
+        _ settings: Settings = Settings(),
+        _ body: (HTTPFetcher) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await withClient(settings) { client throws(Failure) in
+            try await body(HTTPFetcher(client: client, places: places, settings: settings))
+        }
+    }
+
+    private static func withClient<Result: Sendable, Failure: Error>(
+        _ settings: Settings,
+        _ body: (HTTPClient) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        var configuration = HTTPClient.Configuration(
+            trusting: settings.trust,
+            connectTimeout: settings.deadlines.connect,
+            connections: connections
+        )
+        configuration.timeout.read = TimeAmount(settings.deadlines.stall)
+        return try await HTTPClient.with(configuration, body)
+    }
+}

@@ -1,0 +1,178 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import PatchFormat
+import PatchTrust
+
+/// Fetches over HTTP, once: what is tried again, and where, is the engine's business.
+///
+/// No redirect is followed and nothing is cached.
+package struct HTTPFetcher: Fetcher {
+    let client: HTTPClient
+    let places: Places
+    let settings: Settings
+
+    package struct Settings: Sendable {
+        package var deadlines = Deadlines()
+        package var trust = TLSTrust()
+        /// Where a body's deadline is looked up.
+        package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+
+        package init() {}
+    }
+
+    /// Where the parts of the URL layout stand.
+    package struct Places: Sendable {
+        /// Nil where nothing but files is asked for.
+        let server: ServerURL?
+        let rest: ServerURL
+        let metadata: ServerURL?
+        let targets: ServerURL?
+
+        /// A Patchline server: everything below `/APP/`.
+        package init(_ server: ServerURL, app: AppID) {
+            self.server = server
+            rest = server.appending(app)
+            (metadata, targets) = (nil, nil)
+        }
+
+        /// Any TUF repository: metadata and targets each have a place of their own.
+        package init(metadata: ServerURL, targets: ServerURL) {
+            server = nil
+            rest = metadata
+            (self.metadata, self.targets) = (metadata, targets)
+        }
+
+        func url(_ request: FetchRequest) -> String {
+            let (server, rest) = split(request)
+            return "\(server)/\(rest)"
+        }
+
+        func server(of request: FetchRequest) -> ServerURL { split(request).0 }
+
+        private func split(_ request: FetchRequest) -> (ServerURL, Substring) {
+            let path = request.path
+            if request.question != nil, let server { return (server, path[...]) }
+            if let metadata, path.hasPrefix("metadata/") { return (metadata, path.dropFirst("metadata/".count)) }
+            if let targets, path.hasPrefix("targets/") { return (targets, path.dropFirst("targets/".count)) }
+            return (rest, path[...])
+        }
+    }
+
+    package func fetch(
+        _ request: FetchRequest,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
+    ) async throws(FetchError) {
+        _ = try await fetch(request, unless: nil, take: take)
+    }
+
+    /// Patchline's servers tag a file with its SHA-256; with another's tag the bytes just travel.
+    package func bytes(
+        _ path: String,
+        known: [UInt8],
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let tag = "\"\(SHA256Digest(of: known).hex)\""
+        let request = FetchRequest(path, limit: limit, deadline: deadline)
+        let isNew = try await fetch(request, unless: tag) { if case .bytes(let chunk) = $0 { bytes += chunk } }
+        return isNew ? bytes : known
+    }
+
+    private func fetch(
+        _ request: FetchRequest,
+        unless tag: String?,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
+    ) async throws(FetchError) -> Bool {
+        do {
+            if settings.trust.needsTLS, case let server = places.server(of: request), !server.isSecure {
+                throw FetchError.tls(.notEncrypted(host: server.host))
+            }
+            return try await get(request, unless: tag, take: take)
+        } catch let error as FetchError {
+            throw error
+        } catch {
+            // What a cancelled task's connection ends with is no news.
+            if Task.isCancelled { throw .cancelled }
+            let server = places.server(of: request)
+            throw await FetchError(error, path: request.path, server: server, within: settings.deadlines.connect)
+        }
+    }
+
+    /// - Returns: false when the server says that the file still has `tag`.
+    private func get(
+        _ request: FetchRequest,
+        unless tag: String?,
+        take: (_ part: FetchedPart) async throws(FetchError) -> Void
+    ) async throws -> Bool {
+        let end = settings.clock() + request.deadline
+        let response = try await client.execute(
+            HTTPClientRequest(request, at: places.url(request), unless: tag),
+            deadline: .now() + TimeAmount(request.deadline)
+        )
+        let status = Int(response.status.code)
+        if status == 404 { try await finish(response, by: end) }
+        switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {
+        case .notModified: return false
+        case .noSuchRange:
+            var whole = request
+            whole.resume = nil
+            return try await get(whole, unless: tag, take: take)
+        case .body(let head, let length):
+            try await take(.head(head))
+            var received = head.offset
+            for try await buffer in response.body {
+                received += buffer.readableBytes
+                guard received <= request.limit else { throw FetchError.tooLarge(request.path, limit: request.limit) }
+                let isPage = head.isWebPage && request.expected == nil
+                if isPage, buffer.readableBytesView.first == UInt8(ascii: "<") {
+                    throw FetchError.webPage(request.path)
+                }
+                try await take(.bytes(Array(buffer.readableBytesView)))
+                // The client's own deadline ends with the head.
+                guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
+            }
+            try Task.checkCancellation()
+            if let length, received != head.offset + length { throw FetchError.short(request.path) }
+            return true
+        }
+    }
+
+    /// Reads a short answer to its end, so that its connection stays: each look for newer roots is told that there is none.
+    private func finish(_ response: HTTPClientResponse, by end: ContinuousClock.Instant) async throws {
+        guard let field = response.headers.first(name: "content-length"), let length = Int(field),
+            length <= Self.shortAnswer
+        else { return }
+        do {
+            for try await _ in response.body where settings.clock() >= end { return }
+        } catch {
+            // It says nothing of the file; a connection that broke is not used again.
+            try Task.checkCancellation()
+        }
+    }
+
+    private static let shortAnswer = 16_384
+}
+
+extension HTTPClientRequest {
+    fileprivate init(_ request: FetchRequest, at url: String, unless tag: String?) {
+        self.init(url: url)
+        headers.add(name: "accept-encoding", value: "identity")
+        headers.add(name: "user-agent", value: "patchsync")
+        if let tag { headers.add(name: "if-none-match", value: tag) }
+        if let resume = request.resume {
+            headers.add(name: "range", value: "bytes=\(resume.offset)-")
+            headers.add(name: "if-range", value: resume.validator)
+        }
+        if let part = request.part {
+            headers.add(name: "range", value: "bytes=\(part.lowerBound)-\(part.upperBound - 1)")
+        }
+        if let question = request.question {
+            method = .POST
+            headers.add(name: "content-type", value: "application/json")
+            body = .bytes(ByteBuffer(bytes: question))
+        }
+    }
+}

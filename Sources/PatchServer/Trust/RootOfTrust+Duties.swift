@@ -1,0 +1,40 @@
+package import PatchFormat
+package import PatchTrust
+
+/// What `patchsign init` wrote for the server.
+extension RootOfTrust {
+    /// One that a server can publish under.
+    ///
+    /// - Throws: `setup` with the rule that `root` or `targets` breaks.
+    package init(root: [UInt8], targets: [UInt8], at now: UTCTime) throws(ServerError) {
+        let anchor: TrustedRoot
+        do throws(TrustError) { anchor = try TrustedRoot(anchor: root) } catch { throw refused("root.json", error) }
+        try self.init(servedUnder: anchor, targets: targets, at: now)
+    }
+
+    /// - Throws: as ``init(root:targets:at:)``.
+    init(servedUnder root: TrustedRoot, targets bytes: [UInt8], at now: UTCTime) throws(ServerError) {
+        guard root.role.header.expires > now else {
+            throw refused("root.json", .expired(role: "root", expires: root.role.header.expires, at: now))
+        }
+        guard root.app != nil else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
+        do throws(TrustError) { try self.init(root, targets: bytes) } catch { throw refused("targets.json", error) }
+        guard app.text != "api" else {
+            throw .setup(document: "root.json", rule: "is of an app named api: the release service answers there")
+        }
+        guard self.root.consistentSnapshot else {
+            throw .setup(document: "root.json", rule: "must set consistent_snapshot")
+        }
+        guard targets.targets.isEmpty else {
+            throw .setup(document: "targets.json", rule: "must hold delegations only")
+        }
+        guard targets.header.expires > now else {
+            throw .setup(document: "targets.json", rule: "expired at \(targets.header.expires)")
+        }
+    }
+}
+
+private func refused(_ document: String, _ error: TrustError) -> ServerError {
+    if case .malformed(let format) = error { return .malformed(format) }
+    return .setup(document: document, rule: "is not trusted: \(error)")
+}

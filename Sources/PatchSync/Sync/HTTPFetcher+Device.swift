@@ -1,0 +1,17 @@
+package import PatchFetch
+import PatchFormat
+
+extension HTTPFetcher {
+    /// Runs `body` with all servers of a device, in order, as its configuration says that they are reached.
+    package static func with<Result: Sendable>(
+        serversOf configuration: DeviceConfiguration,
+        _ deadlines: Deadlines,
+        _ body: ([Source]) async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        var settings = Settings()
+        settings.deadlines = deadlines
+        do throws(TLSFault) { settings.trust = try configuration.access.trust() } catch { throw .fetch(.tls(error)) }
+        let servers = [configuration.server] + configuration.access.mirrors
+        return try await with(servers, app: configuration.app, settings, body)
+    }
+}

@@ -1,0 +1,75 @@
+import NIOConcurrencyHelpers
+import PatchFetch
+
+/// What one server did wrong in a sync.
+///
+/// It cost time and nothing else: whatever came from it was checked like everything.
+package struct MirrorFault: Equatable, Sendable {
+    package enum Wrong: Equatable, Sendable {
+        /// Its metadata did not come, or was not to be trusted; the next server was asked.
+        case failed(SyncError)
+        /// Its metadata is older than what is known.
+        case stale(StaleMirror)
+        /// It sent, for this entry, what nobody signed.
+        case lied(SyncError)
+    }
+
+    /// ``Source/name``.
+    package let server: String
+    package let wrong: Wrong
+
+    package init(server: String, wrong: Wrong) {
+        self.server = server
+        self.wrong = wrong
+    }
+}
+
+extension MirrorFault: CustomStringConvertible {
+    package var description: String {
+        switch wrong {
+        case .failed(let error): "\(server): \(error)"
+        case .stale(let stale): "\(server): \(stale)"
+        case .lied(let error): "\(server) sent what was not signed: \(error)"
+        }
+    }
+}
+
+/// The servers of a device in the order in which they are asked.
+///
+/// One to which there is no way goes to the end for as long as the engine lives, so that not every object waits for it.
+final class Sources: Sendable {
+    private struct State {
+        var order: [Source]
+        var faults: [MirrorFault] = []
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    init(_ sources: [Source]) {
+        precondition(!sources.isEmpty)
+        state = NIOLockedValueBox(State(order: sources))
+    }
+
+    var inOrder: [Source] { state.withLockedValue(\.order) }
+
+    func putLast(_ source: Source) {
+        state.withLockedValue { state in
+            guard let index = state.order.firstIndex(where: { $0.name == source.name }) else { return }
+            state.order.append(state.order.remove(at: index))
+        }
+    }
+
+    /// Each fault once.
+    func note(_ fault: MirrorFault) {
+        state.withLockedValue { state in
+            if !state.faults.contains(fault) { state.faults.append(fault) }
+        }
+    }
+
+    func takeFaults() -> [MirrorFault] {
+        state.withLockedValue { state in
+            defer { state.faults = [] }
+            return state.faults
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package import PatchFormat
+
+/// The client workflow of TUF 5.3 to 5.6, without I/O: it says what it needs, and judges what it is given.
+///
+/// ```
+/// root → root → … → root has not ended → timestamp → snapshot → targets → done → a delegated role → done → …
+/// ```
+///
+/// Each stage is made of the one before it, which was judged: none can be stood on before. Whoever drives a walk answers
+/// ``next()`` by ``recall(_:)``, ``take(_:)`` or ``absent()`` until it is done. After a refusal the walk stands where it
+/// stood, so that the driver may offer other bytes, or give up.
+package struct MetadataWalk: Sendable {
+    /// What the walk needs to go on.
+    package enum Step: Sendable {
+        /// What an earlier walk stored of this role, if anything: ``MetadataWalk/recall(_:)``.
+        case recall(role: String)
+        /// A role from the repository: ``MetadataWalk/take(_:)``, or ``MetadataWalk/absent()`` where there may be none.
+        case fetch(RoleRequest)
+        case done(TrustedRepository)
+    }
+
+    /// What became of bytes that came in.
+    package enum Taken: Equatable, Sendable {
+        /// Trusted now, and worth storing.
+        case new
+        /// Of the version that is trusted already: nothing to store (TUF 5.4.3.1).
+        case known
+        /// An older timestamp than the known one, which stays.
+        case older(offered: Int, known: Int)
+    }
+
+    private enum Stage: Sendable {
+        case roots(TrustedRoot, followed: Int)
+        case knownTimestamp(TrustedRoot)
+        case timestamp(CurrentRoot)
+        case knownSnapshot(TrustedTimestamp)
+        case snapshot(TrustedTimestamp, KnownSnapshot?)
+        case knownTargets(TrustedSnapshot)
+        case targets(TrustedSnapshot, floor: Int)
+        case knownRole(TrustedRepository, name: String, delegator: String)
+        case role(TrustedRepository, name: String, delegator: String)
+        case done(TrustedRepository)
+    }
+
+    private var stage: Stage
+    private let expiry: ExpiryRule
+    private let keepsTargetsFloor: Bool
+
+    /// From an anchor over all later roots.
+    ///
+    /// - Parameter keepsTargetsFloor: see ``TrustedSnapshot/floor(ofTargets:)``.
+    package init(from anchor: TrustedRoot, _ expiry: ExpiryRule, keepsTargetsFloor: Bool = false) {
+        stage = .roots(anchor, followed: 0)
+        (self.expiry, self.keepsTargetsFloor) = (expiry, keepsTargetsFloor)
+    }
+
+    /// From the newest root.
+    package init(under root: TrustedRoot, _ expiry: ExpiryRule) {
+        stage = .knownTimestamp(root)
+        (self.expiry, keepsTargetsFloor) = (expiry, false)
+    }
+
+    /// To a delegated role of a repository; done already where its delegator's keys have verified it.
+    package init(in repository: TrustedRepository, to name: String, by delegator: String) {
+        stage =
+            repository.isVerified(name, by: delegator)
+            ? .done(repository) : .knownRole(repository, name: name, delegator: delegator)
+        (expiry, keepsTargetsFloor) = (repository.timestamp.expiry, false)
+    }
+
+    /// - Throws: `notInSnapshot` where the next role is not listed.
+    package func next() throws(TrustError) -> Step {
+        switch stage {
+        case .roots(let root, _): return .fetch(.root(version: root.version + 1))
+        case .knownTimestamp: return .recall(role: "timestamp")
+        case .timestamp(let current): return .fetch(.timestamp(known: current.known?.bytes))
+        case .knownSnapshot: return .recall(role: "snapshot")
+        case .snapshot(let timestamp, _):
+            return Self.fetch("snapshot", timestamp.role.snapshot, under: timestamp.root)
+        case .knownTargets(let snapshot):
+            _ = try snapshot.file(of: "targets")
+            return .recall(role: "targets")
+        case .targets(let snapshot, _):
+            return Self.fetch("targets", try snapshot.file(of: "targets"), under: snapshot.root)
+        case .knownRole(let repository, let name, _):
+            _ = try repository.file(of: name)
+            return .recall(role: name)
+        case .role(let repository, let name, _):
+            return Self.fetch(name, try repository.file(of: name), under: repository.root)
+        case .done(let repository): return .done(repository)
+        }
+    }
+
+    /// What was stored goes through the same rules as what comes in; what they refuse counts as absent.
+    ///
+    /// - Throws: where what is known leads to an end: a root, a timestamp or a snapshot that has ended.
+    package mutating func recall(_ stored: [UInt8]?) throws(TrustError) {
+        switch stage {
+        case .knownTimestamp(let root):
+            let known = stored.flatMap { try? root.knownTimestamp($0) }
+            stage = .timestamp(try CurrentRoot(root, knowing: known, expiry))
+        case .knownSnapshot(let timestamp):
+            guard let known = stored.flatMap({ try? timestamp.knownSnapshot($0) }) else {
+                stage = .snapshot(timestamp, nil)
+                return
+            }
+            stage =
+                timestamp.names(known)
+                ? .knownTargets(try TrustedSnapshot(current: known, named: timestamp)) : .snapshot(timestamp, known)
+        case .knownTargets(let snapshot):
+            if let stored, let repository = try? TrustedRepository(snapshot, targets: stored) {
+                stage = .done(repository)
+            } else {
+                let floor = keepsTargetsFloor ? stored.map { snapshot.floor(ofTargets: $0) } : nil
+                stage = .targets(snapshot, floor: floor ?? 0)
+            }
+        case .knownRole(var repository, let name, let delegator):
+            let isTaken = stored.flatMap { try? repository.take($0, role: name, delegator: delegator) } != nil
+            stage = isTaken ? .done(repository) : .role(repository, name: name, delegator: delegator)
+        case .roots, .timestamp, .snapshot, .targets, .role, .done:
+            preconditionFailure("nothing is recalled here")
+        }
+    }
+
+    /// Judges what came in.
+    package mutating func take(_ bytes: [UInt8]) throws(TrustError) -> Taken {
+        switch stage {
+        case .roots(let root, let followed):
+            guard followed < Limits.rootRotations else { throw .tooManyRoots(limit: Limits.rootRotations) }
+            stage = .roots(try root.following(bytes), followed: followed + 1)
+        case .timestamp(let current): return try take(timestamp: bytes, current)
+        case .snapshot(let timestamp, let known):
+            stage = .knownTargets(try TrustedSnapshot(bytes, named: timestamp, after: known))
+        case .targets(let snapshot, let floor):
+            stage = .done(try TrustedRepository(snapshot, targets: bytes, floor: floor))
+        case .role(var repository, let name, let delegator):
+            try repository.take(bytes, role: name, delegator: delegator)
+            stage = .done(repository)
+        case .knownTimestamp, .knownSnapshot, .knownTargets, .knownRole, .done:
+            preconditionFailure("nothing was asked for here")
+        }
+        return .new
+    }
+
+    /// The repository has no such file: there is no later root (TUF 5.3.3).
+    package mutating func absent() {
+        guard case .roots(let root, _) = stage else { preconditionFailure("only a root may be absent") }
+        stage = .knownTimestamp(root)
+    }
+
+    private mutating func take(timestamp bytes: [UInt8], _ current: CurrentRoot) throws(TrustError) -> Taken {
+        do throws(TrustError) {
+            let timestamp = try current.timestamp(bytes)
+            stage = .knownSnapshot(timestamp)
+            return timestamp.isNew ? .new : .known
+        } catch .rolledBack(role: "timestamp", let offered, let known) {
+            guard let kept = try current.keepingKnown() else { preconditionFailure("nothing is older than nothing") }
+            stage = .knownSnapshot(kept)
+            return .older(offered: offered, known: known)
+        }
+    }
+
+    private static func fetch(_ role: String, _ file: RoleFile, under root: TrustedRoot) -> Step {
+        .fetch(.role(role, file, isVersioned: root.role.consistentSnapshot))
+    }
+}
+
+/// A role that a walk asks its repository for.
+package enum RoleRequest: Equatable, Sendable {
+    /// The only one that may be absent.
+    case root(version: Int)
+    /// - Parameter known: bytes at hand, which a server need not send again.
+    case timestamp(known: [UInt8]?)
+    /// The snapshot or a targets role, as its referrer names it.
+    case role(String, RoleFile, isVersioned: Bool)
+
+    /// What the role is stored under.
+    package var role: String {
+        switch self {
+        case .root: "root"
+        case .timestamp: "timestamp"
+        case .role(let name, _, _): name
+        }
+    }
+
+    /// In the published tree of one app.
+    package var path: String {
+        switch self {
+        case .root(let version): URLLayout.metadata("root", version: version)
+        case .timestamp: URLLayout.timestamp
+        case .role(let name, let file, let isVersioned):
+            URLLayout.metadata(name, version: isVersioned ? file.version : nil)
+        }
+    }
+
+    /// Where the referrer says it.
+    package var sha256: SHA256Digest? {
+        switch self {
+        case .root, .timestamp: nil
+        case .role(_, let file, _): file.sha256
+        }
+    }
+
+    /// In bytes: what a role of its sort may have.
+    package var limit: Int {
+        switch self {
+        case .root: Limits.root
+        case .timestamp: Limits.timestamp
+        case .role("snapshot", _, _): Limits.snapshot
+        case .role: Limits.targetsRole
+        }
+    }
+
+    /// In bytes: no more are read, because the referrer says how many there are.
+    package var mostBytes: Int {
+        switch self {
+        case .root, .timestamp: limit
+        case .role(_, let file, _): min(file.length ?? limit, limit)
+        }
+    }
+}

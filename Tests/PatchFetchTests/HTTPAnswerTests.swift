@@ -1,0 +1,142 @@
+import NIOHTTP1
+import PatchFormat
+import PatchTrust
+import Testing
+
+@testable import PatchFetch
+
+@Suite("The head of an answer")
+struct HTTPAnswerTests {
+    private static let object = Fingerprint(of: Array("0123456789".utf8))
+    private let plain = FetchRequest("objects/x", limit: 10, deadline: .seconds(1), expected: ExpectedFile(object))
+    private let rest = FetchRequest(
+        "objects/x",
+        limit: 10,
+        deadline: .seconds(1),
+        expected: ExpectedFile(object),
+        resume: .init(offset: 4, validator: "\"v1\"")
+    )
+
+    private func error(_ status: Int, _ headers: HTTPHeaders, to request: FetchRequest? = nil) -> FetchError? {
+        do throws(FetchError) {
+            _ = try HTTPAnswer(status, headers, to: request ?? plain)
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `of 200 announces the whole file, also where a part was asked for`() throws {
+        let whole = try HTTPAnswer(200, ["content-length": "10", "etag": "\"v2\""], to: rest)
+        #expect(whole == .body(FetchedHead(offset: 0, validator: "\"v2\""), length: 10))
+        #expect(try HTTPAnswer(200, [:], to: plain) == .body(FetchedHead(), length: nil))
+    }
+
+    @Test func `of 206 announces exactly the rest`() throws {
+        let head = try HTTPAnswer(206, ["content-range": "bytes 4-9/10", "etag": "\"v1\""], to: rest)
+        #expect(head == .body(FetchedHead(offset: 4, validator: "\"v1\""), length: 6))
+    }
+
+    @Test(arguments: [
+        "", "bytes 3-9/10", "bytes 4-8/10", "bytes 4-9/11", "bytes 4-10/11", "bytes 4-9/*", "bytes */10",
+        "bytes 9-4/10",
+        "bytes=4-9/10", "bytes 4-9/10, 4-9/10", "items 4-9/10", "bytes 4-99999999999999999999/10", "bytes -4-9/10",
+    ])
+    func `of 206 is refused for any other part`(field: String) {
+        #expect(
+            error(206, field.isEmpty ? [:] : ["content-range": field], to: rest)
+                == .wrongRange("objects/x", field: field)
+        )
+    }
+
+    @Test func `of 206 to a part announces exactly this part`() throws {
+        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
+        let body = HTTPAnswer.body(FetchedHead(offset: 0, validator: "\"v1\""), length: 4)
+        #expect(try HTTPAnswer(206, ["content-range": "bytes 4-7/10", "etag": "\"v1\""], to: part) == body)
+        for field in ["bytes 4-9/10", "bytes 3-7/10", "bytes 4-6/10", "bytes */10", ""] {
+            let headers: HTTPHeaders = field.isEmpty ? [:] : ["content-range": field]
+            #expect(error(206, headers, to: part) == .wrongRange("packs/x", field: field))
+        }
+        let packed: HTTPHeaders = ["content-range": "bytes 4-7/10", "content-encoding": "gzip"]
+        #expect(error(206, packed, to: part) == .encoded("packs/x", as: "gzip"))
+    }
+
+    @Test func `of 200 is refused where a part was asked for, whatever its length`() {
+        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
+        #expect(error(200, ["content-length": "10"], to: part) == .status("packs/x", code: 200))
+        #expect(error(200, ["content-length": "4"], to: part) == .status("packs/x", code: 200))
+    }
+
+    @Test func `of 206 is refused where no part was asked for`() {
+        #expect(error(206, ["content-range": "bytes 0-9/10"]) == .status("objects/x", code: 206))
+    }
+
+    @Test func `of 416 means that all of it must be asked for`() throws {
+        #expect(try HTTPAnswer(416, [:], to: rest) == .noSuchRange)
+        #expect(error(416, [:]) == .status("objects/x", code: 416))
+    }
+
+    @Test func `of 304 counts only where it was asked for`() throws {
+        #expect(try HTTPAnswer(304, [:], to: plain, unless: "\"v1\"") == .notModified)
+        #expect(error(304, [:]) == .status("objects/x", code: 304))
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `that redirects is refused by name`(status: Int) {
+        let to = "http://elsewhere.test/"
+        #expect(error(status, ["location": to]) == .redirected("objects/x", to: to))
+    }
+
+    @Test func `that is busy says when to ask again`() {
+        #expect(error(503, ["retry-after": "7"]) == .busy("objects/x", code: 503, retryAfter: 7))
+        #expect(error(429, ["retry-after": "0"]) == .busy("objects/x", code: 429, retryAfter: 0))
+        for field in ["-1", "soon", "Fri, 20 Nov 2026 08:00:00 GMT"] {
+            #expect(error(503, ["retry-after": field]) == .status("objects/x", code: 503))
+        }
+    }
+
+    @Test func `that announces more than is allowed is refused before the body`() {
+        #expect(error(200, ["content-length": "11"]) == .tooLarge("objects/x", limit: 10))
+    }
+
+    @Test(arguments: ["gzip", "br", "GZIP", "identity, gzip"])
+    func `that packs without being asked is refused before the body`(coding: String) {
+        #expect(error(200, ["content-encoding": coding]) == .encoded("objects/x", as: coding))
+    }
+
+    @Test func `with a tag that names another digest is refused before the body`() {
+        let other = Fingerprint(of: [1])
+        for tag in ["\"\(other.sha1)\"", "W/\"\(other.sha1)\"", "\"\(other.sha256)\"", "\(other.sha1)"] {
+            let refusal = FetchError.contradictingTag("objects/x", tag: tag)
+            #expect(error(200, ["etag": tag]) == refusal)
+            #expect(refusal.description.hasPrefix("Hash mismatch for asset: /objects/x"))
+        }
+        for tag in ["\"\(Self.object.sha1)\"", "W/\"\(Self.object.sha256)\"", "\"5f3-10\"", "\"\(other.md5)\""] {
+            #expect(error(200, ["etag": tag]) == nil)
+        }
+        // Who does not know what it should be takes any.
+        let document = FetchRequest("metadata/timestamp.json", limit: 10, deadline: .seconds(1))
+        #expect(error(200, ["etag": "\"\(other.sha1)\""], to: document) == nil)
+    }
+
+    @Test func `of a web page in place of an object is refused before the body`() throws {
+        let page: HTTPHeaders = ["content-type": "text/html; charset=utf-8", "content-length": "900"]
+        #expect(error(200, page) == .webPage("objects/x"))
+        // The object may be a page itself.
+        let own = try HTTPAnswer(200, ["content-type": "text/html", "content-length": "10"], to: plain)
+        #expect(own == .body(FetchedHead(isWebPage: true), length: 10))
+    }
+
+    @Test func `names the file by a strong tag, else by a date that is older than the answer`() {
+        let date = "Fri, 20 Nov 2026 08:00:00 GMT"
+        let older = "Thu, 19 Nov 2026 08:00:00 GMT"
+        let table: [(HTTPHeaders, String?)] = [
+            (["etag": "\"v1\"", "last-modified": older, "date": date], "\"v1\""),
+            (["etag": "W/\"v1\"", "last-modified": older, "date": date], nil),
+            (["last-modified": older, "date": date], older),
+            (["last-modified": date, "date": date], nil),
+            (["last-modified": older], nil),
+            (["etag": "\"\(String(repeating: "x", count: 2_000))\""], nil),
+            ([:], nil),
+        ]
+        for (headers, validator) in table { #expect(headers.strongValidator == validator, "\(headers)") }
+    }
+}

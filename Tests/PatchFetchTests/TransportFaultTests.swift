@@ -1,0 +1,47 @@
+import AsyncHTTPClient
+import HTTPPeers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import PatchFetch
+import PatchTrust
+import SystemPackage
+import Testing
+
+@Suite("What goes wrong on the way to a server")
+struct TransportFaultTests {
+    private static let pin = TLSFault.pinMismatch(found: PublicKeyPin(digest: .init(of: [])))
+
+    private static let faults: [(any Error & Sendable, TransportFault, isBeforeRequest: Bool)] = [
+        (HTTPClientError.deadlineExceeded, .deadline, false),
+        (HTTPClientError.readTimeout, .silent(.reading), false),
+        (HTTPClientError.writeTimeout, .silent(.writing), false),
+        (HTTPClientError.connectTimeout, .connectTimedOut, true),
+        (HTTPClientError.getConnectionFromPoolTimeout, .connectTimedOut, true),
+        (HTTPClientError.tlsHandshakeTimeout, .handshakeTimedOut, true),
+        (HTTPClientError.remoteConnectionClosed, .endedEarly(.closed), false),
+        (HTTPParserError.invalidEOFState, .endedEarly(.cut), false),
+        (ChannelError.eof, .endedEarly(.channel), false),
+        (ChannelError.connectTimeout(.seconds(1)), .connectTimedOut, true),
+        (IOError(errnoCode: Errno.connectionRefused.rawValue, reason: "x"), .socket(.connectionRefused), true),
+        (IOError(errnoCode: Errno.connectionReset.rawValue, reason: "x"), .socket(.connectionReset), false),
+        (IOError(errnoCode: Errno.brokenPipe.rawValue, reason: "x"), .socket(.brokenPipe), false),
+        (AnswerFault.status(7), .answer(.status(7)), false),
+        (NIOSSLExtraError.failedToValidateHostname, .tls(.otherName), true),
+        (NIOSSLError.uncleanShutdown, .tls(.ended), true), (Self.pin, .tls(.fault(Self.pin)), true),
+        (CancellationError(), .other("CancellationError()"), false),
+    ]
+
+    @Test(arguments: Self.faults.indices)
+    func `is told apart in one place, and whether the server has seen the request`(row: Int) {
+        let (error, fault, isBeforeRequest) = Self.faults[row]
+        #expect(TransportFault(error) == fault)
+        #expect(TransportFault(error).isBeforeRequest == isBeforeRequest)
+    }
+
+    @Test func `that has its words already keeps them`() {
+        #expect(TransportFault(TransportFault.malformed("x")) == .malformed("x"))
+        #expect(TransportFault(HTTPParserError.invalidVersion) == .malformed("invalid HTTP version"))
+    }
+}
