@@ -26,9 +26,9 @@ struct ServeCommand: AsyncParsableCommand {
             Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints a line for each of the two once
             it listens, the devices' last. The first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as
             --stop-within says, the second ends it at once, and so does the end of that time, two seconds later, whatever is at
-            work then. An upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while the process lives; GET /readyz
-            answers 200 while what it serves verifies and holds for a while and the disk has room, else 503 with what must be
-            done.
+            work then. An upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while
+            the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
+            room, else 503 with what must be done.
 
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
