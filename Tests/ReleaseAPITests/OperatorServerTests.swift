@@ -30,6 +30,16 @@ struct OperatorServerTests {
         }
     }
 
+    @Test func `ends a connection on which somebody asks for another protocol, for nothing behind that is read`()
+        async throws
+    {
+        try await RunningOperators.with { operators in
+            let upgrade = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+            let said = try await operators.said(to: upgrade + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(said.hasPrefix("HTTP/1.1 200 ") && said.hasSuffix("\r\nConnection: close\r\n\r\nok"), "\(said)")
+        }
+    }
+
     private static let malformed: [(String, Int, String)] = [
         ("GET /healthz HTTP/1.1\r\n\r\n", 400, "there is not exactly one Host"),
         ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "there is not exactly one Host"),

@@ -40,7 +40,8 @@ package struct CheckedHead: Equatable, Sendable {
         case .chunked: bodyLength = nil
         }
         expectsContinue = try head.expectsContinue() && framing != .none
-        keepsConnection = head.wantsKeepAlive
+        // NIO's parser reads nothing behind a request that asks for another protocol.
+        keepsConnection = head.wantsKeepAlive && !headers.contains(name: "Upgrade")
         do throws(RequestPathError) {
             spellingFault = FileRequest(head, try RequestTarget(parsing: target)).spellingFault
         } catch { throw .target(error) }

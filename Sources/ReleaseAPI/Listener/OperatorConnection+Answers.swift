@@ -46,7 +46,7 @@ extension OperatorConnection {
                 status = head.status
                 context.write(wrapOutboundOut(.head(head)), promise: promise)
             }
-        case .body(.byteBuffer(var bytes)):
+        case .body(.byteBuffer(var bytes)) where bytes.readableBytes > 0:
             while let piece = bytes.readSlice(length: min(bytes.readableBytes, Self.piece)), piece.readableBytes > 0 {
                 write(piece, context, bytes.readableBytes == 0 ? promise : nil)
             }
