@@ -172,6 +172,25 @@ struct OperatorServerTests {
         }
     }
 
+    @Test func `stops at once after clients that left in the middle of a body`() async throws {
+        try await RunningOperators.with({ $0.drainTimeout = .seconds(3600) }) { operators in
+            let part = "\(String(repeating: "ab", count: 32))/parts/\(String(repeating: "cd", count: 32))"
+            let (path, fields) = ("/api/v1/apps/a/uploads/\(part)", ["Upload-Offset: 0", "Content-Length: 99"])
+            let half = operators.head("PATCH", path, fields[0], fields[1]) + "half"
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<500 {
+                    group.addTask {
+                        try? await operators.connected { client in
+                            try await client.send(half)
+                            try await client.channel.close(mode: .output)
+                            _ = await client.rest()
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `makes room for a newcomer by ending who has waited longest without a token`() async throws {
         try await RunningOperators.with({ $0.maxConnections = 4 }) { operators in
             try await operators.connected { known in

@@ -122,7 +122,7 @@ extension OperatorConnection {
         later.removeAll()
         for timer in timers.values { timer.cancel() }
         timers = [:]
-        guard input == .open else { return end(context) }
+        guard input == .open, context.channel.isActive else { return end(context) }
         context.close(mode: .output, promise: nil)
         schedule(.lingering, at: context.eventLoop.now + Self.lingering, context)
         listenOn(context)
@@ -138,7 +138,7 @@ extension OperatorConnection {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch (turn.phase, mode) {
         case (.lingering, .output): promise?.succeed()
-        case (.lingering, .all):
+        case (.lingering, .all) where context.channel.isActive:
             // Its own end is near, and the client is still to read the answer.
             if let promise { closing.setOrCascade(to: promise) }
         case (_, .output):
