@@ -70,12 +70,12 @@ package struct ReleaseAPI: RequestDelegate {
 
     package func takes(_ request: FileRequest) -> Bool { request.path.segments.first == Self.prefix }
 
-    package func intake(of request: FileRequest) -> BodyIntake {
+    package func decide(_ request: FileRequest) -> FileDecision {
         let bodies = endpoints(at: request.path).filter { $0.method.rawValue == request.method.rawValue }.map(\.body)
-        return bodies.contains(where: \.takesLong) ? .keptStream : .keptDocument
+        return .later(bodies.contains(where: \.takesLong) ? .keptStream : .keptDocument, answer)
     }
 
-    package func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         do {
             return .stream(try await ServedStream(await response(to: request)))
         } catch {

@@ -15,25 +15,21 @@ package struct ReleaseServer: FileSource {
 
     package var acceptsBodies: Bool { api != nil }
 
-    package func intake(of request: FileRequest) -> BodyIntake {
-        // What nobody takes is refused without its body.
-        delegate(of: request)?.intake(of: request) ?? (request.isRead ? .whole : .stream)
-    }
-
-    package func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard delegate(of: request) == nil, request.isRead, request.spellingFault == nil else { return nil }
-        return tree.prepared(request)
-    }
-
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        if let api = delegate(of: request) { return await api.answer(request) }
+    package func decide(_ request: FileRequest) -> FileDecision {
+        if let api = delegate(of: request) { return api.decide(request) }
         if let fault = request.spellingFault {
-            return .refused(.badRequest, message: "Bad request: \(fault).", headers: [:])
+            return refusal(of: request, .refused(.badRequest, message: "Bad request: \(fault).", headers: [:]))
         }
         guard request.isRead else {
-            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+            let headers: HTTPHeaders = ["Allow": "GET, HEAD"]
+            return refusal(of: request, .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: headers))
         }
-        return await tree.answer(request)
+        return tree.decide(request)
+    }
+
+    private func refusal(of request: FileRequest, _ answer: FileAnswer) -> FileDecision {
+        // What nobody takes is refused without its body.
+        request.isRead ? .now(PreparedReply(answer)) : .later(.stream) { _ in answer }
     }
 
     package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {

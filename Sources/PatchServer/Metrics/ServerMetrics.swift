@@ -77,14 +77,18 @@ package struct MetricsPage: FileSource {
         self.metrics = metrics
     }
 
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        guard request.path.text == "/metrics", !request.path.hasTrailingSlash else { return .notFound }
-        return .bytes(
-            ServedBytes(
-                bytes: Array(await metrics.text().utf8),
-                contentType: "text/plain; version=0.0.4; charset=utf-8",
-                cacheControl: "no-store"
+    package func decide(_ request: FileRequest) -> FileDecision {
+        guard request.path.text == "/metrics", !request.path.hasTrailingSlash else {
+            return .now(PreparedReply(.notFound))
+        }
+        return .later(.whole) { _ in
+            .bytes(
+                ServedBytes(
+                    bytes: Array(await metrics.text().utf8),
+                    contentType: "text/plain; version=0.0.4; charset=utf-8",
+                    cacheControl: "no-store"
+                )
             )
-        )
+        }
     }
 }
