@@ -65,12 +65,12 @@ package struct APIProxy: RequestDelegate {
         settings.rules.rule(for: request.path) != nil
     }
 
-    package func intake(of request: FileRequest) -> BodyIntake {
-        takes(request) ? .stream : .whole
+    package func decide(_ request: FileRequest) -> FileDecision {
+        guard let rule = settings.rules.rule(for: request.path) else { return .now(PreparedReply(.notFound)) }
+        return .later(.stream) { await answer($0, by: rule) }
     }
 
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        guard let rule = settings.rules.rule(for: request.path) else { return .notFound }
+    private func answer(_ request: FileRequest, by rule: ProxyRule) async -> FileAnswer {
         let upstreams = order.order(rule.upstreams)
         for (number, upstream) in upstreams.enumerated() {
             do throws(UpstreamFault) {

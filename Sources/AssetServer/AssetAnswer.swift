@@ -19,7 +19,8 @@ struct AssetAnswer: ExaminedFile {
     private let contentType: String
     private let cacheControl: String
     private let headers: HTTPHeaders
-    private let lease: Lease?
+    /// Whether it is of the selection before, which no sync brings back.
+    private let isPrevious: Bool
     /// The form of the file that the request wants most.
     private let coded: (coding: ContentCoding, row: BundleIndex.Row)?
 
@@ -30,11 +31,11 @@ struct AssetAnswer: ExaminedFile {
         to request: FileRequest,
         types: ContentTypeRules,
         mayBeKept: Bool,
-        lease: Lease?
+        isPrevious: Bool
     ) {
         self.row = row
         self.table = table
-        self.lease = lease
+        self.isPrevious = isPrevious
         contentType = types.type(of: row.path)
         cacheControl = mayBeKept && row.isImmutable(under: request) ? "max-age=31536000, public" : "no-cache"
         let forms = table.precompressed(row)
@@ -61,8 +62,7 @@ struct AssetAnswer: ExaminedFile {
             let file = try? await NIOThreadPool.singleton.runIfActive { [table] in table.files.examined(sent) }
             if let file = file ?? nil { return answer(sent, file) }
         }
-        // Only pages of the selection before hold a lease, and no sync brings that back.
-        guard lease == nil else {
+        guard !isPrevious else {
             return .refused(
                 .notFound,
                 message: "\(row.path) is of a release that is gone; load the page again.",
@@ -79,18 +79,18 @@ struct AssetAnswer: ExaminedFile {
     private func answer(_ sent: BundleIndex.Row, _ file: AssetFile) -> FileAnswer {
         var headers = headers
         if let coded, sent != row { headers.add(name: "Content-Encoding", value: coded.coding.rawValue) }
-        var served = ServedFile(
-            path: file.path,
-            root: file.root,
-            entityTag: sent.sha256.hex,
-            contentType: contentType,
-            cacheControl: cacheControl,
-            headers: headers,
-            size: sent.size,
-            stamp: file.stamp
+        return .file(
+            ServedFile(
+                path: file.path,
+                root: file.root,
+                entityTag: sent.sha256.hex,
+                contentType: contentType,
+                cacheControl: cacheControl,
+                headers: headers,
+                size: sent.size,
+                stamp: file.stamp
+            )
         )
-        served.lease = lease
-        return .file(served)
     }
 }
 

@@ -25,37 +25,11 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// What is done with one request: most of them are answered without waiting for anybody.
-    package enum Decision: Sendable {
-        case answer(FileAnswer)
-        /// The file is not the one that was verified: it is read before it is served.
-        case examine(any ExaminedFile, HTTPHeaders)
-        /// Another server answers.
-        case delegate(any RequestDelegate, FileRequest, HTTPHeaders)
-        /// Only the host can say.
-        case call(PendingCall)
-        /// The first page of this launch: the host hears of it before anything of it is sent.
-        case opening(launch: String, any PageHost, HTTPHeaders)
-        /// A stream of events, from the one after this on.
-        case events(after: String?, HTTPHeaders)
-    }
-
     package let acceptsBodies = true
     package let events: PageEvents
-    let settings: Settings
-    private let www: FolderFiles?
-    private let localFiles: FolderFiles?
+    private let access: Access
     private let now: @Sendable () -> Duration
-    private let state: NIOLockedValueBox<State>
-
-    private struct State {
-        var served = ServedSelections()
-        var session = Session(port: 0)
-        var host: (any PageHost)?
-        var delegate: (any RequestDelegate)?
-        /// Counts what ever decided otherwise than before.
-        var edition = 0
-    }
+    private let state: NIOLockedValueBox<ServingFacts>
 
     /// - Parameter now: what a steady clock shows.
     package init(
@@ -63,12 +37,17 @@ package final class AssetServer: FileSource {
         events: PageEvents = PageEvents(start: AccessToken.make().text),
         now: @escaping @Sendable () -> Duration = AssetServer.sinceStart
     ) {
-        self.settings = settings
+        access = settings.access
         self.events = events
         self.now = now
-        www = settings.www.map(FolderFiles.init(root:))
-        localFiles = settings.localFiles.map(FolderFiles.init(root:))
-        state = NIOLockedValueBox(State())
+        state = NIOLockedValueBox(
+            ServingFacts(
+                access: settings.access,
+                types: settings.types,
+                www: settings.www.map(FolderFiles.init(root:)),
+                localFiles: settings.localFiles.map(FolderFiles.init(root:))
+            )
+        )
     }
 
     private static let start = ContinuousClock.now
@@ -131,160 +110,98 @@ package final class AssetServer: FileSource {
 
     package var edition: Int { state.withLockedValue(\.edition) }
 
-    /// The body of what is not let in is not taken as it comes, so that nobody holds a stream who must not.
-    package func intake(of request: FileRequest) -> BodyIntake {
-        guard case .delegate(let delegate, let request, _) = decide(request) else { return .whole }
-        return delegate.intake(of: request)
-    }
-
     /// What a browser is to keep to itself, and what another origin that is let in needs to read any answer.
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders {
-        var fields = headers.map { Admission.crossOriginFields(for: $0, settings.access) } ?? [:]
-        fields.add(missing: settings.access.securityHeaders)
+        var fields = headers.map { Admission.crossOriginFields(for: $0, access) } ?? [:]
+        fields.add(missing: access.securityHeaders)
         return fields
     }
 
-    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time,
-    /// and so is a page: which one was loaded last has to be known.
-    package func prepared(_ request: FileRequest) -> PreparedReply? {
-        let (edition, served) = state.withLockedValue { ($0.edition, $0.served) }
-        guard request.path.segments.first != PageAPI.prefix, case .answer(let answer) = decide(request) else {
-            return nil
-        }
-        let isOfBundle = www == nil && localFiles == nil || served.current.table?.asset(at: request.path.text) != nil
-        let isLasting = isOfBundle && !served.hasPrevious && !PageRequest(request).isPage
-        return PreparedReply(answer, edition: isLasting ? edition : nil)
+    /// What is done with a request, by what is known at this moment.
+    package func decision(on request: FileRequest) -> AssetDecision {
+        state.withLockedValue(\.self).decide(request, at: now())
     }
 
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        let decision = decide(request)
-        guard case .opening(let launch, let host, _) = decision else { return await carriedOut(decision) }
-        await host.pageRequested(launch)
-        return await carriedOut(decide(request))
+    package func decide(_ request: FileRequest) -> FileDecision {
+        carrying(out: decision(on: request), for: request)
     }
 
-    private func carriedOut(_ decision: Decision) async -> FileAnswer {
-        switch decision {
-        case .answer(let answer): answer
-        case .examine(let file, let fields): await file.examined().adding(missing: fields)
-        case .delegate(let delegate, let request, let fields):
-            await delegate.answer(request).adding(missing: fields)
-        case .call(let call): await call.answer()
-        case .events(let last, let fields): eventStream(after: last).adding(missing: fields)
-        // Something else is on trial since: its first page is the next one.
-        case .opening(_, _, let fields):
-            FileAnswer.refused(
-                .serviceUnavailable,
-                message: "Another version starts just now.",
-                headers: ["Retry-After": "1"]
-            ).adding(missing: fields)
-        }
-    }
-
-    /// Looks at files of the app's own folders, and at nothing else outside memory.
-    package func decide(_ request: FileRequest) -> Decision {
-        let session = state.withLockedValue(\.session)
-        switch Admission(request, to: settings.access, in: session) {
-        case .answered(let answer): return .answer(answer)
-        case .admitted(let query, let fields):
-            if settings.access.token != nil { request.standing?.show() }
-            switch decideAdmitted(request.with(query: query)) {
-            case .answer(let answer): return .answer(answer.adding(missing: fields))
-            case .examine(let file, _): return .examine(file, fields)
-            case .delegate(let delegate, let request, _):
-                return .delegate(delegate, Admission.withoutToken(request, port: session.port), fields)
-            case .call(var call):
-                call.fields = fields
-                return .call(call)
-            case .events(let last, _): return .events(after: last, fields)
-            case .opening(let launch, let host, _): return .opening(launch: launch, host, fields)
+    private func carrying(out decision: AssetDecision, for request: FileRequest) -> FileDecision {
+        switch decision.action {
+        case .answer(let answer):
+            // The page API is answered behind, where everything of it is.
+            guard request.path.segments.first != PageAPI.prefix else { return later(decision) { answer } }
+            return .now(
+                PreparedReply(
+                    answer.adding(missing: decision.fields),
+                    edition: decision.edition,
+                    showsRight: decision.showsRight,
+                    whenUsed: noting(decision.note)
+                )
+            )
+        case .examine(let file): return later(decision) { await file.examined() }
+        case .call(let call): return later(decision) { await call.answer(self.events) }
+        case .events(let last): return later(decision) { self.eventStream(after: last) }
+        case .delegate(let delegate, let shown):
+            let delegated = delegate.decide(shown)
+            return .later(delegated.intake) { request in
+                if decision.showsRight { request.standing?.show() }
+                // It ends here: nothing of the selection is in the answer.
+                _ = decision.note.map(self.noted)
+                let request = request.with(query: shown.query).with(headers: shown.headers)
+                return await delegated.answer(to: request).adding(missing: decision.fields)
+            }
+        case .opening(let launch, let host):
+            return .later(.whole) { request in
+                if decision.showsRight { request.standing?.show() }
+                await host.pageRequested(launch)
+                // By whatever is served now.
+                let decision = self.decision(on: request)
+                guard case .opening = decision.action else {
+                    return await self.carrying(out: decision, for: request).answer(to: request)
+                }
+                // Something else is on trial since: its first page is the next one.
+                return FileAnswer.refused(
+                    .serviceUnavailable,
+                    message: "Another version starts just now.",
+                    headers: ["Retry-After": "1"]
+                ).adding(missing: decision.fields)
             }
         }
     }
 
-    // MARK: What is let in
-
-    private func decideAdmitted(_ request: FileRequest) -> Decision {
-        let page = PageRequest(request)
-        let (choice, host, delegate) = state.withLockedValue { state in
-            (state.served.choose(page, at: now()), state.host, state.delegate)
-        }
-        // Ends with the answer, and with the file that it may hold.
-        let lease = choice.isPrevious ? lease(on: choice.selection) : nil
-        if request.path.segments.first == PageAPI.prefix {
-            return opening(choice, host, isPage: PageAPI.isScript(request))
-                ?? call(request, choice.selection, host, lease: lease)
-        }
-        if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
-            return .delegate(delegate, request, [:])
-        }
-        guard request.method == .GET || request.method == .HEAD else {
-            return .answer(.refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"]))
-        }
-        guard let table = choice.selection.table else { return .answer(nothingYet(page)) }
-        switch found(for: request, in: table) {
-        case .file(let file): return .answer(.file(file))
-        case .nothing: return .answer(.notFound)
-        case .row(let row, let isNamed):
-            if let opening = opening(choice, host, isPage: request.method == .GET && (page.isPage || row.isPage)) {
-                return opening
-            }
-            let mayBeKept = isNamed && !choice.isForeign
-            let types = settings.types
-            let asset = AssetAnswer(row, of: table, to: request, types: types, mayBeKept: mayBeKept, lease: lease)
-            return asset.recorded.map { .answer($0) } ?? .examine(asset, [:])
+    private func later(
+        _ decision: AssetDecision,
+        _ answer: @escaping @Sendable () async -> FileAnswer
+    ) -> FileDecision {
+        .later(.whole) { request in
+            if decision.showsRight { request.standing?.show() }
+            let lease = decision.note.flatMap(self.noted)
+            return await answer().adding(missing: decision.fields).holding(lease)
         }
     }
 
-    /// Nil where nobody waits for a page of what is asked for.
-    private func opening(_ choice: ServedSelections.Choice, _ host: (any PageHost)?, isPage: Bool) -> Decision? {
-        let selection = choice.selection
-        guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
-            return nil
+    private func noting(_ note: ServedSelections.Note?) -> (@Sendable () -> Lease?)? {
+        guard let note else { return nil }
+        return { self.noted(note) }
+    }
+
+    /// - Returns: what ends with the answer, where that is of the selection before.
+    private func noted(_ note: ServedSelections.Note) -> Lease? {
+        guard state.withLockedValue({ $0.served.note(note, at: now()) }) else { return nil }
+        return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: note.bundle, at: now()) } }
+    }
+
+    private func eventStream(after last: String?) -> FileAnswer {
+        guard let pieces = events.subscribe(after: last) else {
+            return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
         }
-        return .opening(launch: launch, host, [:])
-    }
-
-    private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
-        if request.path.segments.first == "local-filesystem" { return true }
-        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
-    }
-
-    private enum Found {
-        /// Whether the manifest names the URL; the index stands for many others.
-        case row(BundleIndex.Row, isNamed: Bool)
-        case file(ServedFile)
-        case nothing
-    }
-
-    private func found(for request: FileRequest, in table: AssetTable) -> Found {
-        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
-        if let file = file(at: request.path) { return .file(file) }
-        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
-    }
-
-    private func nothingYet(_ page: PageRequest) -> FileAnswer {
-        if page.purpose == .document { return FirstLaunchPage.answer }
-        return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
-    }
-
-    private func lease(on selection: ServedSelection) -> Lease {
-        let bundle = selection.table?.bundle
-        return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: bundle, at: now()) } }
-    }
-
-    /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
-    private func file(at path: RequestPath) -> ServedFile? {
-        if path.segments.first == "local-filesystem" {
-            guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }
-            return file(in: localFiles, at: rest)
-        }
-        guard let www, path.segments.first != "application" else { return nil }
-        return file(in: www, at: path)
-    }
-
-    private func file(in folder: FolderFiles, at path: RequestPath) -> ServedFile? {
-        guard let found = try? folder.lookUp(path) else { return nil }
-        return ServedFile(found, contentType: settings.types.type(of: found.path.string), sendsModified: true)
+        return .stream(
+            ServedStream(
+                headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
+                isEndless: true,
+                pieces: pieces
+            )
+        )
     }
 }

@@ -8,14 +8,8 @@ package struct PendingCall: Sendable {
     /// What the page that calls came from.
     let selection: ServedSelection
     let host: any PageHost
-    let events: PageEvents
-    var fields: HTTPHeaders = [:]
 
-    func answer() async -> FileAnswer {
-        await result().adding(missing: fields)
-    }
-
-    private func result() async -> FileAnswer {
+    func answer(_ events: PageEvents) async -> FileAnswer {
         switch call {
         case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
         case .switchToPending: PageAPI.answer(await host.switchToPending())

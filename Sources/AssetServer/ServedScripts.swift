@@ -80,7 +80,6 @@ struct ScriptAnswer: ExaminedFile {
     let script: ServedScripts.Script
     let files: any ScriptFiles
     let contentType: String
-    let lease: Lease?
 
     var recorded: FileAnswer? { files.recorded(script).map(answer) }
 
@@ -97,17 +96,17 @@ struct ScriptAnswer: ExaminedFile {
     }
 
     private func answer(_ file: AssetFile) -> FileAnswer {
-        var served = ServedFile(
-            path: file.path,
-            root: file.root,
-            entityTag: script.sha256.hex,
-            contentType: contentType,
-            cacheControl: "no-cache",
-            headers: [:],
-            size: script.size,
-            stamp: file.stamp
+        .file(
+            ServedFile(
+                path: file.path,
+                root: file.root,
+                entityTag: script.sha256.hex,
+                contentType: contentType,
+                cacheControl: "no-cache",
+                headers: [:],
+                size: script.size,
+                stamp: file.stamp
+            )
         )
-        served.lease = lease
-        return .file(served)
     }
 }

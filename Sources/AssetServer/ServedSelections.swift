@@ -17,10 +17,20 @@ struct ServedSelections: Sendable {
     /// Where one request goes.
     struct Choice: Sendable {
         let selection: ServedSelection
-        /// It comes from the previous selection, and ``ServedSelections/responseEnded(of:at:)`` is owed.
         let isPrevious: Bool
         /// The page that asks came from another release than the answer: nobody may keep it under this URL.
         let isForeign: Bool
+        /// What has to be known of the request once its answer is used; nil when nothing has.
+        let note: Note?
+    }
+
+    /// A request whose answer is used, and the selection that answers it.
+    struct Note: Sendable {
+        fileprivate let address: PageRequest.Address
+        fileprivate let purpose: PageRequest.Purpose
+        /// Of the selection that answers.
+        let bundle: SHA256Digest
+        fileprivate let isPrevious: Bool
     }
 
     private struct Previous {
@@ -56,23 +66,44 @@ struct ServedSelections: Sendable {
         if current.launch == launch { current.awaitsPage = false }
     }
 
-    mutating func choose(_ request: PageRequest, at now: Duration) -> Choice {
-        forgetPrevious(at: now)
+    /// Which selection answers; ``note(_:at:)`` follows when the answer is used.
+    func choose(_ request: PageRequest, at now: Duration) -> Choice {
         guard let table = current.table else {
-            return Choice(selection: current, isPrevious: false, isForeign: false)
+            return Choice(selection: current, isPrevious: false, isForeign: false, note: nil)
         }
         let page = request.referrer.flatMap { pages[$0] }
-        if request.purpose == .document { hasNewPage = true }
-        guard let previous, isForPrevious(request, of: page, previous, table) else {
-            remember(request, table.bundle)
+        guard let previous = livePrevious(at: now), isForPrevious(request, of: page, previous, table) else {
             // A new page is nobody's file.
             let isForeign = request.purpose != .document && page.map { $0 != table.bundle } ?? false
-            return Choice(selection: current, isPrevious: false, isForeign: isForeign)
+            // A previous selection has to be looked at again, and pages are remembered.
+            let isNoted = self.previous != nil || request.isPage
+            return Choice(
+                selection: current,
+                isPrevious: false,
+                isForeign: isForeign,
+                note: isNoted ? Note(request, table.bundle, isPrevious: false) : nil
+            )
         }
-        remember(request, previous.bundle)
-        self.previous?.responses += 1
-        let isForeign = page.map { $0 != previous.bundle } ?? false
-        return Choice(selection: previous.selection, isPrevious: true, isForeign: isForeign)
+        return Choice(
+            selection: previous.selection,
+            isPrevious: true,
+            isForeign: page.map { $0 != previous.bundle } ?? false,
+            note: Note(request, previous.bundle, isPrevious: true)
+        )
+    }
+
+    /// Remembers a request whose answer is used.
+    ///
+    /// - Returns: whether the answer is of the previous selection, and ``responseEnded(of:at:)`` is owed.
+    mutating func note(_ note: Note, at now: Duration) -> Bool {
+        forgetPrevious(at: now)
+        // Another selection may be served since.
+        let isOfCurrent = note.bundle == current.table?.bundle
+        if note.purpose == .document, isOfCurrent { hasNewPage = true }
+        remember(note)
+        guard note.isPrevious, previous?.bundle == note.bundle else { return false }
+        previous?.responses += 1
+        return true
     }
 
     mutating func responseEnded(of bundle: SHA256Digest?, at now: Duration) {
@@ -82,7 +113,13 @@ struct ServedSelections: Sendable {
     }
 
     mutating func forgetPrevious(at now: Duration) {
-        if let previous, previous.responses <= 0, now - previous.idleSince >= Self.grace { self.previous = nil }
+        previous = livePrevious(at: now)
+    }
+
+    /// Nil once its time is over.
+    private func livePrevious(at now: Duration) -> Previous? {
+        guard let previous, previous.responses > 0 || now - previous.idleSince < Self.grace else { return nil }
+        return previous
     }
 
     private func isForPrevious(
@@ -105,12 +142,18 @@ struct ServedSelections: Sendable {
     }
 
     /// Pages always; what else may ask for more only while there are two selections to tell apart.
-    private mutating func remember(_ request: PageRequest, _ bundle: SHA256Digest) {
-        switch request.purpose {
-        case .document, .frame: pages[request.address] = bundle
-        case .referrer, .serviceWorker: if previous != nil { pages[request.address] = bundle }
+    private mutating func remember(_ note: Note) {
+        switch note.purpose {
+        case .document, .frame: pages[note.address] = note.bundle
+        case .referrer, .serviceWorker: if previous != nil { pages[note.address] = note.bundle }
         case .other: break
         }
+    }
+}
+
+extension ServedSelections.Note {
+    fileprivate init(_ request: PageRequest, _ bundle: SHA256Digest, isPrevious: Bool) {
+        self.init(address: request.address, purpose: request.purpose, bundle: bundle, isPrevious: isPrevious)
     }
 }
 

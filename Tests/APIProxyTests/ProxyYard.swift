@@ -16,9 +16,9 @@ struct UpstreamSource: FileSource {
         self.body = body
     }
 
-    func intake(of request: FileRequest) -> BodyIntake { .stream }
+    func decide(_ request: FileRequest) -> FileDecision { .later(.stream, answer) }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         do { return try await body(request) } catch { return .refused(.badRequest, message: "\(error)", headers: [:]) }
     }
 

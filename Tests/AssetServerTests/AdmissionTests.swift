@@ -65,12 +65,15 @@ struct AdmissionTests {
         target: String,
         fields: [(String, String)],
         isShown: Bool
-    ) throws {
+    ) async throws {
         for token in [Self.token, nil] {
             let server = AssetServer(AssetServer.Settings(access: Access(token: token)))
             server.listening(on: AssetServer.port, pass: Self.pass)
             let standing = Standing()
-            _ = server.decide(try request(target, fields).with(standing))
+            let asked = try request(target, fields).with(standing)
+            let decision = server.decide(asked)
+            #expect(!standing.isShown, "nobody is answered yet")
+            _ = await decision.answer(to: asked)
             #expect(standing.isShown == (isShown && token != nil))
         }
     }

@@ -76,6 +76,17 @@ struct SampleFiles: AssetFiles {
     }
 }
 
+extension FileSource {
+    /// What it answers at once; nil for what it answers later.
+    func prepared(_ request: FileRequest) -> PreparedReply? {
+        if case .now(let reply) = decide(request) { reply } else { nil }
+    }
+
+    func answer(_ request: FileRequest) async -> FileAnswer {
+        await decide(request).answer(to: request)
+    }
+}
+
 extension AssetServer {
     static let port = 12_552
     static let host = ("Host", "127.0.0.1:12552")

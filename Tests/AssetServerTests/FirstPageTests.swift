@@ -55,8 +55,8 @@ struct FirstPageTests {
         _ = try await world.server.get("/same.js")
         _ = try await world.server.get("/__patchline/status")
         #expect(try Self.launches(world) == 0, "that is no page")
-        let decision = world.server.decide(try request(target, [("Sec-Fetch-Dest", "document")]))
-        guard case .opening = decision else {
+        let decision = world.server.decision(on: try request(target, [("Sec-Fetch-Dest", "document")]))
+        guard case .opening = decision.action else {
             Issue.record("\(decision)")
             return
         }

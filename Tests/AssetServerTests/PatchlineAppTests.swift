@@ -13,8 +13,9 @@ import SystemPackage
 import Testing
 
 private struct SaysHello: FileSource {
-    func answer(_ request: FileRequest) async -> FileAnswer {
-        .bytes(ServedBytes(bytes: Array("hello \(request.path.text)".utf8), contentType: "text/plain"))
+    func decide(_ request: FileRequest) -> FileDecision {
+        let bytes = Array("hello \(request.path.text)".utf8)
+        return .now(PreparedReply(.bytes(ServedBytes(bytes: bytes, contentType: "text/plain"))))
     }
 }
 

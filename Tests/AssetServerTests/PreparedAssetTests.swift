@@ -10,8 +10,8 @@ import Testing
 private struct APIDelegate: RequestDelegate {
     func takes(_ request: FileRequest) -> Bool { request.path.segments.first == "api" }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
-        .refused(.badGateway, message: "No upstream.", headers: [:])
+    func decide(_ request: FileRequest) -> FileDecision {
+        .now(PreparedReply(.refused(.badGateway, message: "No upstream.", headers: [:])))
     }
 }
 
@@ -19,9 +19,9 @@ private struct APIDelegate: RequestDelegate {
 private struct EchoDelegate: RequestDelegate {
     func takes(_ request: FileRequest) -> Bool { request.path.segments.first == "api" }
 
-    func intake(of request: FileRequest) -> BodyIntake { .stream }
+    func decide(_ request: FileRequest) -> FileDecision { .later(.stream, answer) }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         let text = "\(request.query ?? "-") \(request.headers["Cookie"])"
         return .bytes(ServedBytes(bytes: Array(text.utf8), contentType: "text/plain"))
     }
@@ -101,6 +101,41 @@ struct PreparedAssetTests {
         #expect(reply.edition == nil && reply.answer.summary == "/2/main.js")
     }
 
+    @Test func `leaves no trace before it is used`() async throws {
+        let clock = TestClock()
+        let server = AssetServer(AssetServer.Settings(access: Access(token: nil)), now: { clock.now })
+        server.listening(on: AssetServer.port)
+        server.serve(try Releases.one())
+        server.serve(try Releases.two())
+        let document = [("Sec-Fetch-Dest", "document")]
+        let script = [("Sec-Fetch-Dest", "script"), ("Referer", "http://127.0.0.1:12552/route")]
+        // Nobody has the page, so a route that nobody asked for is one of the page before.
+        let page = server.decide(try request("/", document))
+        #expect(try server.prepared(request("/main.js", script))?.answer.summary == "/1/main.js")
+        _ = await page.answer(to: try request("/", document))
+        #expect(try server.prepared(request("/main.js", script))?.answer.summary == "/2/main.js")
+
+        // What only the release before has is held from its answer on.
+        let decision = server.decide(try request("/old.js"))
+        clock.advance(by: .seconds(59))
+        let answer = await decision.answer(to: try request("/old.js"))
+        clock.advance(by: .seconds(59))
+        #expect(server.servesPrevious() && answer.summary == "/1/old.js")
+        withExtendedLifetime(answer) {}
+    }
+
+    @Test func `of the release before that is never used keeps nothing of it`() throws {
+        let clock = TestClock()
+        let server = AssetServer(AssetServer.Settings(access: Access(token: nil)), now: { clock.now })
+        server.listening(on: AssetServer.port)
+        server.serve(try Releases.one())
+        server.serve(try Releases.two())
+        let decision = server.decide(try request("/old.js"))
+        clock.advance(by: .seconds(61))
+        #expect(!server.servesPrevious())
+        withExtendedLifetime(decision) {}
+    }
+
     @Test func `shows a delegate no token`() async throws {
         let (token, pass) = (AccessToken.make(), AccessToken.make())
         let server = AssetServer(.init(access: Access(token: token)))
@@ -110,8 +145,9 @@ struct PreparedAssetTests {
         let seen = try await server.get("/api/x?cdvToken=\(token.text)&y=1", cookie).bytes
         #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == "y=1 [\"a=b; c=d\"]")
         #expect(try await server.get("/api/x").summary == "403")
-        #expect(server.intake(of: try request("/api/x", method: .POST)) == .whole, "what is not let in holds no stream")
-        #expect(server.intake(of: try request("/api/x", [cookie], method: .POST)) == .stream)
+        let refused = server.decide(try request("/api/x", method: .POST))
+        #expect(refused.intake == .whole, "what is not let in holds no stream")
+        #expect(server.decide(try request("/api/x", [cookie], method: .POST)).intake == .stream)
     }
 
     @Test func `is nothing that a delegate may answer`() throws {

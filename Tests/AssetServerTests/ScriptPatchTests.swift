@@ -105,8 +105,8 @@ struct ScriptPatchTests {
         )
         try await app.startPending()
         #expect(try await list(world).map { $0.prefix(5) } == ["fix 2"])
-        let decision = world.server.decide(try request("/__patchline/scripts/fix.js"))
-        guard case .opening = decision else {
+        let decision = world.server.decision(on: try request("/__patchline/scripts/fix.js"))
+        guard case .opening = decision.action else {
             Issue.record("\(decision)")
             return
         }

@@ -77,7 +77,9 @@ private struct Browsing {
         let fields =
             [("Sec-Fetch-Dest", dest)] + modes + (page.map { [("Referer", "http://127.0.0.1:12552\($0)")] } ?? [])
         let choice = served.choose(PageRequest(try request(target, fields)), at: now)
-        if choice.isPrevious, !keepingOpen { served.responseEnded(of: choice.selection.table?.bundle, at: now) }
+        let isOwed = choice.note.map { served.note($0, at: now) } ?? false
+        #expect(isOwed == choice.isPrevious)
+        if isOwed, !keepingOpen { served.responseEnded(of: choice.selection.table?.bundle, at: now) }
         return choice.selection.version.map { choice.isForeign ? "\($0), foreign" : $0 }
     }
 

@@ -16,11 +16,10 @@ private struct MarkingSource: FileSource {
         return RefusalWords(contentType: "text/x-words", bytes: Array("\(status.code) \(target)".utf8))
     }
 
-    func prepared(_ request: FileRequest) -> PreparedReply? {
-        request.path.text.hasPrefix("/prepared") ? PreparedReply(reply(to: request)) : nil
+    func decide(_ request: FileRequest) -> FileDecision {
+        guard request.path.text.hasPrefix("/prepared") else { return .later(.whole, reply) }
+        return .now(PreparedReply(reply(to: request)))
     }
-
-    func answer(_ request: FileRequest) async -> FileAnswer { reply(to: request) }
 
     private func reply(to request: FileRequest) -> FileAnswer {
         switch request.path.segments.last {

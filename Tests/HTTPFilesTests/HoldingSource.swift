@@ -12,16 +12,15 @@ struct HoldingSource: FileSource {
     }
 
     func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { source.everyAnswerFields(to: headers) }
-    func prepared(_ request: FileRequest) -> PreparedReply? { isHeld(request) ? nil : source.prepared(request) }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
-        guard isHeld(request) else { return await source.answer(request) }
-        asked.continuation.yield()
-        _ = await gate.stream.first { true }
-        return .bytes(.digits)
+    func decide(_ request: FileRequest) -> FileDecision {
+        guard request.path.text == "/held" else { return source.decide(request) }
+        return .later(.whole) { _ in
+            asked.continuation.yield()
+            _ = await gate.stream.first { true }
+            return .bytes(.digits)
+        }
     }
-
-    private func isHeld(_ request: FileRequest) -> Bool { request.path.text == "/held" }
 
     /// Runs `body` while `client` waits for its answer, which it gets afterwards.
     func holding(_ client: inout RawClient, _ body: () async throws -> Void) async throws -> RawResponse {

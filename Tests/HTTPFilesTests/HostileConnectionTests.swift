@@ -10,20 +10,17 @@ private struct Shop: FileSource {
     let acceptsBodies = true
     let large: ServedFile
 
-    func intake(of request: FileRequest) -> BodyIntake {
+    func decide(_ request: FileRequest) -> FileDecision {
         switch request.path.text {
-        case "/stream", "/token": .keptStream
-        case "/document": .keptDocument
-        default: .whole
+        case "/" where request.method == .GET:
+            .now(PreparedReply(.bytes(.digits), edition: 1, showsRight: request.query == "token"))
+        case "/stream", "/token": .later(.keptStream, answer)
+        case "/document": .later(.keptDocument, answer)
+        default: .later(.whole, answer)
         }
     }
 
-    func prepared(_ request: FileRequest) -> PreparedReply? {
-        if request.query == "token" { request.standing?.show() }
-        return request.path.text == "/" ? PreparedReply(.bytes(.digits), edition: 1) : nil
-    }
-
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         if request.path.text == "/large" { return .file(large) }
         if request.path.text == "/token" || request.query == "token" { request.standing?.show() }
         if let stream = request.stream {

@@ -16,7 +16,9 @@ struct ListedFolder: FileSource {
         files = FolderFiles(root: root)
     }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }
+
+    private func answer(_ request: FileRequest) -> FileAnswer {
         if let found = try? files.lookUp(request.path) { return .file(ServedFile(found, sendsModified: true)) }
         guard let names = names(at: request.path) else { return .notFound }
         return .bytes(ServedBytes(bytes: Array(Self.page(names).utf8), contentType: "text/html; charset=utf-8"))

@@ -16,7 +16,7 @@ final class PreparedSource: FileSource {
     let acceptsBodies = true
     let kind: Kind
     private let state = NIOLockedValueBox((edition: 0, prepared: 0, answered: 0))
-    private let decide: @Sendable (FileRequest) -> FileAnswer
+    private let answering: @Sendable (FileRequest) -> FileAnswer
     private let wait: @Sendable (FileRequest) async -> Void
 
     /// - Parameters:
@@ -24,14 +24,14 @@ final class PreparedSource: FileSource {
     init(
         _ kind: Kind = .lasting,
         wait: @escaping @Sendable (FileRequest) async -> Void = { _ in },
-        _ decide: @escaping @Sendable (FileRequest) -> FileAnswer
+        _ answering: @escaping @Sendable (FileRequest) -> FileAnswer
     ) {
         self.kind = kind
         self.wait = wait
-        self.decide = decide
+        self.answering = answering
     }
 
-    /// How often each of the two ways was asked.
+    /// How often it answered each of the two ways.
     var prepared: Int { state.withLockedValue(\.prepared) }
     var answered: Int { state.withLockedValue(\.answered) }
     var edition: Int { state.withLockedValue(\.edition) }
@@ -40,20 +40,26 @@ final class PreparedSource: FileSource {
 
     func forgetAnswered(but count: Int) { state.withLockedValue { $0.answered = count } }
 
-    func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard kind != .behind, !request.path.text.hasPrefix("/slow") else { return nil }
+    func decide(_ request: FileRequest) -> FileDecision {
+        guard kind != .behind, !request.path.text.hasPrefix("/slow"), request.isRead else {
+            return .later(.whole, answer)
+        }
         let edition = state.withLockedValue { state in
             state.prepared += 1
             return state.edition
         }
-        return PreparedReply(decide(request), edition: kind == .lasting ? edition : nil)
+        return .now(PreparedReply(answering(request), edition: kind == .lasting ? edition : nil))
     }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         state.withLockedValue { $0.answered += 1 }
         if request.path.text.hasPrefix("/slow") { await wait(request) }
-        return decide(request)
+        return answering(request)
     }
+}
+
+extension FileRequest {
+    fileprivate var isRead: Bool { method == .GET || method == .HEAD }
 }
 
 extension PreparedSource {

@@ -75,7 +75,9 @@ private struct FormSource: FileSource {
     let page: [UInt8]
     let acceptsBodies = true
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }
+
+    private func answer(_ request: FileRequest) -> FileAnswer {
         var bytes = page
         if request.method == .POST {
             let fields = String(decoding: request.body, as: UTF8.self).split(separator: "&").map(String.init)

@@ -9,9 +9,9 @@ struct StreamingSource: FileSource {
     var kind = BodyIntake.stream
     let body: @Sendable (FileRequest, RequestStream) async throws -> FileAnswer
 
-    func intake(of request: FileRequest) -> BodyIntake { kind }
+    func decide(_ request: FileRequest) -> FileDecision { .later(kind, answer) }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    private func answer(_ request: FileRequest) async -> FileAnswer {
         guard let stream = request.stream else { return .notFound }
         do { return try await body(request, stream) } catch {
             return .refused(.badGateway, message: "\(error)", headers: [:])

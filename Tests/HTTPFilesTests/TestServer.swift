@@ -8,9 +8,7 @@ struct ClosureSource: FileSource {
     var acceptsBodies = false
     let body: @Sendable (FileRequest) async -> FileAnswer
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
-        await body(request)
-    }
+    func decide(_ request: FileRequest) -> FileDecision { .later(.whole, body) }
 }
 
 extension FileSource where Self == ClosureSource {

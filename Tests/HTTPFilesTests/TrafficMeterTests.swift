@@ -32,11 +32,10 @@ private final class Tally: TrafficMeter {
 
 /// Ten bytes at `/ready` at once, and elsewhere after a while.
 private struct ReadySource: FileSource {
-    func prepared(_ request: FileRequest) -> PreparedReply? {
-        request.path.text == "/ready" ? PreparedReply(.bytes(.digits)) : nil
+    func decide(_ request: FileRequest) -> FileDecision {
+        guard request.path.text != "/ready" else { return .now(PreparedReply(.bytes(.digits))) }
+        return .later(.whole) { _ in .bytes(.digits) }
     }
-
-    func answer(_ request: FileRequest) async -> FileAnswer { .bytes(.digits) }
 }
 
 @Suite("A server that is measured", .timeLimit(.minutes(1)))

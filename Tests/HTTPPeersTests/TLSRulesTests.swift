@@ -91,5 +91,5 @@ struct TLSRulesTests {
 }
 
 private struct NothingHere: FileSource {
-    func answer(_ request: FileRequest) async -> FileAnswer { .notFound }
+    func decide(_ request: FileRequest) -> FileDecision { .now(PreparedReply(.notFound)) }
 }

@@ -75,6 +75,7 @@ struct ServingTests {
                 let isRole = name.hasPrefix("metadata/") && name != "metadata/timestamp.json"
                 let reply = tree.prepared(request)
                 #expect((reply == nil) == isRole, "\(name)")
+                #expect((reply?.whenUsed != nil) == name.hasSuffix(".manifest.json"), "its pack is asked for next")
                 #expect(reply?.edition == (isRole ? nil : tree.edition), "\(name)")
                 // Bytes of a file whose name does not say them.
                 if case .bytes(let served) = reply?.answer {

@@ -14,8 +14,7 @@ struct DeviceFrontTests {
 
     private static func asked(_ front: DeviceFront, _ method: String, _ path: String) async throws -> String {
         let request = FileRequest(method: HTTPMethod(rawValue: method), path: try RequestPath(parsing: path))
-        let answer = front.prepared(request)?.answer
-        switch answer == nil ? await front.answer(request) : answer {
+        switch await front.decide(request).answer(to: request) {
         case .refused(let status, let message, let headers): return "\(status.code) \(message) \(headers)"
         default: return "was answered"
         }

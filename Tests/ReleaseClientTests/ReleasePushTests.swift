@@ -76,7 +76,9 @@ private final class LosingService: FileSource {
         )
     }
 
-    func answer(_ request: FileRequest) async -> FileAnswer {
+    func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }
+
+    private func answer(_ request: FileRequest) -> FileAnswer {
         let last = request.path.segments.last ?? ""
         let isPart = request.path.segments.contains("parts")
         return state.withLockedValue { state in

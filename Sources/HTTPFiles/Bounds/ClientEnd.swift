@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// Whoever waits for something else on a client's behalf, an upstream or the next event, waits with this.
 final class ClientEnd: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
+    typealias InboundIn = ConnectionInput
 
     /// How much of an end a wait is for.
     enum Kind: Sendable {

@@ -6,7 +6,7 @@ struct Deadline: Sendable {
     enum Effect: Sendable {
         /// The connection is closed; reads and writes fail.
         case closing
-        /// The reader gets an empty buffer, finds ``Deadline/hasExpired``, and can still answer. Closing the input
+        /// The reader is woken, finds ``Deadline/hasExpired``, and can still answer. Closing the input
         /// instead would leave unread bytes, and closing over those resets the connection, with the answer in it.
         case wakingReader
     }
@@ -38,12 +38,12 @@ struct Deadline: Sendable {
     }
 }
 
-/// Gives the reader behind it an empty buffer when it is asked to.
+/// Wakes the reader behind it when it is asked to.
 ///
-/// It stands behind TLS, which would take bytes that are read before it for its own.
+/// It stands behind TLS and the front, which take what is read before them for bytes of the client.
 final class ReaderWake: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
+    typealias InboundIn = ConnectionInput
+    typealias InboundOut = ConnectionInput
 
     struct Event: Sendable {}
 
@@ -56,7 +56,7 @@ final class ReaderWake: ChannelInboundHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        context.fireChannelRead(wrapInboundOut(ByteBuffer()))
+        context.fireChannelRead(wrapInboundOut(.wake))
         context.fireChannelReadComplete()
     }
 }

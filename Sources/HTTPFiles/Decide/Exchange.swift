@@ -14,7 +14,7 @@ struct Exchange: Sendable {
     enum Opening: Sendable {
         /// Answer this; `keepsConnection` is false when a body that nobody reads would follow.
         case refuse(Response, keepsConnection: Bool)
-        case receive(FileRequest, BodyIntake, BodyFraming, expectsContinue: Bool)
+        case receive(FileRequest, FileDecision, BodyFraming, expectsContinue: Bool)
     }
 
     func open(_ head: RequestHead) throws(RequestFault) -> Opening {
@@ -36,7 +36,7 @@ struct Exchange: Sendable {
         let expectsContinue = try head.expectsContinue()
         do throws(RequestPathError) {
             let request = FileRequest(head, try RequestTarget(parsing: head.target))
-            return .receive(request, source.intake(of: request), framing, expectsContinue: expectsContinue)
+            return .receive(request, source.decide(request), framing, expectsContinue: expectsContinue)
         } catch {
             throw .target(error)
         }
@@ -48,9 +48,9 @@ struct Exchange: Sendable {
         case tunnel(ServedTunnel)
     }
 
-    /// Asks the source, opens the file it names, and applies the request's conditions.
-    func reply(to request: FileRequest) async -> Reply {
-        switch await source.answer(request) {
+    /// Has the answer made that was decided on, opens the file it names, and applies the request's conditions.
+    func reply(to request: FileRequest, by decision: FileDecision) async -> Reply {
+        switch await decision.answer(to: request) {
         case .file(let file):
             .response(await response(to: request, with: file))
         case .files(let files):
@@ -106,6 +106,33 @@ struct Exchange: Sendable {
     /// Escaped, because a request's path is part of it.
     func report(_ message: String) {
         errorLog?(AccessLogEntry.escaped(message))
+    }
+}
+
+/// A request whose head was read, and what was decided by it.
+final class OpenedRequest: Sendable {
+    let head: RequestHead
+    let opening: Exchange.Opening
+
+    init(_ head: RequestHead, _ opening: Exchange.Opening) {
+        self.head = head
+        self.opening = opening
+    }
+}
+
+extension FileSource {
+    /// The response with what every answer to this request carries, and a refusal in the source's own words; a tunnel and a
+    /// stream have theirs already, and keep them.
+    ///
+    /// - Parameter head: nil when it could not be read.
+    func completing(_ response: Response, to head: RequestHead?) -> Response {
+        var response = response
+        if let refusal = response.refusal, let head, let words = words(for: refusal, response.status, of: head.target) {
+            response.headers.replaceOrAdd(name: "Content-Type", value: words.contentType)
+            response.body = .bytes(words.bytes[...])
+        }
+        response.headers.add(missing: everyAnswerFields(to: head?.headers))
+        return response
     }
 }
 

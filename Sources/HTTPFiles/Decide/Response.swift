@@ -28,18 +28,6 @@ struct Response: Sendable {
 }
 
 extension Response {
-    /// With what a source's every answer to this request carries, and a refusal in the source's own words; a tunnel and a
-    /// stream have theirs already, and keep them.
-    func completed(by source: any FileSource, to head: RequestHead?) -> Response {
-        var response = self
-        if let refusal, let head, let words = source.words(for: refusal, status, of: head.target) {
-            response.headers.replaceOrAdd(name: "Content-Type", value: words.contentType)
-            response.body = .bytes(words.bytes[...])
-        }
-        response.headers.add(missing: source.everyAnswerFields(to: head?.headers))
-        return response
-    }
-
     /// One line of text for people.
     init(refusing status: HTTPResponseStatus, message: String, headers: HTTPHeaders = [:]) {
         self.status = status

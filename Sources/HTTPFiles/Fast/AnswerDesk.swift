@@ -4,9 +4,9 @@ import SystemPackage
 
 /// Answers requests on an event loop, as far as they can be answered there at once: one for each loop.
 ///
-/// It reads a head with the parser of every other request, asks ``FileSource/prepared(_:)``, and applies conditions and
-/// ranges as ``Exchange`` does. Whatever is unusual is not its business: ``Connection`` gets the bytes as they came, and
-/// answers or refuses them.
+/// It reads a head with the parser of every other request, has it decided on, and applies conditions and ranges as
+/// ``Exchange`` does. What has to wait goes to ``Connection`` with the decision; a head with a fault, or one that is not
+/// there whole, as it came.
 ///
 /// Files are opened here, on the loop. They lie on a local disk, opening one takes some microseconds, and `nginx`,
 /// which we are measured against, does the same; a thread's hop costs more than it saves. What is read into memory
@@ -26,15 +26,38 @@ final class AnswerDesk {
         remembered = PreparedAnswers(limit: limit)
     }
 
-    /// Takes the first request out of `buffer` and answers it; nil, with nothing taken, when ``Connection`` must.
-    func answer(_ buffer: inout ByteBuffer) -> PreparedAnswer? {
-        guard configuration.dialect == .rfc9110 else { return nil }
+    /// What is taken of a buffer.
+    enum Taken {
+        case answer(PreparedAnswer)
+        /// Read and decided on, for ``Connection`` to answer.
+        case request(OpenedRequest)
+        /// Nothing: ``Connection`` finds out why.
+        case nothing
+    }
+
+    /// Takes the first request out of `buffer`, and answers it if it can.
+    func take(from buffer: inout ByteBuffer) -> Taken {
+        guard configuration.dialect == .rfc9110 else { return .nothing }
         guard let end = Self.endOfHead(in: buffer), let bytes = buffer.getSlice(at: buffer.readerIndex, length: end)
-        else { return nil }
-        guard let answer = remembered.answer(to: bytes, edition: exchange.source.edition) ?? prepare(bytes)
-        else { return nil }
+        else { return .nothing }
+        if let answer = remembered.answer(to: bytes, edition: exchange.source.edition) {
+            buffer.moveReaderIndex(forwardBy: end)
+            return .answer(answer)
+        }
+        guard let (head, opening) = open(bytes) else { return .nothing }
         buffer.moveReaderIndex(forwardBy: end)
-        return answer
+        guard case .receive(let request, .now(let reply), .none, expectsContinue: false) = opening,
+            head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "Upgrade")
+        else { return .request(OpenedRequest(head, opening)) }
+        let answer = reply.used()
+        guard let prepared = prepare(answer, for: request, head) else {
+            // Noted already.
+            let decision = FileDecision.now(PreparedReply(answer, showsRight: reply.showsRight))
+            return .request(OpenedRequest(head, .receive(request, decision, .none, expectsContinue: false)))
+        }
+        prepared.showsRight = reply.showsRight
+        if let edition = reply.edition { remembered.remember(prepared, to: bytes, edition: edition) }
+        return .answer(prepared)
     }
 
     /// The length of the first head with its empty line; nil when it has not arrived whole.
@@ -50,36 +73,27 @@ final class AnswerDesk {
         return nil
     }
 
-    private func prepare(_ bytes: ByteBuffer) -> PreparedAnswer? {
-        let standing = Standing()
-        guard let (head, request) = request(bytes),
-            let reply = exchange.source.prepared(request.with(standing))
-        else { return nil }
-        let answer: PreparedAnswer?
-        switch reply.answer {
-        case .file(let file): answer = prepare(file, for: request, head)
-        case .bytes(let bytes): answer = prepare(Response(bytes, for: request), head, of: bytes.origin)
-        case .refused(let status, let message, let headers):
-            answer = prepare(Response(refusing: status, message: message, headers: headers), head)
-        case .files, .stream, .tunnel: answer = nil
-        }
-        answer?.showsRight = standing.isShown
-        if let answer, let edition = reply.edition { remembered.remember(answer, to: bytes, edition: edition) }
-        return answer
-    }
-
-    /// A GET or HEAD that is nothing but a head, fault-free; nil for everything else.
-    private func request(_ bytes: ByteBuffer) -> (RequestHead, FileRequest)? {
+    /// Nil for a head with a fault.
+    private func open(_ bytes: ByteBuffer) -> (RequestHead, Exchange.Opening)? {
         var rest = bytes
         var scanner = RequestHeadScanner(
             maxHeadBytes: configuration.maxHeaderBytes,
             maxTargetBytes: configuration.maxTargetBytes
         )
-        guard let head = try? scanner.next(from: &rest), rest.readableBytes == 0,
-            head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "Upgrade"),
-            case .receive(let request, .whole, .none, expectsContinue: false)? = try? exchange.open(head)
+        guard let head = try? scanner.next(from: &rest), rest.readableBytes == 0, let opening = try? exchange.open(head)
         else { return nil }
-        return (head, request)
+        return (head, opening)
+    }
+
+    /// Nil for what takes longer, and for a file that is not what the source said.
+    private func prepare(_ answer: FileAnswer, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
+        switch answer {
+        case .file(let file): prepare(file, for: request, head)
+        case .bytes(let bytes): prepare(Response(bytes, for: request), head, of: bytes.origin)
+        case .refused(let status, let message, let headers):
+            prepare(Response(refusing: status, message: message, headers: headers), head)
+        case .files, .stream, .tunnel: nil
+        }
     }
 
     /// What ``Connection`` would say.
@@ -92,7 +106,7 @@ final class AnswerDesk {
         _ head: RequestHead,
         of origin: FileOrigin? = nil
     ) -> PreparedAnswer {
-        let response = response.completed(by: exchange.source, to: head)
+        let response = exchange.source.completing(response, to: head)
         var body: ByteBuffer?
         if head.method != .HEAD, response.hasContent, case .bytes(let bytes) = response.body {
             body = ByteBuffer(bytes: bytes)
@@ -114,7 +128,7 @@ final class AnswerDesk {
             file.size == nil || file.size == open.size,
             file.stamp == nil || file.stamp == open.stamp
         else { return nil }
-        let response = Response(file, open: open, for: request).completed(by: exchange.source, to: head)
+        let response = exchange.source.completing(Response(file, open: open, for: request), to: head)
         // A condition that failed, in words.
         if case .bytes = response.body { return prepare(response, head) }
         var body: ByteBuffer?

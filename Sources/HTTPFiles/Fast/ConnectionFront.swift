@@ -4,31 +4,14 @@ import NIOHTTP1
 /// The front of one connection, on its event loop: answers what can be answered at once and hands the rest to the
 /// ``Connection`` behind it.
 ///
-/// ```
-///        ┌──────────── answered ─────────────┐
-///        ▼                                   │
-/// ours (at a message boundary) ──prepared──▶ writing ──last answer──▶ ending
-///    │ ▲                                                               (linger)
-///    │ └──given back: all it got is answered── theirs ◀──attached── handingOver
-///    └──────────────anything else────────────────▲─────────────────────┘
-/// ```
-///
-/// While ``Connection`` has the turn every byte goes to it, so no answer overtakes another and no body is taken for a
+/// ``ConnectionTurn`` says what is done at each event, and this does it. While ``Connection`` has the turn every byte goes to it, so no answer overtakes another and no body is taken for a
 /// request. While an answer is on its way nothing is read, which holds a client back that only sends. Between two
 /// requests it is the front that waits, so an idle connection has no task.
 final class ConnectionFront: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
+    typealias InboundOut = ConnectionInput
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
-
-    enum Turn: Equatable {
-        case ours
-        case writing
-        case handingOver
-        case theirs
-        case ending
-    }
 
     let server: RunningServer
     let desk: AnswerDesk
@@ -40,16 +23,11 @@ final class ConnectionFront: ChannelDuplexHandler {
     var pace: Pace
     /// Set for as long as the handler is in a pipeline.
     private var context: ChannelHandlerContext?
-    private(set) var turn = Turn.ours
+    private var turn = ConnectionTurn()
+    /// Read and decided on, and not yet anybody's; what is in ``buffer`` came after it.
+    private var opened: OpenedRequest?
     /// Received and not yet anybody's.
     private var buffer = ByteBuffer()
-    private var isReadHeldBack = false
-    private var hasInputEnded = false
-    private var isAnswering = false
-    private var isAttached = false
-    /// Bytes that ``Connection`` got, since it is there.
-    private var forwarded = 0
-    private var hasToldEnd = false
     private var idleSince = NIODeadline.now()
     private var idleTask: Scheduled<Void>?
 
@@ -69,35 +47,32 @@ final class ConnectionFront: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        turn.closes()
         idleTask?.cancel()
         self.context = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch turn {
-        case .theirs:
-            forwarded += unwrapInboundIn(data).readableBytes
-            context.fireChannelRead(data)
-        case .ending:
-            break
-        case .ours, .writing, .handingOver:
-            var bytes = unwrapInboundIn(data)
-            if buffer.readableBytes == 0 { buffer = bytes } else { buffer.writeBuffer(&bytes) }
+        var bytes = unwrapInboundIn(data)
+        switch turn.received() {
+        case .keep: if buffer.readableBytes == 0 { buffer = bytes } else { buffer.writeBuffer(&bytes) }
+        case .deliver: context.fireChannelRead(wrapInboundOut(.bytes(bytes)))
+        case .drop: break
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        switch turn {
-        case .ours: answer()
-        case .theirs: context.fireChannelReadComplete()
-        case .writing, .handingOver, .ending: break
+        switch turn.receivedAll() {
+        case .look: look()
+        case .passOn: context.fireChannelReadComplete()
+        case .nothing: break
         }
     }
 
     func read(context: ChannelHandlerContext) {
-        switch turn {
-        case .ours, .theirs, .ending: context.read()
-        case .writing, .handingOver: isReadHeldBack = true
+        switch turn.readAsked() {
+        case .read: context.read()
+        case .hold: break
         }
     }
 
@@ -105,49 +80,77 @@ final class ConnectionFront: ChannelDuplexHandler {
         guard case ChannelEvent.inputClosed? = event as? ChannelEvent else {
             return context.fireUserInboundEventTriggered(event)
         }
-        hasInputEnded = true
-        switch turn {
-        case .ours: answer()
-        case .theirs: tellEnd(context)
-        case .writing, .handingOver: break
-        case .ending: context.close(promise: nil)
+        switch turn.inputEnded() {
+        case .look: look()
+        case .tell: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        case .close: context.close(promise: nil)
+        case .nothing: break
         }
+    }
+
+    private func go(on afterwards: ConnectionTurn.Afterwards, _ context: ChannelHandlerContext) {
+        if afterwards.contains(.tellEnd) { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        if afterwards.contains(.read) { context.read() }
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        turn.closes()
+        context.close(promise: nil)
     }
 
     // MARK: - Answering
 
-    /// Answers what lies in the buffer, in order, until it is empty or the turn goes to another.
-    private func answer() {
-        // What ends a write at once calls this again, from within.
-        guard !isAnswering, let context else { return }
-        isAnswering = true
-        defer { isAnswering = false }
-        while turn == .ours, buffer.readableBytes > 0 {
-            let batch = nextBatch()
-            guard !batch.isEmpty else {
-                handOver(context)
-                break
+    /// Answers what came, in order, until there is nothing more or the turn goes to another.
+    private func look() {
+        while let context {
+            switch turn.next(hasInput: opened != nil || buffer.readableBytes > 0) {
+            case .answer:
+                guard answerBatch(context) else { return }
+            case .wait(let afterwards):
+                idleSince = .now()
+                return go(on: afterwards, context)
+            case .close:
+                return context.close(promise: nil)
+            case .stop:
+                return
             }
-            // The server stops, or somebody else has its place.
-            guard server.connections.begin(place, standing) else { return context.close(promise: nil) }
-            turn = .writing
-            PreparedWriting(admitted(batch), of: self, in: context).start()
         }
-        idleSince = .now()
-        guard turn == .ours, hasInputEnded else { return }
-        // What stands behind closes it once it knows.
-        if isAttached { tellEnd(context) } else { context.close(promise: nil) }
     }
 
-    /// The answers to the requests in the buffer that may be written together; the last one may have a file after it.
+    /// - Returns: whether it is written already, and there may be more to answer.
+    private func answerBatch(_ context: ChannelHandlerContext) -> Bool {
+        let batch = nextBatch()
+        guard !batch.isEmpty else {
+            handOver(context)
+            return false
+        }
+        // The server stops, or somebody else has its place.
+        guard server.connections.begin(place, standing) else {
+            close(context)
+            return false
+        }
+        guard case .write = turn.starts() else { return false }
+        PreparedWriting(admitted(batch), of: self, in: context).start()
+        return turn.started() == .look
+    }
+
+    /// The answers to the requests that came that may be written together; the last one may have a file after it.
     private func nextBatch() -> [PreparedAnswer] {
         var batch: [PreparedAnswer] = []
         var bytes = 0
-        while buffer.readableBytes > 0, bytes < FileSending.sliceSize, let answer = desk.answer(&buffer) {
-            batch.append(answer)
-            if answer.showsRight { standing.show() }
-            bytes += answer.bodyBytes
-            if !answer.keepsConnection || answer.part != nil { break }
+        while opened == nil, buffer.readableBytes > 0, bytes < FileSending.sliceSize {
+            switch desk.take(from: &buffer) {
+            case .answer(let answer):
+                batch.append(answer)
+                if answer.showsRight { standing.show() }
+                bytes += answer.bodyBytes
+                if answer.keepsConnection, answer.part == nil { continue }
+            case .request(let request):
+                opened = request
+            case .nothing:
+                break
+            }
+            break
         }
         if buffer.readableBytes == 0 { buffer = ByteBuffer() }
         return batch
@@ -165,90 +168,77 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     /// The answers are with the kernel, or never will be.
     func didWrite(keepsConnection: Bool) {
-        guard turn == .writing, let context else { return }
-        guard server.connections.end(place, standing), keepsConnection else { return linger(context) }
-        turn = .ours
-        answer()
-        readAgain()
-    }
-
-    private func readAgain() {
-        guard isReadHeldBack, let context else { return }
-        isReadHeldBack = false
-        context.read()
+        guard let context else { return }
+        switch turn.written(keepsConnection: server.connections.end(place, standing) && keepsConnection) {
+        case .look: look()
+        case .linger(let afterwards): linger(afterwards, context)
+        case .close: context.close(promise: nil)
+        case .nothing: break
+        }
     }
 
     /// Half-closes and waits for the client's end, as ``Connection`` does.
-    private func linger(_ context: ChannelHandlerContext) {
-        turn = .ending
-        buffer = ByteBuffer()
-        guard !hasInputEnded else { return context.close(promise: nil) }
+    private func linger(_ afterwards: ConnectionTurn.Afterwards, _ context: ChannelHandlerContext) {
+        (opened, buffer) = (nil, ByteBuffer())
         let channel = context.channel
         context.eventLoop.scheduleTask(in: TimeAmount(Deadline.lingering)) { channel.close(promise: nil) }
         context.close(mode: .output, promise: nil)
-        readAgain()
+        go(on: afterwards, context)
     }
 
     // MARK: - The other's turn
 
     private func handOver(_ context: ChannelHandlerContext) {
-        guard isAttached else {
-            turn = .handingOver
+        switch turn.handsOver() {
+        case .ask:
             let front = NIOLoopBound(self, eventLoop: context.eventLoop)
-            let handover = Handover(
+            let handover = ConnectionHandover(
                 channel: context.channel,
                 front: front,
                 place: place,
                 group: group,
                 standing: standing
             )
-            if !server.handOver(handover) { context.close(promise: nil) }
-            return
+            if !server.handOver(handover) { close(context) }
+        case .deliver(let afterwards): deliver(afterwards, context)
+        case .stop: break
         }
-        forward(context)
     }
 
     /// Gives the turn to what stands behind from now on, with everything that was not answered.
     ///
     /// - Returns: the way in for the task that serves it.
     func attach() throws -> Client {
-        guard turn == .handingOver, let context, context.channel.isActive else { throw ChannelError.ioOnClosedChannel }
+        guard let context, context.channel.isActive, case .deliver(let afterwards) = turn.attaches() else {
+            throw ChannelError.ioOnClosedChannel
+        }
         let channel = context.channel
         let end = ClientEnd()
         try channel.pipeline.syncOperations.addHandlers([end, ReaderWake()])
-        let bytes = try NIOAsyncChannel<ByteBuffer, Never>(
+        let input = try NIOAsyncChannel<ConnectionInput, Never>(
             wrappingChannelSynchronously: channel,
             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
         )
-        isAttached = true
-        forward(context)
-        readAgain()
-        return Client(bytes: bytes, end: end)
+        deliver(afterwards, context)
+        return Client(input: input, end: end)
     }
 
-    private func forward(_ context: ChannelHandlerContext) {
-        let bytes = buffer
-        buffer = ByteBuffer()
-        turn = .theirs
-        forwarded += bytes.readableBytes
-        context.fireChannelRead(wrapInboundOut(bytes))
+    private func deliver(_ afterwards: ConnectionTurn.Afterwards, _ context: ChannelHandlerContext) {
+        let input = opened.map { ConnectionInput.request($0, buffer) } ?? .bytes(buffer)
+        (opened, buffer) = (nil, ByteBuffer())
+        context.fireChannelRead(wrapInboundOut(input))
         context.fireChannelReadComplete()
-        tellEnd(context)
-    }
-
-    private func tellEnd(_ context: ChannelHandlerContext) {
-        guard hasInputEnded, !hasToldEnd else { return }
-        hasToldEnd = true
-        context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        go(on: afterwards, context)
     }
 
     /// ``Connection`` has answered all that it got; in vain if more is on its way to it.
     ///
-    /// - Parameter received: all bytes that it ever got.
-    func takeBack(after received: Int) {
-        guard turn == .theirs, forwarded == received else { return }
-        turn = .ours
-        idleSince = .now()
+    /// - Parameter deliveries: how often it got something.
+    func takeBack(after deliveries: Int) {
+        switch turn.givenBack(after: deliveries) {
+        case .wait: idleSince = .now()
+        case .nothing: break
+        }
     }
 
     // MARK: - The access log
@@ -277,36 +267,11 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// One task for many requests: it looks when it is due, and sleeps on.
     private func watchIdleness(in time: TimeAmount, _ context: ChannelHandlerContext) {
         idleTask = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
-            let idle = turn == .ours ? NIODeadline.now() - idleSince : .zero
+            let idle = turn.isWaiting ? NIODeadline.now() - idleSince : .zero
             guard let rest = Self.rest(of: TimeAmount(server.configuration.idleTimeout), afterIdle: idle) else {
                 return context.close(promise: nil)
             }
             watchIdleness(in: rest, context)
         }
     }
-}
-
-/// A connection whose next request is ``Connection``'s.
-struct Handover: Sendable {
-    let channel: any Channel
-    let front: NIOLoopBound<ConnectionFront>
-    let place: Connections.Place
-    let group: ClientGroup
-    let standing: Standing
-
-    /// - Throws: when the client is gone.
-    func attach() async throws -> Client {
-        try await channel.eventLoop.submit { try front.value.attach() }.get()
-    }
-
-    /// See ``ConnectionFront/takeBack(after:)``.
-    func giveBack(after received: Int) {
-        channel.eventLoop.execute { front.value.takeBack(after: received) }
-    }
-}
-
-/// A client as a task has it.
-struct Client: Sendable {
-    let bytes: NIOAsyncChannel<ByteBuffer, Never>
-    let end: ClientEnd
 }

@@ -15,21 +15,21 @@ extension Connection {
     mutating func answer(
         _ head: RequestHead,
         _ request: FileRequest,
-        _ intake: BodyIntake,
+        by decision: FileDecision,
         streaming body: StreamedBody
     ) async throws(RequestFault) -> Bool {
         var body = body
-        let (handoff, responder) = (Handoff(), responder)
-        let request = request.with(RequestStream(length: body.decoder.remaining, handoff: handoff))
+        let (pieces, responder) = (DemandChannel(), responder)
+        let request = request.with(RequestStream(length: body.decoder.remaining, pieces: pieces))
         let rest = body.rest
         let outcome = await withTaskGroup(of: Outcome.self) { group in
             group.addTask {
-                let outcome = await Self.answer(head, request, intake, responder, rest: rest)
-                handoff.close()
+                let outcome = await Self.answer(head, request, by: decision, responder, rest: rest)
+                pieces.close()
                 if rest.value != 0 { responder.wakeReader() }
                 return outcome
             }
-            await pump(&body, to: handoff)
+            await pump(&body, to: pieces)
             return await group.next() ?? .answered(keepsConnection: false)
         }
         switch outcome {
@@ -42,16 +42,18 @@ extension Connection {
     private static func answer(
         _ head: RequestHead,
         _ request: FileRequest,
-        _ intake: BodyIntake,
+        by decision: FileDecision,
         _ responder: Responder,
         rest: StreamedBody.Rest
     ) async -> Outcome {
         let since = ContinuousClock.now
         let exchange = responder.exchange
         var response: Response
-        let answering: @Sendable () async -> Exchange.Reply = { await exchange.reply(to: request) }
+        let answering: @Sendable () async -> Exchange.Reply = {
+            await exchange.reply(to: request, by: decision)
+        }
         let reply =
-            intake.isKept
+            decision.intake.isKept
             ? await answering() : await responder.client.cancelling(at: .input, answering)
         if let standing = request.standing { responder.connections.answers(responder.place, standing) }
         switch reply {
@@ -59,7 +61,7 @@ extension Connection {
         case .response(let reply): response = reply
         }
         var keepsConnection = head.wantsKeepAlive && !responder.connections.isStopping
-        if let fault = request.stream?.handoff.fault {
+        if let fault = request.stream?.pieces.fault {
             response = Response(fault)
             keepsConnection = false
         }
@@ -70,22 +72,22 @@ extension Connection {
             keepAlive: keepsConnection && isDrainable,
             since: since
         )
-        return .answered(keepsConnection: keeps && request.stream?.handoff.fault == nil)
+        return .answered(keepsConnection: keeps && request.stream?.pieces.fault == nil)
     }
 
     /// Reads as much of the body as is asked for, until nobody asks any more.
-    private mutating func pump(_ body: inout StreamedBody, to handoff: Handoff) async {
-        while await handoff.isAsked() {
+    private mutating func pump(_ body: inout StreamedBody, to pieces: DemandChannel) async {
+        while await pieces.isAsked() {
             do throws(RequestFault) {
-                let piece = try await next(of: &body, while: { !handoff.isClosed })
+                let piece = try await next(of: &body, while: { !pieces.isClosed })
                 // From here on it is the client who waits.
                 if body.decoder.isComplete { connections.answers(place, standing) }
                 if let piece {
-                    handoff.give(piece)
+                    pieces.give(piece)
                 } else if body.decoder.isComplete {
-                    handoff.finish()
+                    pieces.finish()
                 }
-            } catch { handoff.finish(throwing: error) }
+            } catch { pieces.finish(throwing: error) }
         }
     }
 

@@ -30,10 +30,10 @@ extension Connection {
 
     /// - Returns: bytes that the client got.
     private mutating func carry(_ tunnel: ServedTunnel) async -> Int {
-        let (handoff, responder) = (Handoff(), responder)
+        let (pieces, responder) = (DemandChannel(), responder)
         let idle = IdleLimit(configuration.tunnelIdleTimeout, channel)
         let sent = NIOLockedValueBox(0)
-        let client = TunnelClient(handoff: handoff) { bytes in
+        let client = TunnelClient(pieces: pieces) { bytes in
             idle.touch()
             guard await responder.write(bytes) else { return false }
             sent.withLockedValue { $0 += bytes.readableBytes }
@@ -42,21 +42,21 @@ extension Connection {
         await withTaskGroup { group in
             group.addTask {
                 await responder.client.cancelling(at: .connection) { await tunnel.run(client) }
-                handoff.close()
+                pieces.close()
                 responder.wakeReader()
             }
-            await pumpRaw(to: handoff, idle)
+            await pumpRaw(to: pieces, idle)
         }
         return sent.withLockedValue(\.self)
     }
 
-    private mutating func pumpRaw(to handoff: Handoff, _ idle: IdleLimit) async {
-        while await handoff.isAsked() {
-            while buffer.readableBytes == 0, !handoff.isClosed {
-                guard await fill() else { return handoff.finish() }
+    private mutating func pumpRaw(to pieces: DemandChannel, _ idle: IdleLimit) async {
+        while await pieces.isAsked() {
+            while buffer.readableBytes == 0, !pieces.isClosed {
+                guard await fill() else { return pieces.finish() }
             }
             idle.touch()
-            handoff.give(buffer)
+            pieces.give(buffer)
             buffer = ByteBuffer()
         }
     }

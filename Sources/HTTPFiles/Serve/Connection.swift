@@ -11,7 +11,7 @@ struct Connection {
     /// How long it may go on sending after a last response.
     static let lingerTime = Duration.seconds(30)
 
-    let handover: Handover
+    let handover: ConnectionHandover
     let responder: Responder
     var channel: any Channel { responder.channel }
     var configuration: FileServerConfiguration { responder.configuration }
@@ -21,13 +21,21 @@ struct Connection {
     /// Of whoever sent the request that is answered.
     private(set) var standing: Standing
 
-    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var inbound: NIOAsyncChannelInboundStream<ConnectionInput>.AsyncIterator
+    /// What the front read and decided on; it came before what is in ``buffer``.
+    private var opened: OpenedRequest?
     var buffer = ByteBuffer()
+    /// How often the front gave it something.
+    private var deliveries = 0
     /// Bytes that ever came.
     private(set) var received = 0
     private var scanner: RequestHeadScanner
 
-    init(_ handover: Handover, _ responder: Responder, inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+    init(
+        _ handover: ConnectionHandover,
+        _ responder: Responder,
+        inbound: NIOAsyncChannelInboundStream<ConnectionInput>
+    ) {
         self.handover = handover
         self.responder = responder
         self.inbound = inbound.makeAsyncIterator()
@@ -43,8 +51,8 @@ struct Connection {
         while true {
             let keepsConnection: Bool
             do throws(RequestFault) {
-                guard let head = try await nextHead(), connections.begin(place, standing) else { return }
-                keepsConnection = await answer(head)
+                guard let (head, opening) = try await nextHead(), connections.begin(place, standing) else { return }
+                keepsConnection = await answer(head, opening)
             } catch {
                 // Without a head there was no begin; an answer to a server that stops is not owed.
                 keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
@@ -56,12 +64,18 @@ struct Connection {
     // MARK: - Reading
 
     /// Waits for the next head; nil when the client, or the front, or a stopping server closed the connection.
-    private mutating func nextHead() async throws(RequestFault) -> RequestHead? {
-        guard await waitForFirstByte() else { return nil }
+    ///
+    /// - Returns: with what is decided by it already.
+    private mutating func nextHead() async throws(RequestFault) -> (RequestHead, Exchange.Opening?)? {
+        guard await waitForInput() else { return nil }
+        if let opened {
+            self.opened = nil
+            return (opened.head, opened.opening)
+        }
         let deadline = Deadline(in: configuration.headerTimeout, .wakingReader, channel)
         defer { deadline.cancel() }
         while true {
-            if let head = try scanner.next(from: &buffer) { return head }
+            if let head = try scanner.next(from: &buffer) { return (head, nil) }
             if deadline.hasExpired { throw .tooSlow }
             guard await fill() else {
                 if buffer.readableBytes == 0 || !channel.isActive { return nil }
@@ -71,10 +85,10 @@ struct Connection {
     }
 
     /// The front waits meanwhile, and has the idle time-out.
-    private mutating func waitForFirstByte() async -> Bool {
-        if received > 0, buffer.readableBytes == 0 { handover.giveBack(after: received) }
-        // Not the first read: a deadline that has woken the reader too late leaves an empty one.
-        while buffer.readableBytes == 0 {
+    private mutating func waitForInput() async -> Bool {
+        if deliveries > 0, buffer.readableBytes == 0 { handover.giveBack(after: deliveries) }
+        // Not the first read: a deadline may have woken the reader too late.
+        while opened == nil, buffer.readableBytes == 0 {
             guard await fill() else { return false }
         }
         return true
@@ -109,40 +123,56 @@ struct Connection {
     mutating func fill() async -> Bool {
         // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
         buffer.discardReadBytes()
-        guard var more = try? await inbound.next(isolation: #isolation) else { return false }
-        received += more.readableBytes
-        if buffer.readableBytes == 0 { buffer = more } else { buffer.writeBuffer(&more) }
+        guard let input = try? await inbound.next(isolation: #isolation) else { return false }
+        switch input {
+        case .request(let request, let bytes):
+            opened = request
+            append(bytes)
+        case .bytes(let bytes): append(bytes)
+        case .wake: break
+        }
         return true
+    }
+
+    private mutating func append(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        deliveries += 1
+        received += bytes.readableBytes
+        if buffer.readableBytes == 0 { buffer = bytes } else { buffer.writeBuffer(&bytes) }
     }
 
     // MARK: - Answering
 
     /// Answers one request; false when the connection ends with it.
-    private mutating func answer(_ head: RequestHead) async -> Bool {
+    ///
+    /// - Parameter opening: what is decided by the head already.
+    private mutating func answer(_ head: RequestHead, _ opening: Exchange.Opening?) async -> Bool {
         var since = ContinuousClock.now
         var keepsConnection = head.wantsKeepAlive
         let response: Response
         do throws(RequestFault) {
             try findAsker(head)
-            switch try exchange.open(head) {
+            let decided = if let opening { opening } else { try exchange.open(head) }
+            switch decided {
             case .refuse(let refusal, let keeps):
                 response = refusal
                 keepsConnection = keepsConnection && keeps
-            case .receive(let request, .whole, let framing, let expectsContinue):
+            case .receive(let request, let decision, let framing, let expectsContinue)
+            where decision.intake == .whole:
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
                 guard connections.begin(place, standing) else { return false }
                 since = .now
-                switch await exchange.reply(to: request.from(channel, standing).with(body: body)) {
+                switch await exchange.reply(to: request.from(channel, standing).with(body: body), by: decision) {
                 case .response(let whole): response = whole
                 case .tunnel(let tunnel): return await run(tunnel, for: head)
                 }
-            case .receive(let request, let intake, let framing, let expectsContinue):
+            case .receive(let request, let decision, let framing, let expectsContinue):
                 let body = StreamedBody(
                     try RequestBody(framing, limit: nil),
                     expectsContinue: expectsContinue,
-                    pace: configuration.sendingPace(of: intake)
+                    pace: configuration.sendingPace(of: decision.intake)
                 )
-                return try await answer(head, request.from(channel, standing), intake, streaming: body)
+                return try await answer(head, request.from(channel, standing), by: decision, streaming: body)
             }
         } catch {
             response = Response(error)

@@ -42,7 +42,7 @@ package struct FileServer: Service {
 
     /// Binds, serves, drains, and returns once no connection is left.
     package func run() async throws(FileServerError) {
-        let (handovers, continuation) = AsyncStream.makeStream(of: Handover.self)
+        let (handovers, continuation) = AsyncStream.makeStream(of: ConnectionHandover.self)
         let wanted = configuration.maxConnections
         let descriptors = DescriptorLimit.raised(to: 4 * wanted)
         let server = RunningServer(
@@ -134,13 +134,13 @@ package struct FileServer: Service {
     }
 
     /// Serves what event loops hand over, each connection in a task of its own.
-    private static func serve(_ handovers: AsyncStream<Handover>, of server: RunningServer) async {
+    private static func serve(_ handovers: AsyncStream<ConnectionHandover>, of server: RunningServer) async {
         await withDiscardingTaskGroup { group in
             for await handover in handovers {
                 group.addTask {
                     // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
                     guard let client = try? await handover.attach() else { return }
-                    try? await client.bytes.executeThenClose { inbound in
+                    try? await client.input.executeThenClose { inbound in
                         let responder = Responder(handover, client: client.end, of: server)
                         var connection = Connection(handover, responder, inbound: inbound)
                         await connection.serve()

@@ -8,22 +8,22 @@ package struct RequestStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
 
     package struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let handoff: Handoff
+        fileprivate let pieces: DemandChannel
 
         /// - Throws: when the rest of the body will not come: the client is gone, too slow, or broke its framing.
         package func next() async throws -> ByteBuffer? {
-            try await handoff.next()
+            try await pieces.next()
         }
     }
 
     /// Bytes in all; nil for a chunked body, whose end is known when it comes.
     package let length: Int?
-    let handoff: Handoff
+    let pieces: DemandChannel
 
     /// Whether the rest will not come: the client broke its framing, was too slow, or is gone.
-    package var isBroken: Bool { handoff.fault != nil }
+    package var isBroken: Bool { pieces.fault != nil }
 
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(handoff: handoff)
+        AsyncIterator(pieces: pieces)
     }
 }

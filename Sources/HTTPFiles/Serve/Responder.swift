@@ -18,7 +18,7 @@ struct Responder: Sendable {
     var connections: Connections { server.connections }
     private var losses: LossReport { server.losses }
 
-    init(_ handover: Handover, client: ClientEnd, of server: RunningServer) {
+    init(_ handover: ConnectionHandover, client: ClientEnd, of server: RunningServer) {
         channel = handover.channel
         place = handover.place
         group = handover.group
@@ -44,7 +44,7 @@ struct Responder: Sendable {
         keepAlive: Bool,
         since: ContinuousClock.Instant
     ) async -> Bool {
-        let response = response.completed(by: exchange.source, to: head)
+        let response = exchange.source.completing(response, to: head)
         let compatible = configuration.dialect.compatible
         let framing = response.framing(minorVersion: compatible == nil ? head?.minorVersion ?? 1 : 0)
         let keepAlive = keepAlive && framing != .connectionEnd && compatible == nil
@@ -145,7 +145,7 @@ struct Responder: Sendable {
         return await write(ByteBuffer(string: "0\r\n\r\n"))
     }
 
-    /// Gives whoever reads the connection an empty buffer.
+    /// Whoever reads the connection looks at what it waits for.
     func wakeReader() {
         ReaderWake.fire(channel)
     }

@@ -11,10 +11,10 @@ struct RunningServer: Sendable {
     let meter: (any TrafficMeter)?
     let losses: LossReport
     /// Where the tasks are that serve what no event loop can answer.
-    let handovers: AsyncStream<Handover>.Continuation
+    let handovers: AsyncStream<ConnectionHandover>.Continuation
 
     /// False when the server has ended.
-    func handOver(_ connection: Handover) -> Bool {
+    func handOver(_ connection: ConnectionHandover) -> Bool {
         if case .enqueued = handovers.yield(connection) { true } else { false }
     }
 }

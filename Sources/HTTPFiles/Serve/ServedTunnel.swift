@@ -19,14 +19,14 @@ package struct ServedTunnel: Sendable {
 
 /// The client's end of a tunnel.
 package struct TunnelClient: Sendable {
-    let handoff: Handoff
+    let pieces: DemandChannel
     let send: @Sendable (ByteBuffer) async -> Bool
 
     /// The next bytes that the client sent; nil at its end.
     ///
     /// Until they are asked for, the client is held back.
     package func next() async throws -> ByteBuffer? {
-        try await handoff.next()
+        try await pieces.next()
     }
 
     /// Returns when the kernel has taken all of the bytes.

@@ -13,7 +13,7 @@ final class Refusal: ChannelInboundHandler {
 
     /// - Parameter waits: whether the client has time to read it.
     init(_ fault: RequestFault, _ source: any FileSource, waits: Bool) {
-        response = Response(fault).completed(by: source, to: nil)
+        response = source.completing(Response(fault), to: nil)
         self.waits = waits
     }
 

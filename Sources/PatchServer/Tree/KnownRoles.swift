@@ -1,5 +1,5 @@
 import HTTPFiles
-import Synchronization
+import NIOConcurrencyHelpers
 import SystemPackage
 
 /// Roles that were read and hashed before, for as long as their files are the same.
@@ -14,7 +14,7 @@ final class KnownRoles: Sendable {
 
     /// In bytes, of all of them; what would be more begins anew.
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     init(limit: Int = 16 << 20) {
         self.limit = limit
@@ -22,7 +22,7 @@ final class KnownRoles: Sendable {
 
     /// Nil for one that was never read, or that was replaced since.
     func served(_ path: FilePath) -> ServedBytes? {
-        guard let known = state.withLock({ $0.roles[path.string] }), known.origin?.isCurrent ?? false else {
+        guard let known = state.withLockedValue({ $0.roles[path.string] }), known.origin?.isCurrent ?? false else {
             return nil
         }
         return known
@@ -31,7 +31,7 @@ final class KnownRoles: Sendable {
     /// Remembers what was read of its origin, if that is what it was before it was read.
     func remember(_ served: ServedBytes, of path: FilePath) {
         guard served.bytes.count <= limit, served.origin?.isCurrent ?? false else { return }
-        state.withLock { state in
+        state.withLockedValue { state in
             if state.bytes + served.bytes.count > limit { state = State() }
             let before = state.roles.updateValue(served, forKey: path.string)
             state.bytes += served.bytes.count - (before?.bytes.count ?? 0)

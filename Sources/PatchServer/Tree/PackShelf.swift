@@ -24,10 +24,25 @@ actor PackShelf {
     private var manifests: [AppID: Manifests] = [:]
     /// The one that was asked for last comes last.
     private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
+    /// The latest few; what is dropped is read when it is asked for.
+    private let expected = AsyncStream.makeStream(of: PackPath.self, bufferingPolicy: .bufferingNewest(16))
 
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
         self.tree = tree
         self.limit = limit
+        // One for all, and it ends with the shelf.
+        Task { [expected = expected.stream, weak self] in
+            for await path in expected { _ = await self?.contents(at: path) }
+        }
+    }
+
+    deinit {
+        expected.continuation.finish()
+    }
+
+    /// Reads it soon: somebody is about to ask for it.
+    nonisolated func prefetch(_ path: PackPath) {
+        expected.continuation.yield(path)
     }
 
     /// Nil where the app has published no such manifest, or where what lies there is none.

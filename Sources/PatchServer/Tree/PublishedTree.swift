@@ -7,7 +7,7 @@ package import SystemPackage
 
 /// What a server answers from the published tree: the files of the URL layout, packs of them, and 404 for all else.
 ///
-/// What it and the server remember is named by its digest, or is looked at each time ([`KnownRoles`]); so what is published
+/// What it and the server remember is named by its digest, or is looked at each time (``KnownRoles``); so what is published
 /// while it runs is served from then on.
 package struct PublishedTree: FileSource {
     /// What may be kept for ever: its name says its content, or its number is never used again.
@@ -37,10 +37,30 @@ package struct PublishedTree: FileSource {
         TreePath(segments: path.segments) != nil || PackPath(segments: path.segments) != nil
     }
 
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        if let reply = prepared(request) { return reply.answer }
-        if let path = PackPath(segments: request.path.segments) { return await pack(at: path) }
-        return file(at: request.path)
+    /// What is small, known or named by its digest is known at once; a role may be large, and is read and hashed on another
+    /// thread.
+    package func decide(_ request: FileRequest) -> FileDecision {
+        guard !request.path.hasTrailingSlash else { return .now(PreparedReply(.notFound)) }
+        guard let path = TreePath(segments: request.path.segments) else {
+            guard let path = PackPath(segments: request.path.segments) else { return .now(PreparedReply(.notFound)) }
+            return .later(.whole) { _ in await pack(at: path) }
+        }
+        switch path.file {
+        case .object, .target, .timestamp:
+            return .now(PreparedReply(file(at: request.path), edition: edition, whenUsed: prefetch(of: path)))
+        case .root, .role:
+            if let role = knownRole(request.path) { return .now(PreparedReply(.bytes(role), edition: edition)) }
+            return .later(.whole) { _ in file(at: request.path) }
+        }
+    }
+
+    /// Whoever fetches a manifest mostly asks for its pack next, and has signatures to verify until then.
+    private func prefetch(of path: TreePath) -> (@Sendable () -> Lease?)? {
+        guard let pack = PackPath(ofManifest: path) else { return nil }
+        return { [packs] in
+            packs.prefetch(pack)
+            return nil
+        }
     }
 
     private func pack(at path: PackPath) async -> FileAnswer {
@@ -55,21 +75,6 @@ package struct PublishedTree: FileSource {
                 headers: Self.nosniff
             ) { app.at(URLLayout.object(contents.objects[$0])) }
         )
-    }
-
-    /// What is small, known or named by its digest; a role may be large, and is read and hashed on another thread.
-    package func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard !request.path.hasTrailingSlash else { return PreparedReply(.notFound) }
-        let path = TreePath(segments: request.path.segments)
-        if let pack = path.flatMap({ PackPath(ofManifest: $0) }) {
-            // Whoever fetches a manifest mostly asks for its pack next, and has signatures to verify until then.
-            Task { [packs] in _ = await packs.contents(at: pack) }
-        }
-        switch path?.file {
-        case .object, .target, .timestamp: return PreparedReply(file(at: request.path), edition: edition)
-        case .root, .role: return knownRole(request.path).map { PreparedReply(.bytes($0), edition: edition) }
-        case nil: return nil
-        }
     }
 
     private func file(at requested: RequestPath) -> FileAnswer {

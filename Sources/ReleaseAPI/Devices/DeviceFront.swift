@@ -22,27 +22,24 @@ package struct DeviceFront: FileSource {
 
     package var acceptsBodies: Bool { answers != nil }
 
-    package func intake(of request: FileRequest) -> BodyIntake {
-        if AnswerPath(request.path) != nil, answers != nil { return .keptDocument }
-        // What nobody takes is refused without its body.
-        return request.isRead ? .whole : .stream
-    }
-
-    package func prepared(_ request: FileRequest) -> PreparedReply? {
-        guard request.isRead, request.spellingFault == nil, AnswerPath(request.path) == nil else { return nil }
-        return tree.prepared(request)
-    }
-
-    package func answer(_ request: FileRequest) async -> FileAnswer {
-        if let answers, let path = AnswerPath(request.path) { return await answers.answer(request, at: path) }
+    package func decide(_ request: FileRequest) -> FileDecision {
+        if let answers, let path = AnswerPath(request.path) {
+            return .later(.keptDocument) { await answers.answer($0, at: path) }
+        }
         if let fault = request.spellingFault {
-            return .refused(.badRequest, message: "Bad request: \(fault).", headers: [:])
+            return refusal(of: request, .refused(.badRequest, message: "Bad request: \(fault).", headers: [:]))
         }
         guard request.isRead else {
-            guard PublishedTree.mayHold(request.path) else { return .notFound }
-            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: ["Allow": "GET, HEAD"])
+            guard PublishedTree.mayHold(request.path) else { return refusal(of: request, .notFound) }
+            let headers: HTTPHeaders = ["Allow": "GET, HEAD"]
+            return refusal(of: request, .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: headers))
         }
-        return await tree.answer(request)
+        return tree.decide(request)
+    }
+
+    private func refusal(of request: FileRequest, _ answer: FileAnswer) -> FileDecision {
+        // What nobody takes is refused without its body.
+        request.isRead ? .now(PreparedReply(answer)) : .later(.stream) { _ in answer }
     }
 
     package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {

@@ -1,20 +1,25 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Hands bytes from the task that reads a connection to the one that uses them, each piece only once it is asked for.
+/// Bytes from the task that reads a connection to the one that uses them, each piece only once it is asked for.
 ///
 /// ```
 /// consumer: next() ──ask──▶ producer: isAsked() ──▶ reads ──▶ give(_:) or finish(_:)
 ///           close(): nobody will ask again
 /// ```
-final class Handoff: Sendable {
-    private struct State {
-        var isFinished = false
-        var isClosed = false
-        var fault: RequestFault?
+final class DemandChannel: Sendable {
+    private enum Producer {
+        case producing
+        case finished
+        case failed(RequestFault)
     }
 
-    private let state = NIOLockedValueBox(State())
+    private enum Consumer {
+        case open
+        case closed
+    }
+
+    private let state = NIOLockedValueBox((producer: Producer.producing, consumer: Consumer.open))
     private let asked = AsyncStream.makeStream(of: Void.self)
     private let pieces = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
 
@@ -22,7 +27,7 @@ final class Handoff: Sendable {
 
     /// The next piece; nil once the producer has finished.
     ///
-    /// - Throws: what the producer finished with, or `CancellationError`; never is a cut stream taken for a whole one.
+    /// - Throws: what the producer failed with, or `CancellationError`; never is a cut stream taken for a whole one.
     func next() async throws -> ByteBuffer? {
         if isFinished { return nil }
         asked.continuation.yield()
@@ -33,7 +38,7 @@ final class Handoff: Sendable {
     }
 
     func close() {
-        state.withLockedValue { $0.isClosed = true }
+        state.withLockedValue { $0.consumer = .closed }
         asked.continuation.finish()
     }
 
@@ -51,17 +56,28 @@ final class Handoff: Sendable {
 
     /// Nothing more comes.
     func finish() {
-        state.withLockedValue { $0.isFinished = true }
+        state.withLockedValue { state in
+            // What has failed is never taken for whole.
+            if case .producing = state.producer { state.producer = .finished }
+        }
         pieces.continuation.finish()
     }
 
     /// What was to come does not.
     func finish(throwing fault: RequestFault) {
-        state.withLockedValue { $0.fault = fault }
+        state.withLockedValue { $0.producer = .failed(fault) }
         pieces.continuation.finish(throwing: fault)
     }
 
-    private var isFinished: Bool { state.withLockedValue(\.isFinished) }
-    var isClosed: Bool { state.withLockedValue(\.isClosed) }
-    var fault: RequestFault? { state.withLockedValue(\.fault) }
+    private var isFinished: Bool {
+        if case .finished = state.withLockedValue(\.producer) { true } else { false }
+    }
+
+    var isClosed: Bool {
+        if case .closed = state.withLockedValue(\.consumer) { true } else { false }
+    }
+
+    var fault: RequestFault? {
+        if case .failed(let fault) = state.withLockedValue(\.producer) { fault } else { nil }
+    }
 }

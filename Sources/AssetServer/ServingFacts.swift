@@ -1,0 +1,157 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import SystemPackage
+
+/// All that a decision rests on, as it is at one moment, and the decision.
+struct ServingFacts: Sendable {
+    let access: Access
+    let types: ContentTypeRules
+    let www: FolderFiles?
+    let localFiles: FolderFiles?
+    var served = ServedSelections()
+    var session = Session(port: 0)
+    var host: (any PageHost)?
+    var delegate: (any RequestDelegate)?
+    /// Counts what ever decided otherwise than before.
+    var edition = 0
+
+    init(access: Access, types: ContentTypeRules, www: FolderFiles?, localFiles: FolderFiles?) {
+        self.access = access
+        self.types = types
+        self.www = www
+        self.localFiles = localFiles
+    }
+
+    /// Looks at files of the bundle and of the app's own folders, and at nothing else outside memory.
+    func decide(_ request: FileRequest, at now: Duration) -> AssetDecision {
+        switch Admission(request, to: access, in: session) {
+        case .answered(let answer): return AssetDecision(.answer(answer))
+        case .admitted(let query, let fields):
+            var decision = decideAdmitted(request.with(query: query), at: now)
+            decision.fields = fields
+            decision.showsRight = access.token != nil
+            return decision
+        }
+    }
+
+    // MARK: What is let in
+
+    private func decideAdmitted(_ request: FileRequest, at now: Duration) -> AssetDecision {
+        let page = PageRequest(request)
+        let choice = served.choose(page, at: now)
+        if request.path.segments.first == PageAPI.prefix {
+            let action = opening(choice, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection)
+            return AssetDecision(action, note: choice.note)
+        }
+        if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
+            let shown = Admission.withoutToken(request, port: session.port)
+            return AssetDecision(.delegate(delegate, shown), note: choice.note)
+        }
+        guard request.method == .GET || request.method == .HEAD else {
+            let answer = FileAnswer.refused(
+                .methodNotAllowed,
+                message: "Only GET and HEAD.",
+                headers: ["Allow": "GET, HEAD"]
+            )
+            return AssetDecision(.answer(answer), note: choice.note)
+        }
+        guard let table = choice.selection.table else {
+            return AssetDecision(.answer(nothingYet(page)), note: choice.note)
+        }
+        switch found(for: request, in: table) {
+        case .file(let file): return AssetDecision(.answer(.file(file)), note: choice.note)
+        case .nothing: return AssetDecision(.answer(.notFound), note: choice.note)
+        case .row(let row, let isNamed):
+            let isPage = request.method == .GET && (page.isPage || row.isPage)
+            if let opening = opening(choice, isPage: isPage) { return AssetDecision(opening, note: choice.note) }
+            let asset = AssetAnswer(
+                row,
+                of: table,
+                to: request,
+                types: types,
+                mayBeKept: isNamed && !choice.isForeign,
+                isPrevious: choice.isPrevious
+            )
+            guard let answer = asset.recorded else { return AssetDecision(.examine(asset), note: choice.note) }
+            return AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
+        }
+    }
+
+    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time,
+    /// and so is a page: which one was loaded last has to be known.
+    private func edition(_ choice: ServedSelections.Choice, isNamed: Bool) -> Int? {
+        let isOfBundle = isNamed || www == nil && localFiles == nil
+        return isOfBundle && choice.note == nil ? edition : nil
+    }
+
+    /// Nil where nobody waits for a page of what is asked for.
+    private func opening(_ choice: ServedSelections.Choice, isPage: Bool) -> AssetDecision.Action? {
+        let selection = choice.selection
+        guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
+            return nil
+        }
+        return .opening(launch: launch, host)
+    }
+
+    /// What is below `/__patchline/`.
+    private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
+        switch PageAPI.Reading(request) {
+        case .refused(let answer): return .answer(answer)
+        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.scripts): return .answer(selection.scripts.list)
+        case .call(.patch(let id)):
+            guard let script = selection.scripts[id] else { return .answer(.notFound) }
+            let type = types.type(of: "\(id).js")
+            let answer = ScriptAnswer(script: script, files: selection.scripts.files, contentType: type)
+            return answer.recorded.map { .answer($0) } ?? .examine(answer)
+        case .call(.events):
+            return .events(after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query))
+        case .call(let call):
+            guard let host else {
+                return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
+            }
+            return .call(PendingCall(call: call, selection: selection, host: host))
+        }
+    }
+
+    private func nothingYet(_ page: PageRequest) -> FileAnswer {
+        if page.purpose == .document { return FirstLaunchPage.answer }
+        return .refused(.serviceUnavailable, message: "Nothing is installed yet.", headers: ["Retry-After": "5"])
+    }
+
+    // MARK: Files
+
+    private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
+        if request.path.segments.first == "local-filesystem" { return true }
+        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
+    }
+
+    private enum Found {
+        /// Whether the manifest names the URL; the index stands for many others.
+        case row(BundleIndex.Row, isNamed: Bool)
+        case file(ServedFile)
+        case nothing
+    }
+
+    private func found(for request: FileRequest, in table: AssetTable) -> Found {
+        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
+        if let file = file(at: request.path) { return .file(file) }
+        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
+    }
+
+    /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
+    private func file(at path: RequestPath) -> ServedFile? {
+        if path.segments.first == "local-filesystem" {
+            guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }
+            return file(in: localFiles, at: rest)
+        }
+        guard let www, path.segments.first != "application" else { return nil }
+        return file(in: www, at: path)
+    }
+
+    private func file(in folder: FolderFiles, at path: RequestPath) -> ServedFile? {
+        guard let found = try? folder.lookUp(path) else { return nil }
+        return ServedFile(found, contentType: types.type(of: found.path.string), sendsModified: true)
+    }
+}

@@ -1,0 +1,258 @@
+/// Whose turn a connection is, and what its front does at each event: a value without a channel and without bytes.
+///
+/// ```
+/// waiting ──something came──▶ looking ──an answer is there──▶ starting, writing
+///    ▲ ▲                       │ │ ▲                             │        │
+///    │ └──nothing to answer────┘ │ └──────────written────────────┘        └──the last one──▶ ending (linger)
+///    │                           ├──no task yet──▶ handingOver ──attached──▶ theirs
+///    │                           └──────────a task is there─────────────────▶ theirs
+///    └──given back: all it got is answered── theirs
+/// ```
+///
+/// What comes is kept while an answer is on its way, and nothing more is read until all that came is answered or belongs
+/// to the task behind.
+struct ConnectionTurn: ~Copyable {
+    private(set) var state: State
+
+    init(_ state: State = .waiting(.nobody(.open))) {
+        self.state = state
+    }
+
+    // MARK: - The client
+
+    enum Received {
+        case keep, deliver, drop
+    }
+
+    mutating func received() -> Received {
+        switch state {
+        case .waiting, .answering, .handingOver:
+            return .keep
+        case .theirs(let deliveries, let input):
+            state = .theirs(deliveries: deliveries + 1, input)
+            return .deliver
+        case .ending:
+            return .drop
+        }
+    }
+
+    enum ReceivedAll {
+        case look, passOn, nothing
+    }
+
+    /// What could be read at once is there.
+    mutating func receivedAll() -> ReceivedAll {
+        switch state {
+        case .waiting(let behind):
+            state = .answering(.looking, behind, .free)
+            return .look
+        case .theirs:
+            return .passOn
+        case .answering, .handingOver, .ending:
+            return .nothing
+        }
+    }
+
+    enum ReadAsked {
+        case read, hold
+    }
+
+    /// Whoever reads wants more.
+    mutating func readAsked() -> ReadAsked {
+        switch state {
+        case .waiting, .theirs, .ending:
+            return .read
+        case .answering(.looking, let behind, _):
+            state = .answering(.looking, behind, .free)
+            return .read
+        case .answering(let phase, let behind, _):
+            state = .answering(phase, behind, .held)
+            return .hold
+        case .handingOver(let input, _):
+            state = .handingOver(input, .held)
+            return .hold
+        }
+    }
+
+    enum InputEnded {
+        case look, tell, close, nothing
+    }
+
+    mutating func inputEnded() -> InputEnded {
+        switch state {
+        case .waiting(let behind):
+            state = .answering(.looking, behind.withoutInput, .free)
+            return .look
+        case .answering(let phase, let behind, let reading):
+            state = .answering(phase, behind.withoutInput, reading)
+            return .nothing
+        case .handingOver(_, let reading):
+            state = .handingOver(.ended, reading)
+            return .nothing
+        case .theirs(let deliveries, .open):
+            state = .theirs(deliveries: deliveries, .ended)
+            return .tell
+        case .theirs(_, .ended):
+            return .nothing
+        case .ending:
+            return .close
+        }
+    }
+
+    // MARK: - Answering
+
+    enum Next: Equatable {
+        case answer
+        case wait(Afterwards)
+        case close
+        /// Somebody else goes on.
+        case stop
+    }
+
+    /// - Parameter hasInput: whether something came that nobody has yet.
+    mutating func next(hasInput: Bool) -> Next {
+        switch state {
+        case .answering(.looking, _, _) where hasInput:
+            return .answer
+        case .answering(.looking, .nobody(.ended), _):
+            state = .ending
+            return .close
+        case .answering(.looking, let behind, let reading):
+            state = .waiting(behind.knowingItsEnd)
+            return .wait(behind.notice.union(reading.resumed))
+        case .waiting, .answering, .handingOver, .theirs, .ending:
+            return .stop
+        }
+    }
+
+    enum Starting {
+        case write, stop
+    }
+
+    /// Answers are there, to be written.
+    mutating func starts() -> Starting {
+        switch state {
+        case .answering(.looking, let behind, let reading):
+            state = .answering(.starting, behind, reading)
+            return .write
+        case .waiting, .answering, .handingOver, .theirs, .ending:
+            return .stop
+        }
+    }
+
+    enum Started: Equatable {
+        /// All is written already, and the next may be answered.
+        case look
+        case stop
+    }
+
+    /// The answers are with the channel.
+    mutating func started() -> Started {
+        switch state {
+        case .answering(.looking, _, _):
+            return .look
+        case .answering(.starting, let behind, let reading):
+            state = .answering(.writing, behind, reading)
+            return .stop
+        case .waiting, .answering, .handingOver, .theirs, .ending:
+            return .stop
+        }
+    }
+
+    enum Written: Equatable {
+        case look
+        /// Half-close and wait for the client's end.
+        case linger(Afterwards)
+        case close
+        case nothing
+    }
+
+    /// The answers are with the kernel, or never will be.
+    mutating func written(keepsConnection: Bool) -> Written {
+        switch state {
+        case .answering(.looking, _, _):
+            return .nothing
+        case .answering(let phase, let behind, let reading):
+            guard keepsConnection else {
+                state = .ending
+                return behind.hasInput ? .linger(reading.resumed) : .close
+            }
+            state = .answering(.looking, behind, reading)
+            // Whoever started it looks.
+            return phase == .starting ? .nothing : .look
+        case .waiting, .handingOver, .theirs, .ending:
+            return .nothing
+        }
+    }
+
+    /// The connection is closed, or about to be.
+    mutating func closes() {
+        state = .ending
+    }
+
+    // MARK: - The task behind
+
+    enum HandingOver: Equatable {
+        case ask
+        case deliver(Afterwards)
+        case stop
+    }
+
+    /// What came is not for the front to answer.
+    mutating func handsOver() -> HandingOver {
+        switch state {
+        case .answering(.looking, .nobody(let input), let reading):
+            state = .handingOver(input, reading)
+            return .ask
+        case .answering(.looking, .task(let deliveries, let notice), let reading):
+            state = .theirs(deliveries: deliveries + 1, notice == .none ? .open : .ended)
+            return .deliver(Behind.task(deliveries: deliveries, notice).notice.union(reading.resumed))
+        case .waiting, .answering, .handingOver, .theirs, .ending:
+            return .stop
+        }
+    }
+
+    enum Attached: Equatable {
+        case deliver(Afterwards)
+        /// The client is gone meanwhile.
+        case refuse
+    }
+
+    /// The task is there.
+    mutating func attaches() -> Attached {
+        switch state {
+        case .handingOver(let input, let reading):
+            state = .theirs(deliveries: 1, input)
+            return .deliver(reading.resumed.union(input == .ended ? .tellEnd : []))
+        case .waiting, .answering, .theirs, .ending:
+            return .refuse
+        }
+    }
+
+    enum GivenBack: Equatable {
+        case wait
+        /// Something is on its way to the task, which gives the turn back again after that.
+        case nothing
+    }
+
+    /// The task has answered all that it was given.
+    ///
+    /// - Parameter deliveries: how often it got something.
+    mutating func givenBack(after deliveries: Int) -> GivenBack {
+        switch state {
+        case .theirs(deliveries, let input):
+            state = .waiting(.task(deliveries: deliveries, input == .open ? .none : .given))
+            return .wait
+        case .waiting, .answering, .handingOver, .theirs, .ending:
+            return .nothing
+        }
+    }
+
+    /// Whether nobody waits but for the client.
+    var isWaiting: Bool {
+        switch state {
+        case .waiting: true
+        case .answering, .handingOver, .theirs, .ending: false
+        }
+    }
+}
