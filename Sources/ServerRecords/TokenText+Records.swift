@@ -25,7 +25,6 @@ extension TokenText {
 
     /// Whether this is the token's own text; takes as long for a wrong one.
     package func belongs(to token: AccessToken) -> Bool {
-        let difference = zip(SHA256Digest(of: secret).bytes, token.secretDigest.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) }
-        return difference == 0 && id == token.id
+        SecretBytes.areEqual(SHA256Digest(of: secret).bytes, token.secretDigest.bytes) && id == token.id
     }
 }

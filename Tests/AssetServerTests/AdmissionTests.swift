@@ -2,6 +2,7 @@ import PatchTrust
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import PatchTesting
 import Testing
 
 @testable import AssetServer
@@ -310,6 +311,30 @@ struct AdmissionTests {
         task.cancel()
         try await task.value
         try result.get()
+    }
+
+    @Test func `is opened by its token and by no other, wherever the difference lies and whatever it is`() {
+        let digits = Array("0123456789abcdef".utf8)
+        #expect(Self.token.matches(Self.token.text))
+        for index in 0..<32 {
+            for digit in digits where digit != Array(Self.token.text.utf8)[index] {
+                var other = Array(Self.token.text.utf8)
+                other[index] = digit
+                #expect(!Self.token.matches(String(decoding: other, as: UTF8.self)), "digit \(index)")
+            }
+        }
+        for text in ["", "a", String(Self.token.text.dropLast()), Self.token.text + "b", Self.token.text.uppercased()] {
+            #expect(!Self.token.matches(text), "\(text)")
+        }
+        var chance = SeededGenerator(state: 17)
+        for _ in 0..<10_000 {
+            let (one, other) = (Self.random(&chance), Self.random(&chance))
+            #expect(!one.matches(other.text), "\(one.text) \(other.text)")
+        }
+    }
+
+    private static func random(_ chance: inout SeededGenerator) -> AccessToken {
+        AccessToken(random: (0..<16).map { _ in .random(in: 0...255, using: &chance) })
     }
 
     @Test func `has a token that is 32 lowercase hex digits and no other text`() {
