@@ -9,10 +9,12 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD)
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check example release clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check example release clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
+# What people see of the programs, written anew beside its tests, and what changed of it.
+transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.

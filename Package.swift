@@ -277,6 +277,17 @@ let package = Package(
             dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal"]
         ),
         .testTarget(
+            name: "TranscriptTests",
+            // The three commands as modules: what they say is made here without running them.
+            dependencies: [
+                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
+                "HTTPPeers", "PatchChoice", "PatchFormat", "Patchline", "PatchRelease", "PatchServer", "PatchStore",
+                "PatchSync", "PatchTrust", "ReleaseClient", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "Terminal", argumentParser, systemPackage,
+            ],
+            exclude: ["Transcripts"]
+        ),
+        .testTarget(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [

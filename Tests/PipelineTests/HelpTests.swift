@@ -5,39 +5,11 @@ import Testing
 
 @Suite("The help of every command")
 struct HelpTests {
-    /// The words of each command, from the program's own list of them.
-    private func commands(of tool: Tool) async throws -> [[String]] {
-        let dump = try await run(tool, ["--experimental-dump-help"]).done().output
-        let root = try #require(try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any])
-        func paths(_ command: Any?, below path: [String]) -> [[String]] {
-            let subcommands = (command as? [String: Any])?["subcommands"] as? [[String: Any]] ?? []
-            return [path]
-                + subcommands.filter { $0["commandName"] as? String != "help" }.flatMap {
-                    paths($0, below: path + [$0["commandName"] as? String ?? ""])
-                }
-        }
-        return paths(root["command"], below: [])
-    }
-
-    @Test(arguments: [0, 1, 2])
-    func `fits 80 columns with no word alone in a line, and lists its exit codes`(_ index: Int) async throws {
-        let (tool, name) = CommandTests.programs[index]
-        let commands = try await commands(of: tool)
-        #expect(commands.count > 12, "\(commands)")
-        for command in commands {
-            let help = try await run(tool, command + ["--help"], environment: ["COLUMNS": "80"]).done()
-            let lines = help.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            for line in lines { #expect(line.count <= 80, "\(name) \(command): \(line)") }
-            for (before, line) in zip(lines, lines.dropFirst()) where line.isProse && before.isProse {
-                #expect(line.contains(" "), "\(name) \(command): \(line)")
-            }
-            #expect(!help.output.contains("\\\n\n"), "\(help)")
-            #expect(lines.contains("EXAMPLES"), "\(name) \(command) shows no example: \(help)")
-            let codes = try #require(lines.firstIndex(of: "EXIT CODES"), "\(help)")
-            let rows = lines[(codes + 1)...].prefix { !$0.isEmpty }.compactMap { row in
-                row.firstMatch(of: #/^  (\d+) +\S/#).flatMap { Int($0.1) }
-            }
-            #expect(rows.count >= 2 && rows == Array(Set(rows)).sorted() && rows.contains(64), "\(help)")
+    @Test func `is printed as its transcript has it, to a terminal of 80 columns`() async throws {
+        for (tool, name) in CommandTests.programs {
+            let kept = try Transcripts.text("TranscriptTests/Transcripts/\(name)-help")
+            let help = try await run(tool, ["--help"], environment: ["COLUMNS": "80"]).done()
+            #expect(kept.contains("== \(name) --help\n\n\(help.output)\n=="), "\(help)")
         }
     }
 
@@ -72,9 +44,6 @@ struct HelpTests {
     @Test func `names the version, which is the same everywhere`() async throws {
         let versions = try await CommandTests.programs.asyncMap { try await run($0.tool, ["--version"]).done().output }
         #expect(Set(versions).count == 1 && versions[0].contains(#/^\d+\.\d+\.\d+\n$/#), "\(versions)")
-        for program in CommandTests.programs {
-            #expect(try await run(program.tool, ["--help"]).output.contains("\n  --version  "))
-        }
         try await World.with { world in
             let metrics = ["--metrics-port", "0"]
             let arguments = ["serve", "--data", try await world.site(world.shop.site1).string, "--port", "0"]
@@ -87,19 +56,6 @@ struct HelpTests {
                 #expect(numbers.contains(#"patchline_build_info{program="patchsrv",version="\#(version)"} 1"#))
             }
         }
-    }
-
-    @Test func `says of a time what it is for`() async throws {
-        for command in ["verify", "status"] {
-            let help = try await run(.patchsign, [command, "--help"], environment: ["COLUMNS": "100"]).output
-            #expect(help.contains("The time to judge by") && !help.contains("The time to write"), "\(help)")
-        }
-    }
-}
-
-extension String {
-    fileprivate var isProse: Bool {
-        !isEmpty && !hasPrefix(" ") && !hasSuffix(":") && self != uppercased()
     }
 }
 
