@@ -33,8 +33,8 @@ bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLIN
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
 format: ; swift format --in-place --recursive Sources Tests Examples Package.swift
-# No module by luck; the largest cycle of files that is there: no module gets a larger one.
-lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null
+# No module by luck, no message without a transcript; the largest cycle of files that is there: no module gets a larger one.
+lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null && .ci/messages
 # The same links, judged in seconds beside what was built; CI runs it.
 docs-check: ; @.ci/docs
 # The sample as the package of its own that it is.

@@ -283,7 +283,7 @@ let package = Package(
                 "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFormat", "Patchline", "PatchRelease", "PatchServer", "PatchStore",
                 "PatchSync", "PatchTrust", "ReleaseClient", "ReleaseFolder", "ReleaseService", "ServerRecords",
-                "Terminal", argumentParser, systemPackage,
+                "Terminal", argumentParser, nioCore, nioHTTP1, systemPackage,
             ],
             exclude: ["Transcripts"]
         ),
@@ -293,7 +293,7 @@ let package = Package(
             dependencies: [
                 "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting", subprocess, systemPackage,
             ],
-            exclude: ["Judges"]
+            exclude: ["Judges", "Transcripts"]
         ),
     ]
 )

@@ -25,20 +25,30 @@ extension AsyncParsableCommand {
                 } else {
                     try command.run()
                 }
-            } catch { end(error, fullMessage(for: error)) }
+            } catch {
+                // What a command finds wrong with its command line while it runs is no question of how it is written.
+                let message = message(for: error)
+                guard exitCode(for: error) == .validationFailure, !message.isEmpty else {
+                    end(error, fullMessage(for: error))
+                }
+                end(Failure(message, exitCode: .usage), mistakes)
+            }
         case .prints(let text):
             console.line(text)
             exit()
-        case .fails(let failure):
-            mistakes.tellScripts(failure)
-            failure.report(to: .standardError)
-            exit(withError: failure.exitCode.ending)
+        case .fails(let failure): end(failure, mistakes)
         case .answers(let error, let text):
             if exitCode(for: error) == .validationFailure {
                 mistakes.tellScripts(Failure(message(for: error), exitCode: .usage))
             }
             end(error, text)
         }
+    }
+
+    private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
+        mistakes.tellScripts(failure)
+        failure.report(to: .standardError)
+        exit(withError: failure.exitCode.ending)
     }
 
     /// Says `error: ` as everything here does, where the parser would say `Error: `.

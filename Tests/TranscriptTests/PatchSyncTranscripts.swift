@@ -28,6 +28,12 @@ struct PatchSyncTranscripts {
         try transcript.check()
     }
 
+    @Test func `of its JSON stands in its transcript`() throws {
+        var transcript = Transcript("patchsync-schema", about: "What patchsync schema prints, by its argument.")
+        for schema in OutputSchema.allCases { transcript.section(schema.rawValue, [schema.text]) }
+        try transcript.check()
+    }
+
     private let program = CommandTranscript(program: Patchsync.self, name: "patchsync")
 
     private static let misused = [
