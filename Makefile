@@ -9,7 +9,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD)
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check example release clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check man man-check example release clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -40,5 +40,10 @@ docs-check: ; @.ci/docs
 # The sample as the package of its own that it is.
 example: ; @.ci/setup && swift build --package-path Examples/Shop --scratch-path "$(PATCHLINE_BUILD)-example"
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
+# The manual pages, as a package takes them: below its prefix. They are judged where mandoc is installed.
+MANDIR ?= $(PATCHLINE_BUILD)/share/man/man1
+man: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product generate-manual && .ci/man "$$($(SWIFT_BUILD) --show-bin-path)" "$(MANDIR)"
+# The same from what was built; CI runs it.
+man-check: ; @$(SWIFT_BUILD) --product generate-manual >/dev/null && .ci/man "$(PATCHLINE_BUILD)/debug" "$(PATCHLINE_BUILD)/share/man/man1"
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"

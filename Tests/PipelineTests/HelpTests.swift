@@ -41,6 +41,29 @@ struct HelpTests {
         #expect(outcome.errors == "error: \(says)\nhint: \(hint)\n")
     }
 
+    @Test func `is offered word by word in bash, zsh and fish`() async throws {
+        try await World.with { world in
+            for (tool, name) in CommandTests.programs {
+                for (shell, check) in [("bash", "bash -n"), ("zsh", "zsh -n"), ("fish", "fish -n")] {
+                    let script = world.path("\(name).\(shell)")
+                    let made = try await run(tool, ["--generate-completion-script", shell]).done().output
+                    try write(made, to: script)
+                    try await run(.system("sh"), ["-c", "\(check) \(script)"]).done()
+                }
+                let (bash, fish) = (world.path("\(name).bash"), world.path("\(name).fish"))
+                let asked = """
+                    . \(bash); COMP_WORDS=(\(name) stat); COMP_CWORD=1 COMP_LINE='\(name) stat' COMP_POINT=${#COMP_LINE}
+                    _\(name) \(name) stat \(name); printf '%s\\n' "${COMPREPLY[@]}"
+                    """
+                let inBash = try await run(.system("bash"), ["-c", asked], environment: world.path).done()
+                #expect(inBash.output.split(separator: "\n") == ["status"], "\(inBash)")
+                let offer = "source \(fish); complete -C '\(name) stat'"
+                let inFish = try await run(.system("fish"), ["-c", offer], environment: world.path).done()
+                #expect(inFish.output.contains(#/^status\t\S[^\n]*\n$/#), "\(inFish)")
+            }
+        }
+    }
+
     @Test func `names the version, which is the same everywhere`() async throws {
         let versions = try await CommandTests.programs.asyncMap { try await run($0.tool, ["--version"]).done().output }
         #expect(Set(versions).count == 1 && versions[0].contains(#/^\d+\.\d+\.\d+\n$/#), "\(versions)")
@@ -56,6 +79,14 @@ struct HelpTests {
                 #expect(numbers.contains(#"patchline_build_info{program="patchsrv",version="\#(version)"} 1"#))
             }
         }
+    }
+}
+
+extension World {
+    /// In which a shell finds the programs.
+    fileprivate var path: [Environment.Key: String?] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return ["PATH": "\(Tool.binaries):\(path)", "HOME": folder.string]
     }
 }
 
