@@ -282,7 +282,8 @@ let package = Package(
             dependencies: [
                 "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFormat", "Patchline", "PatchRelease", "PatchServer", "PatchStore",
-                "PatchSync", "PatchTrust", "ReleaseClient", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder", "ReleaseService",
+                "ServerRecords",
                 "Terminal", argumentParser, nioCore, nioHTTP1, systemPackage,
             ],
             exclude: ["Transcripts"]
