@@ -9,10 +9,12 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD)
 RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check example release clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-documents format lint docs docs-check man man-check example release clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
+# What people see of the programs, written anew beside its tests, and what changed of it.
+transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
@@ -31,12 +33,17 @@ bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLIN
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
 format: ; swift format --in-place --recursive Sources Tests Examples Package.swift
-# No module by luck; the largest cycle of files that is there: no module gets a larger one.
-lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null
+# No module by luck, no message without a transcript; the largest cycle of files that is there: no module gets a larger one.
+lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null && .ci/messages
 # The same links, judged in seconds beside what was built; CI runs it.
 docs-check: ; @.ci/docs
 # The sample as the package of its own that it is.
 example: ; @.ci/setup && swift build --package-path Examples/Shop --scratch-path "$(PATCHLINE_BUILD)-example"
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
+# The manual pages, as a package takes them: below its prefix. They are judged where mandoc is installed.
+MANDIR ?= $(PATCHLINE_BUILD)/share/man/man1
+man: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product generate-manual && .ci/man "$$($(SWIFT_BUILD) --show-bin-path)" "$(MANDIR)"
+# The same from what was built; CI runs it.
+man-check: ; @$(SWIFT_BUILD) --product generate-manual >/dev/null && .ci/man "$(PATCHLINE_BUILD)/debug" "$(PATCHLINE_BUILD)/share/man/man1"
 release: ; @.ci/setup && $(SWIFT_RELEASE)
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"

@@ -1,29 +1,48 @@
 package import ArgumentParser
 import PatchFormat
-import Terminal
+package import Terminal
+
+/// What a command line comes to before a command does anything.
+package enum CommandLineReading {
+    case runs(any ParsableCommand)
+    /// The version, or a help text.
+    case prints(String)
+    case fails(Failure)
+    /// In the parser's own words: a command line that it did not understand, or something else that it was asked for.
+    case answers(any Error, text: String)
+}
 
 extension AsyncParsableCommand {
     /// Runs one of the three programs, whose root command this is: help, version and mistakes look alike in all.
     package static func runProgram(_ arguments: [String]) async {
         let mistakes = UsageMistake(arguments)
-        guard arguments != ["--version"] else { return Console.standardOutput.line(Product.version) }
-        let asked = CommandPath(arguments, of: Self.self)
-        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
-        let arguments = words != arguments || asked.isWholeGroup ? words + ["--help"] : arguments
-        if let failure = asked.unknown, !asked.hasDefault { end(failure, mistakes) }
-        // Parsed here for what it says, and again by the parser that runs it.
-        do {
-            var command = try parseAsRoot(arguments)
-            // The parser's own, which throws the help that it was asked for.
-            if "\(type(of: command))" == "HelpCommand" { try command.run() }
-        } catch {
-            if exitCode(for: error) == .validationFailure, let failure = asked.unknown, failure.hint != nil {
-                end(failure, mistakes)
+        let console = Console.standardOutput
+        switch reading(arguments, columns: min(console.width, HelpText.widest)) {
+        case .runs(var command):
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch {
+                // What a command finds wrong with its command line while it runs is no question of how it is written.
+                let message = message(for: error)
+                guard exitCode(for: error) == .validationFailure, !message.isEmpty else {
+                    end(error, fullMessage(for: error))
+                }
+                end(Failure(message, exitCode: .usage), mistakes)
             }
-            if let failure = mistakes.failure(message(for: error)) { end(failure, mistakes) }
-            end(error, asked, mistakes)
+        case .prints(let text):
+            console.line(text)
+            exit()
+        case .fails(let failure): end(failure, mistakes)
+        case .answers(let error, let text):
+            if exitCode(for: error) == .validationFailure {
+                mistakes.tellScripts(Failure(message(for: error), exitCode: .usage))
+            }
+            end(error, text)
         }
-        await main(arguments)
     }
 
     private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
@@ -32,18 +51,42 @@ extension AsyncParsableCommand {
         exit(withError: failure.exitCode.ending)
     }
 
-    private static func end(_ error: any Error, _ asked: CommandPath, _ mistakes: UsageMistake) -> Never {
-        // Wide enough that the parser breaks no line.
-        let text = fullMessage(for: error, columns: 100_000)
-        guard exitCode(for: error) == .success, text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") else {
-            if exitCode(for: error) == .validationFailure {
-                mistakes.tellScripts(Failure(message(for: error), exitCode: .usage))
+    /// Says `error: ` as everything here does, where the parser would say `Error: `.
+    private static func end(_ error: any Error, _ text: String) -> Never {
+        guard let text = text.withoutParsersError else { exit(withError: error) }
+        Console.standardError.line("error: " + text)
+        exit(withError: exitCode(for: error))
+    }
+
+    /// - Parameter columns: how wide a help text may be.
+    package static func reading(_ arguments: [String], columns: Int) -> CommandLineReading {
+        guard arguments != ["--version"] else { return .prints(Product.version) }
+        let asked = CommandPath(arguments, of: Self.self)
+        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
+        let whole = words != arguments || asked.isWholeGroup ? words + ["--help"] : arguments
+        if let failure = asked.unknown, !asked.hasDefault { return .fails(failure) }
+        do {
+            var command = try parseAsRoot(whole)
+            // The parser's own, which throws the help that it was asked for.
+            if "\(type(of: command))" == "HelpCommand" { try command.run() }
+            return .runs(command)
+        } catch {
+            // Wide enough that the parser breaks no line. Asked once: it makes all of the help for each answer.
+            let text = fullMessage(for: error, columns: 100_000)
+            if text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") {
+                return .prints(HelpText(asked.completed(text)).lines(columns: columns).joined(separator: "\n"))
             }
-            exit(withError: error)
+            guard text.withoutParsersError != nil else { return .answers(error, text: text) }
+            if let failure = asked.unknown, failure.hint != nil { return .fails(failure) }
+            if let failure = UsageMistake(whole).failure(message(for: error)) { return .fails(failure) }
+            return .answers(error, text: text)
         }
-        let console = Console.standardOutput
-        let lines = HelpText(asked.completed(text)).lines(columns: min(console.width, HelpText.widest))
-        console.line(lines.joined(separator: "\n"))
-        exit()
+    }
+}
+
+extension String {
+    /// What stands behind the word with which the parser begins where it tells a mistake.
+    fileprivate var withoutParsersError: Substring? {
+        hasPrefix("Error: ") ? dropFirst("Error: ".count) : nil
     }
 }

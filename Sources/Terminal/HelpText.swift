@@ -59,6 +59,10 @@ package struct HelpText: Sendable {
     /// A row of options, arguments or subcommands.
     private func tableRow(_ line: String, _ columns: Int) -> [String] {
         let label = line.prefix(Self.column)
+        // What the parser sets below an option is said of it, wherever it stands.
+        if label.allSatisfy({ $0 == " " }) || line.hasPrefix("        ") {
+            return hung(String(repeating: " ", count: Self.column), String(line.drop { $0 == " " }), columns)
+        }
         guard line.count > Self.column, label.last == " " else { return row(line, columns) }
         return hung(String(label), String(line.dropFirst(Self.column)), columns)
     }

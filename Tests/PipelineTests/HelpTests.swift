@@ -5,39 +5,11 @@ import Testing
 
 @Suite("The help of every command")
 struct HelpTests {
-    /// The words of each command, from the program's own list of them.
-    private func commands(of tool: Tool) async throws -> [[String]] {
-        let dump = try await run(tool, ["--experimental-dump-help"]).done().output
-        let root = try #require(try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any])
-        func paths(_ command: Any?, below path: [String]) -> [[String]] {
-            let subcommands = (command as? [String: Any])?["subcommands"] as? [[String: Any]] ?? []
-            return [path]
-                + subcommands.filter { $0["commandName"] as? String != "help" }.flatMap {
-                    paths($0, below: path + [$0["commandName"] as? String ?? ""])
-                }
-        }
-        return paths(root["command"], below: [])
-    }
-
-    @Test(arguments: [0, 1, 2])
-    func `fits 80 columns with no word alone in a line, and lists its exit codes`(_ index: Int) async throws {
-        let (tool, name) = CommandTests.programs[index]
-        let commands = try await commands(of: tool)
-        #expect(commands.count > 12, "\(commands)")
-        for command in commands {
-            let help = try await run(tool, command + ["--help"], environment: ["COLUMNS": "80"]).done()
-            let lines = help.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            for line in lines { #expect(line.count <= 80, "\(name) \(command): \(line)") }
-            for (before, line) in zip(lines, lines.dropFirst()) where line.isProse && before.isProse {
-                #expect(line.contains(" "), "\(name) \(command): \(line)")
-            }
-            #expect(!help.output.contains("\\\n\n"), "\(help)")
-            #expect(lines.contains("EXAMPLES"), "\(name) \(command) shows no example: \(help)")
-            let codes = try #require(lines.firstIndex(of: "EXIT CODES"), "\(help)")
-            let rows = lines[(codes + 1)...].prefix { !$0.isEmpty }.compactMap { row in
-                row.firstMatch(of: #/^  (\d+) +\S/#).flatMap { Int($0.1) }
-            }
-            #expect(rows.count >= 2 && rows == Array(Set(rows)).sorted() && rows.contains(64), "\(help)")
+    @Test func `is printed as its transcript has it, to a terminal of 80 columns`() async throws {
+        for (tool, name) in CommandTests.programs {
+            let kept = try Transcripts.text("TranscriptTests/Transcripts/\(name)-help")
+            let help = try await run(tool, ["--help"], environment: ["COLUMNS": "80"]).done()
+            #expect(kept.contains("== \(name) --help\n\n\(help.output)\n=="), "\(help)")
         }
     }
 
@@ -69,12 +41,32 @@ struct HelpTests {
         #expect(outcome.errors == "error: \(says)\nhint: \(hint)\n")
     }
 
+    @Test func `is offered word by word in bash, zsh and fish`() async throws {
+        try await World.with { world in
+            for (tool, name) in CommandTests.programs {
+                for (shell, check) in [("bash", "bash -n"), ("zsh", "zsh -n"), ("fish", "fish -n")] {
+                    let script = world.path("\(name).\(shell)")
+                    let made = try await run(tool, ["--generate-completion-script", shell]).done().output
+                    try write(made, to: script)
+                    try await run(.system("sh"), ["-c", "\(check) \(script)"]).done()
+                }
+                let (bash, fish) = (world.path("\(name).bash"), world.path("\(name).fish"))
+                let asked = """
+                    . \(bash); COMP_WORDS=(\(name) stat); COMP_CWORD=1 COMP_LINE='\(name) stat' COMP_POINT=${#COMP_LINE}
+                    _\(name) \(name) stat \(name); printf '%s\\n' "${COMPREPLY[@]}"
+                    """
+                let inBash = try await run(.system("bash"), ["-c", asked], environment: world.path).done()
+                #expect(inBash.output.split(separator: "\n") == ["status"], "\(inBash)")
+                let offer = "source \(fish); complete -C '\(name) stat'"
+                let inFish = try await run(.system("fish"), ["-c", offer], environment: world.path).done()
+                #expect(inFish.output.contains(#/^status\t\S[^\n]*\n$/#), "\(inFish)")
+            }
+        }
+    }
+
     @Test func `names the version, which is the same everywhere`() async throws {
         let versions = try await CommandTests.programs.asyncMap { try await run($0.tool, ["--version"]).done().output }
         #expect(Set(versions).count == 1 && versions[0].contains(#/^\d+\.\d+\.\d+\n$/#), "\(versions)")
-        for program in CommandTests.programs {
-            #expect(try await run(program.tool, ["--help"]).output.contains("\n  --version  "))
-        }
         try await World.with { world in
             let arguments = ["serve", "--data", try await world.site(world.shop.site1).string] + anyPorts
             _ = try await running(.patchsrv, arguments) { server in
@@ -87,18 +79,13 @@ struct HelpTests {
             }
         }
     }
-
-    @Test func `says of a time what it is for`() async throws {
-        for command in ["verify", "status"] {
-            let help = try await run(.patchsign, [command, "--help"], environment: ["COLUMNS": "100"]).output
-            #expect(help.contains("The time to judge by") && !help.contains("The time to write"), "\(help)")
-        }
-    }
 }
 
-extension String {
-    fileprivate var isProse: Bool {
-        !isEmpty && !hasPrefix(" ") && !hasSuffix(":") && self != uppercased()
+extension World {
+    /// In which a shell finds the programs.
+    fileprivate var path: [Environment.Key: String?] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return ["PATH": "\(Tool.binaries):\(path)", "HOME": folder.string]
     }
 }
 

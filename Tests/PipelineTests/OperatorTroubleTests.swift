@@ -288,7 +288,7 @@ struct OperatorTroubleTests {
                     ["dial", "--rollout", "web=\(share)"],
                     environment: surroundings
                 )
-                #expect(refused.code == 64 && refused.errors.contains("Error: \(says)\n"), "\(refused)")
+                #expect(refused.code == 64 && refused.errors.contains("error: \(says)\n"), "\(refused)")
             }
             let half = try await run(.patchsrv, ["dial", "--rollout", "web=50 %"], environment: surroundings).done()
             #expect(half.output.contains(" 50% "), "\(half)")

@@ -1,6 +1,6 @@
 /// Why bytes are not a JSON document that Patchline reads.
 package struct JSONError: Error, Equatable, Sendable {
-    package enum Rule: String, Sendable {
+    package enum Rule: String, Sendable, CaseIterable {
         case syntax = "is not JSON"
         case notUTF8 = "is not UTF-8"
         case duplicateKey = "has a key twice in one object"

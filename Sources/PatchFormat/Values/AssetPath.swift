@@ -9,7 +9,7 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     package static let maximumSegmentBytes = 255
 
     /// Why a text is no asset path.
-    package enum Problem: String, Error, Equatable, Sendable {
+    package enum Problem: String, Error, Equatable, Sendable, CaseIterable {
         case empty = "is empty"
         case absolute = "is absolute"
         case emptySegment = "has an empty segment"

@@ -10,10 +10,16 @@ import Terminal
 struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
+    private let (out, errors): (Console, Console)
 
     init(_ options: StoreOptions) {
-        json = options.json
-        store = options.path
+        self.init(json: options.json, store: options.path)
+    }
+
+    init(json: Bool, store: FilePath, out: Console = .standardOutput, errors: Console = .standardError) {
+        self.json = json
+        self.store = store
+        (self.out, self.errors) = (out, errors)
     }
 
     /// - Parameters:
@@ -21,10 +27,10 @@ struct LaunchEvents: Sendable {
     ///   - isSecret: whether others may read what is printed, so that neither token nor host is.
     func listening(_ address: LocalServer.Address, urlIn file: String?, isSecret: Bool) {
         if address.token != nil, address.host == LocalServer.Address.sharedHost {
-            Console.standardError.line(
+            errors.line(
                 "warning: pages are served on 127.0.0.1, whose cookies go to every port of this machine, other users' too"
             )
-            Console.standardError.line(
+            errors.line(
                 "hint: `patchsync set --own-host` gives them a host of their own; storage starts anew"
             )
         }
@@ -51,7 +57,7 @@ struct LaunchEvents: Sendable {
     }
 
     func isOpen() {
-        Console.standardError.line(
+        errors.line(
             "warning: --open lets every program and every user on this machine read the app's pages"
         )
     }
@@ -60,9 +66,9 @@ struct LaunchEvents: Sendable {
         switch event {
         case .app(let event): take(event)
         case .syncing: break
-        case .fileTrouble(let line): Console.standardError.line(line)
+        case .fileTrouble(let line): errors.line(line)
         case .portTaken(let port, let next):
-            Console.standardError.line(
+            errors.line(
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .synced(.success(let report)):
@@ -148,7 +154,7 @@ struct LaunchEvents: Sendable {
     }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        Console.standardOutput.line(json ? JSON.fields([("event", .text(event))] + members).line : text)
+        out.line(json ? JSON.fields([("event", .text(event))] + members).line : text)
     }
 }
 

@@ -1,0 +1,111 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// Shell sessions in `Transcripts`, age's way: each command, what it printed, and the code with which it ended.
+///
+/// A command is a line that begins with `$ `; below it stands what it printed, on standard error behind `2| `, and in brackets
+/// its code unless that is 0. Times, hashes, ports and places are written as words, for they differ from run to run.
+@Suite("What people see of the programs, session by session")
+struct ProcessTranscriptTests {
+    @Test(arguments: ["ceremonies", "releases", "server", "device"])
+    func `stands in its transcript`(_ name: String) async throws {
+        try await World.with { world in
+            try await world.fixtures()
+            let kept = try Transcripts.text("PipelineTests/Transcripts/\(name)")
+            var lines: [String] = []
+            for line in kept.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+                if line.isEmpty || line.hasPrefix("#") {
+                    lines.append(line)
+                } else if line.hasPrefix("$ ") {
+                    lines += [line] + (try await world.session(String(line.dropFirst(2))))
+                }
+            }
+            try Transcripts.check("PipelineTests/Transcripts/\(name)", lines.joined(separator: "\n"))
+        }
+    }
+
+    @Test func `is what a server says of its API and of its metrics`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1).string
+            let arguments = ["serve", "--data", site, "--port", "0", "--operators-port", "0"]
+            _ = try await running(.patchsrv, arguments) { server in
+                let operators = try await server.operators()
+                let numbers = try await run(.system("curl"), ["-sS", "\(operators)/metrics"]).done().output
+                let helps = numbers.split(separator: "\n").filter { $0.hasPrefix("# HELP ") }.joined(separator: "\n")
+                try Transcripts.check("PipelineTests/Transcripts/metrics", helps + "\n")
+                let api = "\(operators)/api/v1/openapi.json"
+                let document = try await run(.system("curl"), ["-sS", api]).done().output
+                let pretty = try JSONSerialization.data(
+                    withJSONObject: JSONSerialization.jsonObject(with: Data(document.utf8)),
+                    options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                )
+                try Transcripts.check(
+                    "PipelineTests/Transcripts/openapi",
+                    String(decoding: pretty, as: UTF8.self) + "\n"
+                )
+            }
+        }
+    }
+}
+
+extension World {
+    /// What a session finds in its folder.
+    fileprivate func fixtures() async throws {
+        for (name, original) in [
+            ("Keys", shop.keys), ("OtherKeys", shop.otherKeys), ("source1", shop.source(1)),
+            ("source2", shop.source(2)),
+            ("release1", shop.release(1)), ("release2", shop.release(2)), ("release3", shop.release(3)),
+        ] {
+            try await copy(original, to: path(name))
+        }
+        _ = try await site(shop.site1)
+        _ = try await settledDevice(server: "http://127.0.0.1:9")
+    }
+
+    /// What a command of a session printed, and its code.
+    fileprivate func session(_ command: String) async throws -> [String] {
+        let programs = Tool.binaries.string
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let outcome = try await run(
+            .system("bash"),
+            ["-c", command],
+            environment: [
+                "PATH": "\(programs):\(path)", "COLUMNS": "200", "USER": "ada", "SOURCE_DATE_EPOCH": nil,
+                "PATCHLINE_ALLOW_TESTING_KEYS": nil,
+            ],
+            in: folder
+        )
+        func lines(_ text: String) -> [String] {
+            guard !text.isEmpty else { return [] }
+            let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
+            return text.split(separator: "\n", omittingEmptySubsequences: false)
+                // How far work has come depends on how fast it is.
+                .filter { !$0.contains(#/: \d+ %, \d+ of \d+$/#) }.map { steady($0) }
+        }
+        // What could be taken for the session's own lines says where it comes from.
+        let output = lines(outcome.output).map { line in
+            line.isEmpty || line.hasPrefix("#") || line.hasPrefix("$ ") ? "1| \(line)" : line
+        }
+        return output + lines(outcome.errors).map { "2| \($0)" }
+            + (outcome.code == 0 ? [] : ["[\(outcome.code.map { "\($0)" } ?? "killed")]"])
+    }
+
+    /// A line without what differs from run to run.
+    private func steady(_ line: Substring) -> String {
+        var text = String(line).replacing(folder.string, with: "WORK").replacing(Workshop.folder.string, with: "SHOP")
+        text = text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "TIME")
+        text = text.replacing(#/\b[0-9a-f]{8,64}\b/#.wordBoundaryKind(.simple), with: "HEX")
+        text = text.replacing(#/\bprocess \d+/#, with: "process PID")
+        text = text.replacing(#/127\.0\.0\.1:\d{4,5}/#, with: "127.0.0.1:PORT")
+        text = text.replacing(#/\d+\.\d kB/#, with: "SIZE").replacing(#/\bin \d+(\.\d+)? m?s\b/#, with: "in TIME")
+        text = text.replacing(#/\b[a-z][a-z0-9_-]* at the server/#, with: "USER at the server")
+        // Keys are named in the order of their ids.
+        text = text.replacing(#/(may still sign: |signatures? by )(.+)$/#) { match in
+            match.1 + match.2.split(separator: ", ").sorted().joined(separator: ", ")
+        }
+        // Columns are as wide as what stood in them.
+        return text.replacing(#/(\S)  +/#) { "\($0.1)  " }
+    }
+}

@@ -1,0 +1,68 @@
+import HTTPPeers
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseClient
+import ReleaseFolder
+import Terminal
+
+extension ServiceError: Sampled {
+    static var samples: [ServiceError] {
+        let problems = [
+            ServiceProblem(status: 401, kind: "unauthorized", detail: "the token does not hold"),
+            ServiceProblem(status: 400, kind: "http", detail: "the server answered 400"),
+            ServiceProblem(status: 404, kind: "http", detail: "the server answered 404"),
+            ServiceProblem(status: 403, kind: "forbidden", detail: "this needs the role publisher"),
+            ServiceProblem(status: 409, kind: "conflict", detail: "another change came first", hint: "try again"),
+            ServiceProblem(status: 413, kind: "http", detail: "the server answered 413"),
+            ServiceProblem(status: 415, kind: "http", detail: "the server answered 415"),
+            ServiceProblem(status: 503, kind: "busy", detail: "too many changes wait", retryAfter: 3),
+        ]
+        return problems.map { .problem($0) }
+            + [
+                .connection("cannot connect to updates.example.com:443"), .timedOut("/api/v1/apps"),
+                .tls(host: "updates.example.com", reason: "its certificate is for another name"), .noAuthority,
+                .notEncrypted(host: "updates.example.com"), .redirected(to: "https://example.com/"),
+                .tooLarge("/api/v1/apps", limit: 1_000_000), .malformed(Sample.format), .lacking("5e5e"),
+                .changed("objects/5e"), .endless, .file(.noSpace(.write, Sample.path)),
+                .trust(.threshold(role: "root", valid: 0, needed: 1)), .release(.missing("list.json")),
+                .noRelease(Sample.beta), .severalApps([]), .severalApps([Sample.app, Sample.otherApp]), .cancelled,
+            ] + AnswerFault.samples.map { .answer($0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed,
+            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+            true
+        }
+    }
+}
+
+extension AnswerFault: Sampled {
+    static let samples: [AnswerFault] = [.status(7), .interimAnswers(limit: 16), .outOfOrder]
+
+    var isSampled: Bool {
+        switch self {
+        case .status, .interimAnswers, .outOfOrder: true
+        }
+    }
+}
+
+extension PassphraseError: Sampled {
+    static let samples: [PassphraseError] = [
+        .noTerminal, .terminal(SystemError(5)), .interrupted, .ended, .notTheSameTwice, .empty(.terminal),
+        .empty(.file("-")), .empty(.file("online.pass")), .empty(.environment("PASS")), .tooLong(.file("online.pass")),
+        .tooShort(.terminal, characters: 1), .tooShort(.environment("PASS"), characters: 5),
+        .unreadable(file: "online.pass", SystemError(2)), .unreadable(file: "-", SystemError(5)),
+        .notSet(variable: "PASS"),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .noTerminal, .terminal, .interrupted, .ended, .notTheSameTwice, .empty, .tooLong, .tooShort, .unreadable,
+            .notSet:
+            true
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import Terminal
+
+/// What one of the three programs answers before any of its commands does something.
+struct CommandTranscript {
+    let program: any AsyncParsableCommand.Type
+    let name: String
+
+    /// Asked for the help of each command, in a terminal of 80 columns.
+    var help: [(title: String, text: String)] {
+        func commands(_ command: any ParsableCommand.Type, _ words: [String]) -> [[String]] {
+            [words]
+                + command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap {
+                    commands($0, words + [$0._commandName])
+                }
+        }
+        return commands(program, []).map { words in
+            (
+                ([name] + words + ["--help"]).joined(separator: " "),
+                answer(words + ["--help"])
+            )
+        }
+    }
+
+    /// What it answers, with the code; the parser's usage lines behind it are part of the help.
+    func answer(_ words: [String]) -> String {
+        switch program.reading(words, columns: 80) {
+        case .runs: "(it runs)"
+        case .prints(let text): text
+        case .fails(let failure): failure.transcript
+        case .answers(_, let text):
+            "error: " + text.prefix { $0 != "\n" }.dropFirst("Error: ".count)
+                + "\n[\(Terminal.ExitCode.usage.rawValue)]"
+        }
+    }
+
+    /// Each line of words, split at blanks, with what is answered.
+    func answers(_ lines: [String]) -> [String] {
+        lines.map { line in "$ \(name) \(line)\n" + answer(line.split(separator: " ").map(String.init)) }
+    }
+}

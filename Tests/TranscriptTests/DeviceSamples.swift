@@ -1,0 +1,197 @@
+import PatchFetch
+import APIProxy
+import HTTPFiles
+import HTTPPeers
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+@testable import Patchline
+import ReleaseFolder
+import SystemPackage
+
+extension SyncError: Sampled {
+    static var samples: [SyncError] {
+        let platform = Platform(name: "linux", compatibility: "5e5e")
+        let plain: [SyncError] = [
+            .format(Sample.format), .object(entry: "\(Sample.label)", field: "sha256"), .noStore("device"),
+            .storeExists("device"), .rootNamesNoApp, .nothingPending, .nothingToRollBackTo, .nothingInstalled,
+            .waitsForLaunch, .blacklisted(Sample.label, until: Sample.time),
+            .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
+            .unreadable(Sample.format),
+        ]
+        let nested: [[SyncError]] = [
+            FetchError.samples.map { .fetch($0) }, TrustError.samples.map { .trust($0) },
+            FileError.samples.prefix(10).map { .file($0) }, StoreLockError.samples.map { .lock($0) },
+            platform.map {
+                [.incompatible(Sample.label, $0, needs: nil), .incompatible(Sample.label, $0, needs: "c1")]
+            }
+                ?? [], ReleaseError.samples.map { .embedded("shipped", $0) },
+        ]
+        return plain + nested.joined()
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .fetch, .trust, .format, .file, .lock, .object, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
+            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible, .embedded,
+            .otherAppBuild, .trialRunning, .unreadable:
+            true
+        }
+    }
+}
+
+extension FetchError: Sampled {
+    private static let file = "metadata/7.production.json"
+
+    static var samples: [FetchError] {
+        [
+            .notFound("metadata/timestamp.json"), .notFound(file), .status(file, code: 500), .status(file, code: 403),
+            .busy(file, code: 503, retryAfter: 30), .redirected(file, to: "https://example.com/"),
+            .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
+            .connection(file, reason: "cannot connect to updates.example.com:443"),
+            .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
+            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
+            .syncDeadline(seconds: 60), .newerList, .cancelled,
+        ] + AnswerFault.samples.map { .answer(file, $0) } + TLSFault.samples.map { .tls($0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .tls, .answer,
+            .wrongRange, .encoded, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList, .cancelled:
+            true
+        }
+    }
+}
+
+extension TLSFault: Sampled {
+    private static let host = "updates.example.com"
+
+    static let samples: [TLSFault] = [
+        .wrongHostName(host: host), .unknownIssuer(host: host), .expired(host: host, at: Sample.time),
+        .notYetValid(host: host, until: Sample.time), .notTLS(host: host),
+        .pinMismatch(found: PublicKeyPin(digest: Sample.digest)), .notEncrypted(host: host), .noAuthority,
+        .handshake(host: host, reason: "PROTOCOL_VERSION"),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .wrongHostName, .unknownIssuer, .expired, .notYetValid, .notTLS, .pinMismatch, .notEncrypted, .noAuthority,
+            .handshake:
+            true
+        }
+    }
+}
+
+extension LocalServerError: Sampled {
+    static let samples: [LocalServerError] = [
+        .portInUse(8_081), .device(.nothingInstalled), .listener(.listenerFailed(reason: "Too many open files")),
+        .alreadyStarting, .stopped, .other("something else"),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .portInUse, .listener, .device, .alreadyStarting, .stopped, .other: true
+        }
+    }
+}
+
+extension NotEligible: Sampled {
+    static var samples: [NotEligible] {
+        let platform = Platform(name: "linux", compatibility: "5e5e")
+        return [
+            .rollout(cohort: 7_000, effective: 2_500), .paused(reason: nil), .paused(reason: "checkout errors"),
+            .dialMissing, .appVersion(needs: ">=2.1", has: nil), .appVersion(needs: ">=2.1", has: "2.0"),
+            .condition("lang==de"), .malformedCondition(.tooManyComparisons), .users(isKnown: true),
+            .users(isKnown: false), .unknownRule("phaseOfTheMoon"), .waiting(until: Sample.time),
+            .blocked(until: Sample.time), .rolledBackByHand(until: Sample.time),
+            .transferWaiting(failures: 3, until: Sample.time), .notReceived,
+        ] + (platform.map { [.incompatible($0)] } ?? []) + [
+            .republished, .unmet(requires: Sample.script, because: nil),
+            .unmet(requires: Sample.script, because: .dialMissing), .breaks(Sample.label), .noPlace(headcount: 5_000),
+            .held, .notChosen(Sample.version),
+        ]
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
+            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible, .republished, .unmet,
+            .breaks, .noPlace, .held, .notChosen:
+            true
+        }
+    }
+}
+
+extension IgnoredAnswer: Sampled {
+    static let samples: [IgnoredAnswer] = [
+        .notListed, .notAbove, .notEligible(.dialMissing), .takesAway, .nothingToHold,
+    ].map { IgnoredAnswer(patchID: Sample.patch, why: $0) }
+
+    var isSampled: Bool {
+        switch why {
+        case .notListed, .notAbove, .notEligible, .takesAway, .nothingToHold: true
+        }
+    }
+}
+
+extension PatternError: Sampled {
+    static let samples: [PatternError] = [
+        .empty, .tooLong, .tooLarge, .unbalanced(at: 3), .nothingToRepeat(at: 3), .badRange(at: 3),
+        .unsupported(at: 3), .noPath,
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .empty, .tooLong, .tooLarge, .unbalanced, .nothingToRepeat, .badRange, .unsupported, .noPath: true
+        }
+    }
+}
+
+extension ProxyRuleError: Sampled {
+    static let samples: [ProxyRuleError] =
+        [.noUpstream, .upstream("ftp://example.com"), .tooManyUpstreams, .cookiePath]
+        + PatternError.samples.map { .pattern($0) }
+
+    var isSampled: Bool {
+        switch self {
+        case .noUpstream, .pattern, .upstream, .tooManyUpstreams, .cookiePath: true
+        }
+    }
+}
+
+extension Condition.Problem: Sampled {
+    static let samples: [Condition.Problem] = [
+        .tooLong, .tooManyComparisons, .malformed("lang=de"), .key("la ng==de"), .value("lang== de"),
+        .notANumber("lang>de"),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .tooLong, .tooManyComparisons, .malformed, .key, .value, .notANumber: true
+        }
+    }
+}
+
+extension PatchlineApp.Event: Sampled {
+    static let samples: [PatchlineApp.Event] = [
+        .nothingInstalled, .serving("web 1.4.2", onTrial: false), .serving("web 1.4.2", onTrial: true),
+        .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2"),
+        .rolledBack(to: nil, from: "web 1.4.2"),
+        .unproven("web 1.4.2"), .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
+        .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
+        .syncFailed("the server fell silent"),
+        .parametersChanged(PatchlineApp.Parameters(OnlineParameters(app: Sample.app, channel: Sample.channel))),
+        .trouble("the disk is full"),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .nothingInstalled, .serving, .confirmed, .rolledBack, .unproven, .withdrawn, .following, .damaged,
+            .syncing, .synced, .syncFailed, .parametersChanged, .trouble:
+            true
+        }
+    }
+}

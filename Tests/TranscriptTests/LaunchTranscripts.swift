@@ -1,0 +1,87 @@
+import PatchFetch
+import Foundation
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import Patchline
+import SystemPackage
+import Terminal
+import Testing
+
+@testable import PatchSyncCommand
+
+@Suite("What patchsync tells while it works")
+struct LaunchTranscripts {
+    @Test func `stands in its transcript, of serving and of syncing`() throws {
+        var transcript = Transcript("patchsync-events", about: "Lines of patchsync serve, and of a sync while it runs.")
+        let bundle = Selection(number: 3, roleVersion: 7, patches: [Self.web], entryKeys: .none)
+        let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
+        let events: [LocalServer.Event] = [
+            .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
+            .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
+            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
+            .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
+            .app(.bundleMissing(Sample.patch, there: [Sample.script])),
+            .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
+            .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
+            .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
+        ]
+        transcript.list(
+            "serving",
+            try Self.lines { console in
+                let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
+                for event in events { launch.take(event) }
+                launch.isOpen()
+            }
+        )
+        let failure = PatchFailure(patchID: Sample.patch, version: Sample.version, error: .fetch(.cancelled))
+        let steps: [SyncEvent] = [
+            .verified(roleVersion: 7, entries: 3), .downloading(files: 0, bytes: 0),
+            .state(Sample.patch, Sample.version, .add, fault: nil), .downloading(files: 0, bytes: 0),
+            .waiting(.seconds(8), because: .fetch(.stalled("metadata/timestamp.json"))), .networkChanged,
+            .newerList(roleVersion: 8), .failed(failure),
+        ]
+        transcript.list(
+            "syncing",
+            try Self.lines { console in
+                let sync = SyncTranscript(console)
+                for step in steps { sync.take(step) }
+            }
+        )
+        try transcript.check()
+    }
+
+    /// What is written to a console.
+    private static func lines(_ body: (Console) -> Void) throws -> [String] {
+        let path = FilePath("\(FileManager.default.temporaryDirectory.path)/patchline-transcript-\(UUID())")
+        let file = try FileDescriptor.open(
+            path,
+            .readWrite,
+            options: [.create, .truncate],
+            permissions: .ownerReadWrite
+        )
+        defer {
+            try? FileManager.default.removeItem(atPath: path.string)
+            try? file.close()
+        }
+        body(Console(descriptor: file.rawValue, isTerminal: false))
+        let text = try #require(FileManager.default.contents(atPath: path.string))
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static let web = InstalledPatch(
+        PatchEntry(
+            patchID: Sample.patch,
+            kind: .bundle,
+            version: Sample.version,
+            url: "web",
+            fingerprint: Fingerprint(of: [1]),
+            signature: EntrySignature(keyID: Sample.digest, bytes: []),
+            salt: [],
+            rules: .everyone
+        ),
+        column: nil
+    )
+}

@@ -1,0 +1,89 @@
+import HTTPFiles
+import HTTPPeers
+import NIOHTTP1
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchSync
+import PatchTrust
+import ReleaseService
+import ServerRecords
+import SystemPackage
+import Testing
+
+@testable import APIProxy
+@testable import Patchline
+@testable import ReleaseAPI
+
+@Suite("What an app and a client are told")
+struct LibraryTranscripts {
+    @Test func `of each error stands in its transcript`() throws {
+        var library = Transcript("library", about: "PatchlineError: the code that an app goes by, and the sentence.")
+        library.list("pages", LocalServerError.samples.map { Self.line(PatchlineError($0)) })
+        library.list("devices", SyncError.samples.map { Self.line(PatchlineError($0)) })
+        try library.check()
+    }
+
+    private static func line(_ error: PatchlineError) -> String { "\(error.code): \(error)" }
+
+    @Test func `of each refusal by the API stands in its transcript`() throws {
+        var api = Transcript("api-problems", about: "What the release service answers to what it does not do.")
+        api.section("the desk", DeskError.samples.map { Self.text(APIProblem($0)) })
+        api.section("records", RecordError.samples.map { error in Self.text(APIProblem(DeskError.records(error))) })
+        api.section("the server", ServerError.samples.map { Self.text(APIProblem($0)) })
+        api.section("uploads", UploadError.samples.map { Self.text(APIProblem($0)) })
+        try api.check()
+    }
+
+    private static func text(_ problem: APIProblem) -> String {
+        let rule = problem.rule.map { " (\($0))" } ?? ""
+        let wait = problem.retryAfter.map { ", again after \($0) s" } ?? ""
+        return "\(problem.status) \(problem.kind)\(rule)\(wait): \(problem.detail)"
+            + (problem.hint.map { "\nhint: \($0)" } ?? "")
+    }
+
+    @Test func `of a proxied server that gives no answer stands in its transcript`() throws {
+        let upstream = try #require(Upstream("https://api.example.com"))
+        var proxy = Transcript("proxy", about: "What a page reads when the server behind a proxy rule gives no answer.")
+        var lines: [String] = []
+        for fault in UpstreamFault.samples {
+            guard case .refused(let status, let message, _) = fault.answer(upstream) else { throw NoPage() }
+            lines.append("\(status.code) \(message)")
+        }
+        proxy.list("faults", lines)
+        try proxy.check()
+    }
+
+    private struct NoPage: Error {}
+}
+
+extension UpstreamFault: Sampled {
+    static let samples: [UpstreamFault] = [
+        .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed, .answer(.outOfOrder),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed, .answer: true
+        }
+    }
+}
+
+extension UploadError: Sampled {
+    static let samples: [UploadError] = [
+        .desk(.busy), .otherApp(Sample.otherApp), .unknown(id: "5e5e"), .malformed(Sample.format),
+        .notWanted(Sample.digest), .inUse(Sample.digest), .wrongOffset(Sample.digest, next: 1_024),
+        .tooLong(Sample.digest, size: 10), .wrongBytes(Sample.digest), .incomplete(missing: 3),
+        .tooLarge(bytes: 5_000_000_000, limit: 4_000_000_000), .tooMany(limit: 16),
+        .file(.noSpace(.write, Sample.path)),
+        .file(.io(.write, Sample.path, .ioError)), .interrupted,
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .desk, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .wrongBytes,
+            .incomplete, .tooLarge, .tooMany, .file, .interrupted:
+            true
+        }
+    }
+}

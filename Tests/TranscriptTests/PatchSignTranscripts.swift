@@ -1,0 +1,74 @@
+import PatchRelease
+import ReleaseClient
+import Terminal
+import Testing
+
+@testable import PatchSignCommand
+
+@Suite("What patchsign says")
+struct PatchSignTranscripts {
+    @Test func `of each error stands in its transcript, with the code with which it ends`() throws {
+        var transcript = Transcript(
+            "patchsign-errors",
+            about: "What patchsign says of each error, what it advises, and the code with which it ends."
+        )
+        transcript.section("signing", SigningError.samples.map { Failure($0).transcript })
+        transcript.section("the release service", ServiceError.samples.map { Failure($0).transcript })
+        transcript.section("passphrases", PassphraseError.samples.map { Failure($0).transcript })
+        try transcript.check()
+    }
+
+    @Test func `to a command line that it does not understand stands in its transcript`() throws {
+        var transcript = Transcript(
+            "patchsign-usage",
+            about: "Command lines that patchsign does not understand, and the first line of its answer."
+        )
+        transcript.section("command lines", program.answers(Self.misused))
+        try transcript.check()
+    }
+
+    private let program = CommandTranscript(program: PatchSign.self, name: "patchsign")
+
+    private static let misused = [
+        "relase",
+        "frob",
+        "release sgin a b",
+        "key --frob",
+        "release --keys Keys --output new",
+        "release Patches --output new",
+        "release Patches --keys Keys",
+        "release Patches --check --previous old",
+        "release Patches --keys Keys --output new --unsigned --key beta",
+        "release renew old --keys Keys --output new --above 0",
+        "promote --from beta --to production --keys Keys --server https://example.com",
+        "rollback --to 0 --channel production --keys Keys --server https://example.com --push",
+        "withdraw web --keys Keys --output new",
+        "withdraw web --keys Keys --output new --previous old --channel production",
+        "embed release1 --keys Keys --output shipped --select web",
+        "embed release1 --keys Keys --output shipped --select web=1 --select web=2",
+        "embed release1 --keys Keys --output shipped --app-build a/b",
+        "verify release1 --keys Keys --all",
+        "rotate .. --keys Keys",
+        "pull --channel production --keys Keys --output work --server https://example.com --draft 1 --proposal 5e5e5e5e5e5e5e5e",
+        "pull --channel production --keys Keys --output work --server https://example.com --draft 0",
+        "push release1 --server ftp://example.com",
+        "push release1 --server https://example.com --retries 200",
+        "push release1 --server https://example.com --retries -1",
+        "propose --channel production --server https://example.com",
+        "propose --channel production --server https://example.com --withdraw web --rollout web=10%",
+        "propose --channel production --server https://example.com --promote-from beta --rollout web",
+        "propose --channel production --server https://example.com --promote-from beta --rollout a/b=10%",
+        "propose --channel production --server https://example.com --promote-from beta --rollout web=10",
+        "propose --channel production --server https://example.com --promote-from beta --rollout web=x",
+        "rotate production --keys Keys --new-passphrase-file a --unencrypted-keys",
+        "rotate production --keys Keys --bits 1024",
+        "sign --key Keys/token.yaml --pin-file a --pin-env B",
+        "release Patches --keys Keys --output new --pin-file a --pin-env B",
+        "init --app com.example.storefront --keys Keys --passphrase-file a --passphrase-env B",
+        "init --app com.example.storefront --keys Keys --passphrase-file a --unencrypted-keys",
+        "init --app a/b --keys Keys",
+        "key new mine.key --kind ed25519 --bits 4096",
+        "status --keys",
+        "status --keys Keys --now yesterday",
+    ]
+}

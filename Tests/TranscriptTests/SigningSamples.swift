@@ -1,0 +1,173 @@
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+
+extension SigningError: Sampled {
+    static var samples: [SigningError] {
+        let mistake = DescriptionError("release.yaml", line: 4, field: "patches[0].version", rule: VersionLabel.rule)
+        let gone = WithdrawnVersion(
+            patchID: Sample.patch,
+            version: Sample.version,
+            sha256: Sample.digest,
+            serial: 7,
+            since: Sample.time
+        )
+        let keys: FilePath = "Keys"
+        let plain: [SigningError] = [
+            .file(.noSpace(.write, Sample.path)), .description(mistake),
+            .noDescription("Patches/release.yaml", meant: "did you mean Patches/release.yml?"), .descriptions([]),
+            .descriptions([mistake, DescriptionError("release.yaml", rule: "is not YAML")]),
+            .described(mistake, .missing("Patches/web")),
+            .elsewhere(
+                DescriptionError("release.yaml", line: 2, field: "channel", rule: ": there is no channel gamma")
+            ),
+            .elsewhere(DescriptionError("release.yaml", line: 1, field: "app", rule: "must be \(Sample.app)")),
+            .incomplete("release2", role: "production", valid: 1, needed: 2),
+            .rootOfTrust("Keys/root.json", .threshold(role: "root", valid: 0, needed: 1)),
+            .testingKey("Keys/production.key"), .keyInTwoUses("Keys/entry.key", also: "production"),
+            .notASigner("Keys/beta.key", role: "production"), .noKey("root.json", in: keys),
+            .noKey("production.pub", in: keys), .noKey("key for production", in: keys),
+            .foreign("release1", found: Sample.otherApp.text, expected: Sample.app.text), .unlisted([Sample.patch]),
+            .unlisted([Sample.patch, Sample.script]), .republished(Sample.label, difference: "sha256"),
+            .unmet(Sample.label, requires: Sample.script), .nothingToWithdraw(Sample.patch, Sample.version),
+            .nothingToWithdraw(Sample.patch, nil), .withdrawn(Sample.label, since: gone),
+            .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
+            .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
+        ]
+        let nested: [[SigningError]] = [
+            ReleaseError.samples.map { .release("release1", $0) }, KeyError.samples.map { .key("Keys/root.key", $0) },
+            TokenError.samples.map { .token("Keys/token.yaml", $0) },
+            SignerProblem.samples.map { .signer("Keys/signer.yaml", $0) },
+            JSPatchError.samples.map { .jspatch("fix.js.jspatch", $0) }, BundleProblem.samples.map { .bundle($0) },
+            EmbeddingProblem.samples.map { .embedding("release2", $0) },
+            ReplacementRefusal.samples.map { .notReplaced("release2", $0) },
+            RootOfTrustPlan.Problem.samples.map { .plan($0) },
+            CeremonyError.samples.map { .ceremony("draft.json", $0) },
+        ]
+        return plain + nested.joined()
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
+            .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
+            .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
+            .keyName, .opensNothing, .ceremony:
+            true
+        }
+    }
+}
+
+extension SignerProblem: Sampled {
+    static let samples: [SignerProblem] = [
+        .commandNotFound("sign-with-kms"), .notStarted("./sign", reason: "Permission denied"), .exited(status: 2),
+        .killed(signal: 9), .timedOut(seconds: 60), .tooMuchOutput(limit: 16_384), .doesNotVerify(bytes: 256),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .commandNotFound, .notStarted, .exited, .killed, .timedOut, .tooMuchOutput, .doesNotVerify: true
+        }
+    }
+}
+
+extension BundleProblem: Sampled {
+    private static let file: FilePath = "Patches/web/app.js"
+    private static let folder: FilePath = "Patches/web"
+
+    static var samples: [BundleProblem] {
+        guard let index = try? AssetPath("index.html"), let page = try? AssetPath("start.html") else { return [] }
+        return [
+            .missing(file), .symbolicLink(file), .special(file), .notAFolder(folder), .notAFile(folder),
+            .badName(file, .tooLong), .notUTF8(in: folder), .reserved("Patches/web/__patchline/x"), .empty(folder),
+            .tooManyFiles(folder, limit: 100_000), .noIndex(index, in: folder, pages: []),
+            .noIndex(index, in: folder, pages: [page]),
+            .manifest(Sample.label, field: "assets[3].path", rule: "differs from another by case only"),
+            .scriptNotUTF8("Patches/fix.js"), .releaseInside("Patches/web/old"), .privateKey("Patches/web/key.pem"),
+            .exclusions("Patches/.patchlineignore", line: 2, rule: "names nothing"), .changed(file),
+        ]
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
+            .tooManyFiles, .noIndex, .manifest, .scriptNotUTF8, .releaseInside, .privateKey, .exclusions, .changed:
+            true
+        }
+    }
+}
+
+extension EmbeddingProblem: Sampled {
+    static let samples: [EmbeddingProblem] = [
+        .nothing, .notListed(Sample.patch, Sample.version), .unmet(Sample.label, requires: Sample.script),
+        .sameFolder(Sample.patch, Sample.named("WEB")),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .nothing, .notListed, .unmet, .sameFolder: true
+        }
+    }
+}
+
+extension ReplacementRefusal: Sampled {
+    static let samples: [ReplacementRefusal] = [
+        .noFolder, .unmarked(wanted: "release.json"), .foreign("notes.txt"),
+        .kept(KeptFolder("the source folder", "/home/ada/Patches")),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .noFolder, .unmarked, .foreign, .kept: true
+        }
+    }
+}
+
+extension RootOfTrustPlan.Problem: Sampled {
+    static let samples: [RootOfTrustPlan.Problem] = [
+        .channel("Gamma", rule: ChannelName.rule), .channel("online", rule: "is the name of a key"),
+        .channel("beta", rule: "stands twice"), .unknownRole("gamma", known: ["root", "targets", "production"]),
+        .holder(role: "production", "Alice", rule: "must be 1 to 32 of a-z 0-9"),
+        .threshold(role: "production", wanted: 3, holders: 2), .bits(1_024),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .channel, .unknownRole, .holder, .threshold, .bits: true
+        }
+    }
+}
+
+extension CeremonyError: Sampled {
+    private static let key = KeyID(Sample.digest)
+
+    static let samples: [CeremonyError] = [
+        .malformed(Sample.format), .moved(role: "root", base: 2, found: 3),
+        .moved(role: "targets", base: nil, found: 1),
+        .foreign(found: Sample.otherApp, expected: Sample.app), .version(role: "root", found: 5, expected: 4),
+        .unexplained(role: "targets", field: "signed.custom"), .onlineKey,
+        .threshold(role: .channel(Sample.channel), wanted: 3, keys: 2),
+        .keyInTwoUses(key, "root", "production"), .testingKey(role: .root), .unusableKey(key, role: .targets),
+        .shapedKey(Sample.digest, role: .online), .targetsStay, .unknownRole("gamma", known: ["root", "targets"]),
+        .unknownKey("5e5e", role: "production"), .ambiguousKey("5e", role: "production"),
+        .alreadyListed(key, role: .root), .nothingChanges, .otherContent,
+        .expired(role: "root", expires: Sample.time),
+        .incomplete(
+            [.presentRoot, .nextRoot, .root, .channel(Sample.channel), .targets, .presentTargets].map {
+                CeremonyError.Lack(rule: $0, valid: 0, needed: 1)
+            }
+        ), .pending,
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .malformed, .moved, .foreign, .version, .unexplained, .onlineKey, .threshold, .keyInTwoUses, .testingKey,
+            .unusableKey, .shapedKey, .targetsStay, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed,
+            .nothingChanges, .otherContent, .expired, .incomplete, .pending:
+            true
+        }
+    }
+}
