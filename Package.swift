@@ -81,9 +81,14 @@ let package = Package(
             dependencies: ["CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
         ),
         .target(
+            name: "ReleaseTree",
+            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
+        ),
+        .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioConcurrency,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles", lifecycle,
+                nioConcurrency,
                 nioHTTP1, systemPackage, yams,
             ]
         ),
@@ -91,14 +96,16 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ServerRecords", nioCore,
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "ServerRecords", nioCore,
                 nioPosix, systemPackage,
             ]
         ),
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseService",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "ReleaseService",
                 "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
@@ -167,7 +174,8 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "HTTPPeers",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree", "HTTPFiles",
+                "HTTPPeers",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -220,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting", "PatchFormat",
+                "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting",
+                "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
                 systemPackage,
             ]
@@ -240,7 +249,7 @@ let package = Package(
         .testTarget(
             name: "ReleaseAPITests",
             dependencies: [
-                "HTTPFiles", "PatchFormat", "PatchServer", "PatchStore", "ReleaseAPI", "ReleaseService",
+                "HTTPFiles", "PatchFormat", "PatchServer", "ReleaseTree", "PatchStore", "ReleaseAPI", "ReleaseService",
                 "ServerRecords",
                 nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
@@ -300,6 +309,7 @@ let package = Package(
             dependencies: [
                 "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
+                "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
                 "ReleaseService",
                 "ServerRecords",

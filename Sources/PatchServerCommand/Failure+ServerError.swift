@@ -8,6 +8,7 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal

@@ -6,6 +6,7 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

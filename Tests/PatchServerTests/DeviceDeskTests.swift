@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import Testing
 

@@ -9,6 +9,7 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

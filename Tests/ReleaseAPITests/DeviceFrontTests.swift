@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchServer
+import ReleaseTree
 import Testing
 
 @testable import ReleaseAPI

@@ -6,6 +6,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

@@ -7,6 +7,7 @@ import PatchStore
 import PatchSync
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

@@ -4,6 +4,7 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import Terminal
 import Testing

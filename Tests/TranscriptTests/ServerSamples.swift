@@ -5,6 +5,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 

@@ -1,4 +1,5 @@
 package import PatchStore
+package import ReleaseTree
 package import SystemPackage
 
 /// Brings a copy of a server's folder up to what stands there: what `patchsrv backup` writes, and `patchsrv restore` reads.

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 package import SystemPackage
 
 extension AppRepository {

@@ -1,6 +1,7 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
+package import ReleaseTree
 
 /// A release that was published once, as the history of a server knows it.
 package struct KnownRelease: Equatable, Sendable {

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
+package import ReleaseTree
 package import SystemPackage
 
 /// Says whether a server is ready, as often as it is asked, and verifies its trees only now and then.

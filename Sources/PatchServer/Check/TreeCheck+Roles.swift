@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 extension TreeCheck {
     /// What of the published state verifies.

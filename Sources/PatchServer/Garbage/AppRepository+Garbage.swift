@@ -2,6 +2,7 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

@@ -1,6 +1,7 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
+package import ReleaseTree
 import SystemPackage
 
 /// Removes what ``AppRepository/garbage(by:at:)`` finds, a part at a time, so that others may publish in between.

@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// What goes from one app's folder, and in which order.
 ///

@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// How much of the past a server keeps.
 package struct GarbageRule: Equatable, Sendable {

@@ -2,6 +2,7 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 
 /// A release that somebody may bring: whose it is, and the signatures on it that count.
 package struct Offer: Sendable {

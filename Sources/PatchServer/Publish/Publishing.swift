@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// Where an offered release stands to what is published: compare-and-swap on its base.
 enum Standing: Equatable, Sendable {

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
+package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

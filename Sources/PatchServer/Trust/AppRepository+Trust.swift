@@ -2,6 +2,7 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 package import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
 
 /// What became of a newer root of trust.

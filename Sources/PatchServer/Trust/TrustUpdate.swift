@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// What a newer root of trust makes of a published tree: decided from values, before anything is written.
 struct TrustUpdate: Sendable {

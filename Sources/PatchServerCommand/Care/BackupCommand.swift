@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal

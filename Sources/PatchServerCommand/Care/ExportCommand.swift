@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import Terminal
 
 /// `patchsrv list`: shows what is published.

@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal

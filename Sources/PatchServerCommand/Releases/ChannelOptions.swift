@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
+import ReleaseTree
 import Terminal
 
 /// One channel of one app, and how what is there is printed.

@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import SystemPackage
 import Terminal
 

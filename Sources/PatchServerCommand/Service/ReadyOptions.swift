@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import SystemPackage
 
 /// When a server is ready no more, although it serves.

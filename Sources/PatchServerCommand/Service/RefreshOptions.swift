@@ -4,6 +4,7 @@ import Glibc
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Terminal

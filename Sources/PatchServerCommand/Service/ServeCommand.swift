@@ -8,6 +8,7 @@ import PatchServer
 import PatchStore
 import ReleaseAPI
 import ReleaseService
+import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Terminal

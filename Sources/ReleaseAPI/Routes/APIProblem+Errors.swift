@@ -4,6 +4,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIProblem {

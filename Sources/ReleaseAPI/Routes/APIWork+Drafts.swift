@@ -4,6 +4,7 @@ import PatchServer
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {

@@ -3,6 +3,7 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {

@@ -1,5 +1,6 @@
 package import PatchFormat
-package import PatchServer
+import PatchServer
+package import ReleaseTree
 package import ServerRecords
 
 /// Why something was not done at the desk.

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import ServerRecords
 
 /// What somebody is about to change, written down first: so that whatever the process dies of in between, the next one

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchServer
+import ReleaseTree
 package import ServerRecords
 
 /// What operators choose for single users or for everyone (E8); devices only ever follow it to what is listed and signed.

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchServer
+import ReleaseTree
 package import ServerRecords
 
 extension ReleaseDesk {

@@ -2,6 +2,7 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 package import ServerRecords
 import SystemPackage
 

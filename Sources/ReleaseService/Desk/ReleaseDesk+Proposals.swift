@@ -1,6 +1,7 @@
 package import PatchFormat
 import PatchServer
 import PatchTrust
+import ReleaseTree
 package import ServerRecords
 
 extension ReleaseDesk {

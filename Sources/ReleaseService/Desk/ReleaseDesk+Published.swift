@@ -1,7 +1,16 @@
 package import PatchFormat
 package import PatchServer
+package import ReleaseTree
 
 extension ReleaseDesk {
+    /// Reads an app's tree on a thread that may wait for the disk.
+    package func looking<Value: Sendable>(
+        _ app: AppID,
+        _ work: @escaping @Sendable (AppRepository) throws(ServerError) -> Value
+    ) async throws(DeskError) -> Value {
+        try await onThread { () throws(DeskError) in try serving(app, work) }
+    }
+
     /// A document of the published tree.
     ///
     /// - Returns: nil where it is not there.

@@ -2,6 +2,7 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 package import PatchTrust
+package import ReleaseTree
 import SystemPackage
 package import ReleaseFolder
 package import ServerRecords

@@ -1,7 +1,8 @@
 import NIOPosix
-package import PatchFormat
-package import PatchServer
+import PatchFormat
+import PatchServer
 import PatchStore
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 
@@ -43,14 +44,6 @@ extension ReleaseDesk {
         _ work: (AppRepository) throws(ServerError) -> Value
     ) throws(DeskError) -> Value {
         do throws(ServerError) { return try work(try repository(app)) } catch { throw .server(error) }
-    }
-
-    /// Reads an app's tree on a thread that may wait for the disk.
-    package func looking<Value: Sendable>(
-        _ app: AppID,
-        _ work: @escaping @Sendable (AppRepository) throws(ServerError) -> Value
-    ) async throws(DeskError) -> Value {
-        try await onThread { () throws(DeskError) in try serving(app, work) }
     }
 
     func onThread<Value: Sendable>(

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchServer
+import ReleaseTree
 import ServerRecords
 
 /// What the tree shows of an intent.

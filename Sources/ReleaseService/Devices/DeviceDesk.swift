@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 package import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import ServerRecords
 
 /// Where devices ask: gives places in versions with a head-count, and tells what is chosen for a user.

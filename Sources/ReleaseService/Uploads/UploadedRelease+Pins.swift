@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 
 extension GarbagePins {

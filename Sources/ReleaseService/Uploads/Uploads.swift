@@ -4,6 +4,7 @@ package import PatchServer
 package import PatchStore
 package import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 package import ServerRecords
 import SystemPackage
 

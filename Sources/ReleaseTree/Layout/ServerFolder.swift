@@ -36,7 +36,7 @@ package struct ServerFolder: Hashable, Sendable {
 
     package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
     /// Where an app's published tree is read and written: everything of it goes through here, but serving.
-    func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
+    package func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
         FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
     }
 
@@ -110,5 +110,5 @@ extension FilePermissions {
     /// 0755: every directory above and of the tree, which a web server may read as another user.
     static let sharedDirectory = FilePermissions(rawValue: 0o755)
     /// 0644: every file of the tree that is no object.
-    static let sharedFile = FilePermissions(rawValue: 0o644)
+    package static let sharedFile = FilePermissions(rawValue: 0o644)
 }

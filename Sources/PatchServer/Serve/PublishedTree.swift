@@ -3,6 +3,7 @@ import NIOHTTP1
 import PatchFormat
 import PatchStore
 import PatchTrust
+import ReleaseTree
 package import SystemPackage
 
 /// What a server answers from the published tree: the files of the URL layout, packs of them, and 404 for all else.

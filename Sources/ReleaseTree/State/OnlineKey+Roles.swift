@@ -1,11 +1,11 @@
 import PatchFormat
-import PatchTrust
+package import PatchTrust
 
 extension OnlineKey {
     /// Whether this key, alone, signs snapshot, timestamp and dial, and no other role lists it.
     ///
     /// A release key on a server would let whoever takes the server approve releases.
-    func check(root: RootRole, targets: TargetsRole) throws(ServerError) {
+    package func check(root: RootRole, targets: TargetsRole) throws(ServerError) {
         var offline = [("root", root.keys(of: "root")), ("targets", root.keys(of: "targets"))]
         offline += targets.delegations.filter { $0.name != "dial" }.map { ($0.name, $0.keys) }
         let owner = offline.first { $0.1.entry(of: publicKey) != nil }?.0

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+package import PatchTrust
 
 /// The name of a file of the published tree: everything that is ever served, and nothing else, can be written as one.
 package struct TreePath: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct TreePath: Hashable, Sendable {
         case object(SHA256Digest)
 
         /// Every tree of ours has consistent snapshots: the version is in the name, whatever the request says.
-        init(_ request: RoleRequest) {
+        package init(_ request: RoleRequest) {
             switch request {
             case .root(let version): self = .root(version: version)
             case .timestamp: self = .timestamp
@@ -66,7 +66,7 @@ extension TreePath {
     }
 
     /// `N.ROLE.json`, as it stands in the metadata folder.
-    static func role(named name: String) -> File? {
+    package static func role(named name: String) -> File? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2] == "json", parts[0].utf8.count <= 16, let version = Int(parts[0]), version > 0
         else { return nil }

@@ -1,6 +1,6 @@
 package import PatchFormat
-import PatchStore
-import SystemPackage
+package import PatchStore
+package import SystemPackage
 
 /// Which files a published tree has: names, sizes and times; nothing is opened.
 package struct TreeListing: Sendable {
@@ -25,7 +25,7 @@ package struct TreeListing: Sendable {
     }
 
     /// The versions of a role that have a file.
-    func versions(of role: String) -> [Int] {
+    package func versions(of role: String) -> [Int] {
         files.keys.compactMap { file in
             guard case .role(role, let version) = file else { return nil }
             return version
@@ -33,7 +33,7 @@ package struct TreeListing: Sendable {
     }
 
     /// Every channel whose role has a file, with its versions.
-    var channels: [ChannelName: [Int]] {
+    package var channels: [ChannelName: [Int]] {
         var found: [ChannelName: [Int]] = [:]
         for case .role(let name, let version) in files.keys {
             if let channel = ChannelName(name) { found[channel, default: []].append(version) }
@@ -46,7 +46,7 @@ extension TreeListing {
     /// Reads the folder `tree` of one app.
     ///
     /// Symbolic links are not followed: each is a stranger. What is removed meanwhile is left out.
-    init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
+    package init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
         self.init()
         guard try files.status(of: tree) != nil else { return }
         try add("", of: app, in: tree, files)
@@ -84,14 +84,14 @@ extension TreeListing {
 
 extension TreePath {
     /// Reads a path below the app's folder.
-    init?(below app: AppID, _ path: String) {
+    package init?(below app: AppID, _ path: String) {
         self.init(segments: [app.text] + path.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
     }
 }
 
 extension UTCTime {
     /// - Parameter nanoseconds: since 1970, as the kernel says.
-    init(nanoseconds: Int64) {
+    package init(nanoseconds: Int64) {
         self.init(seconds: Int(nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000).quotient))
     }
 }

@@ -75,6 +75,11 @@ package struct TreeWrite: Sendable {
 
     package let file: TreePath.File
     package let source: Source
+
+    package init(file: TreePath.File, source: Source) {
+        self.file = file
+        self.source = source
+    }
 }
 
 /// What was done to a tree.
@@ -92,7 +97,7 @@ package struct TreeChange: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    static func += (left: inout TreeChange, right: TreeChange) {
+    package static func += (left: inout TreeChange, right: TreeChange) {
         left.files += right.files
         left.bytes += right.bytes
         left.repaired += right.repaired
@@ -109,12 +114,12 @@ extension TreeStorage {
     }
 
     /// - Returns: nil when nothing stands there.
-    func fingerprint(of file: TreePath.File) throws(ServerError) -> Fingerprint? {
+    package func fingerprint(of file: TreePath.File) throws(ServerError) -> Fingerprint? {
         guard let reader = try open(file, limit: Limits.object) else { return nil }
         do throws(FileError) { return try reader.fingerprint() } catch { throw .file(error) }
     }
 
-    func put(_ writes: [TreeWrite]) throws(ServerError) -> TreeChange {
+    package func put(_ writes: [TreeWrite]) throws(ServerError) -> TreeChange {
         try put(writes) { _ in }
     }
 }

@@ -1,40 +1,56 @@
-import PatchFormat
-import PatchStore
+package import PatchFormat
+package import PatchStore
 import PatchTrust
 import ReleaseFolder
-import SystemPackage
+package import SystemPackage
 
 /// A published tree in a folder, which any static file server can serve.
 ///
 /// Whoever writes holds the lock of the folder above, so that comparing and replacing are one.
-struct FolderStorage: TreeStorage {
+package struct FolderStorage: TreeStorage {
     /// How many files become durable together.
     private static let batch = 256
     /// From how many on it pays to wait for the whole disk once, and not for each file.
     private static let many = 16
 
-    let app: AppID
+    package let app: AppID
     /// The folder that holds `metadata`, `targets` and `objects`.
-    let tree: FilePath
+    package let tree: FilePath
     /// For half-written files, on the same disk.
-    let incoming: FilePath
-    let files: any FileOperations
+    package let incoming: FilePath
+    package let files: any FileOperations
     /// Of scripts and assets.
-    var objectPermissions = FilePermissions.sealed
+    package var objectPermissions = FilePermissions.sealed
     /// Compares the bytes of every file that is there; else the size counts for what is named by its digest.
-    var rereads = true
+    package var rereads = true
+
+    package init(
+        app: AppID,
+        tree: FilePath,
+        incoming: FilePath,
+        files: any FileOperations,
+        objectPermissions: FilePermissions = .sealed,
+        rereads: Bool = true
+    ) {
+        self.app = app
+        self.tree = tree
+        self.incoming = incoming
+        self.files = files
+        self.objectPermissions = objectPermissions
+        self.rereads = rereads
+    }
 
     private func path(of file: TreePath.File) -> FilePath {
         tree.at(TreePath(app, file).path)
     }
 
-    func status(of file: TreePath.File) throws(ServerError) -> StoredFile? {
+    package func status(of file: TreePath.File) throws(ServerError) -> StoredFile? {
         do throws(FileError) { return try files.identity(of: path(of: file)).map(StoredFile.init) } catch {
             throw .file(error)
         }
     }
 
-    func open(_ file: TreePath.File, limit: Int) throws(ServerError) -> (any FileReader)? {
+    package func open(_ file: TreePath.File, limit: Int) throws(ServerError) -> (any FileReader)? {
         do throws(FileError) {
             return try files.open(path(of: file), limit: limit)
         } catch .notFound {
@@ -42,11 +58,11 @@ struct FolderStorage: TreeStorage {
         } catch { throw .file(error) }
     }
 
-    func listing() throws(ServerError) -> TreeListing {
+    package func listing() throws(ServerError) -> TreeListing {
         do throws(FileError) { return try TreeListing(of: app, in: tree, files: files) } catch { throw .file(error) }
     }
 
-    func roles() throws(ServerError) -> [TreePath.File] {
+    package func roles() throws(ServerError) -> [TreePath.File] {
         do throws(FileError) {
             return try files.list(tree.at("metadata")).compactMap { TreePath.role(named: $0) }
         } catch { throw .file(error) }
@@ -54,7 +70,7 @@ struct FolderStorage: TreeStorage {
 }
 
 extension FolderStorage {
-    func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange {
+    package func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange {
         var (change, directories) = (TreeChange(), Set<String>())
         do throws(FileError) {
             try files.checkFolders(to: incoming, from: incoming)
@@ -86,7 +102,7 @@ extension FolderStorage {
         return change
     }
 
-    func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
+    package func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
         let standing = try read(.timestamp, limit: Limits.timestamp)
         if standing == timestamp {
             do throws(FileError) { try files.syncDirectory(path(of: .timestamp).parent) } catch {
@@ -208,7 +224,7 @@ extension FolderStorage {
 }
 
 extension FolderStorage {
-    func remove(_ gone: [TreePath.File]) throws(ServerError) {
+    package func remove(_ gone: [TreePath.File]) throws(ServerError) {
         var directories: Set<String> = []
         do throws(FileError) {
             for file in gone {
@@ -230,7 +246,7 @@ extension FolderStorage {
         try files.syncDirectory(tree.at(directory))
     }
 
-    func removeHalfWritten() throws(ServerError) -> [Int] {
+    package func removeHalfWritten() throws(ServerError) -> [Int] {
         do throws(FileError) {
             guard try files.status(of: incoming) != nil else { return [] }
             var sizes: [Int] = []
@@ -251,7 +267,7 @@ extension StoredFile {
 
 extension TreePath.File {
     /// The digest in the name of a file.
-    var digest: SHA256Digest? {
+    package var digest: SHA256Digest? {
         switch self {
         case .target(_, let digest), .object(let digest): digest
         case .timestamp, .root, .role: nil

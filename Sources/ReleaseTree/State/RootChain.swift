@@ -1,26 +1,26 @@
 import PatchFormat
 import PatchStore
-import PatchTrust
+package import PatchTrust
 
 /// The roots of an app, from the one that `init` was given on, each signed by the one before it and by itself.
 ///
 /// Those of the published tree, continued by those that are offered. Where both have a version their bytes must be the
 /// same; one that is damaged in the tree is taken from the offer.
-struct RootChain: Sendable {
+package struct RootChain: Sendable {
     /// By version, without a gap; never empty.
-    private(set) var roots: [TrustedRoot]
+    package private(set) var roots: [TrustedRoot]
     /// The newest version that readers of the tree can follow to now.
-    private(set) var publishedVersion: Int
+    package private(set) var publishedVersion: Int
 
-    var newest: TrustedRoot { roots[roots.count - 1] }
+    package var newest: TrustedRoot { roots[roots.count - 1] }
 
     /// - Throws: `tree` for a root of the tree that does not follow from the one before it.
-    init(of tree: AppTree) throws(ServerError) {
+    package init(of tree: AppTree) throws(ServerError) {
         try self.init(of: tree, offered: nil)
     }
 
     /// - Throws: `trust` with the rule that the offered roots break.
-    init(of tree: AppTree, continuedBy offered: OfferedTrust) throws(ServerError) {
+    package init(of tree: AppTree, continuedBy offered: OfferedTrust) throws(ServerError) {
         try self.init(of: tree, offered: offered)
         guard publishedVersion <= offered.version else {
             throw .trust(.older("root", offered: offered.version, current: publishedVersion))

@@ -2,6 +2,7 @@ import HTTPFiles
 import PatchFormat
 import PatchStore
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 /// The packs of a published tree.

@@ -12,8 +12,8 @@ package struct OfferedTrust: Sendable {
     /// Which app the newest root says it is for; nil when it says none.
     package let app: AppID?
     /// By version; the newest is among them.
-    let roots: [Int: [UInt8]]
-    let targets: [UInt8]
+    package let roots: [Int: [UInt8]]
+    package let targets: [UInt8]
 
     /// - Throws: `malformed` when the root cannot be read as one.
     package init(root: [UInt8], earlier: [Int: [UInt8]] = [:], targets: [UInt8]) throws(ServerError) {

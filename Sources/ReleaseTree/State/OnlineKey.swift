@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchTrust
 package import SystemPackage
 
@@ -7,9 +7,9 @@ package struct OnlineKey: Sendable {
     private static let begin = "-----BEGIN "
     private static let end = "PRIVATE KEY-----"
 
-    let key: PrivateKey
+    package let key: PrivateKey
     /// The PEM block alone, as it was read: still encrypted where it was.
-    let pem: [UInt8]
+    package let pem: [UInt8]
     package let isEncrypted: Bool
 
     package var publicKey: PublicKey { key.publicKey }
@@ -42,7 +42,7 @@ package struct OnlineKey: Sendable {
     }
 
     /// Signs a role whose keys list this one.
-    func sign(_ envelope: Envelope, for keys: RoleKeys) throws(ServerError) -> Envelope {
+    package func sign(_ envelope: Envelope, for keys: RoleKeys) throws(ServerError) -> Envelope {
         guard let entry = keys.entry(of: publicKey), let scheme = entry.key.scheme else {
             throw .notOnlineKey(role: envelope.role, belongsTo: nil)
         }
@@ -56,7 +56,7 @@ package struct OnlineKey: Sendable {
 
 extension RoleKeys {
     /// Where this role lists a key, however its PEM is written.
-    func entry(of key: PublicKey) -> (id: SHA256Digest, key: TUFKey)? {
+    package func entry(of key: PublicKey) -> (id: SHA256Digest, key: TUFKey)? {
         keys.first { $0.value.publicKey == key }.map { ($0.key, $0.value) }
     }
 }

@@ -10,17 +10,17 @@ package struct PublishedState: Sendable {
     package struct Channel: Sendable {
         package let role: TargetsRole
         /// With the signatures that it was published with.
-        let envelope: Envelope
+        package let envelope: Envelope
         /// See ``Envelope/identity``.
         package let identity: SHA256Digest
     }
 
     package let app: AppID
     /// The roots that led here, the newest of them last.
-    let roots: [TrustedRoot]
+    package let roots: [TrustedRoot]
     package let root: RootRole
     /// Of which ``timestamp`` is made: the one file of a tree that is replaced, and only while it is the one that was read.
-    let timestampBytes: [UInt8]
+    package let timestampBytes: [UInt8]
     package let timestamp: TimestampRole
     package let snapshot: SnapshotRole
     package let targets: TargetsRole
@@ -39,7 +39,7 @@ package struct PublishedState: Sendable {
     /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
     /// update the tree has a root whose keys did not sign its timestamp yet.
     /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
-    init(of tree: AppTree, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
+    package init(of tree: AppTree, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
         var first: ServerError?
         for last in chain.roots.indices.reversed() {
             do throws(ServerError) {
@@ -90,7 +90,7 @@ package struct PublishedState: Sendable {
     var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
 
     /// - Throws: `noChannel` for any other.
-    func check(_ channel: ChannelName) throws(ServerError) {
+    package func check(_ channel: ChannelName) throws(ServerError) {
         guard channelNames.contains(channel) else { throw .noChannel(app, channel, known: channelNames) }
     }
 

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchStore
+package import PatchStore
 import PatchTrust
 package import SystemPackage
 
@@ -11,24 +11,31 @@ package struct AppTree: Sendable {
     package let app: AppID
     package let folder: ServerFolder
     /// For all but the tree: records and drafts.
-    let files: any FileOperations
+    package let files: any FileOperations
     package let storage: any TreeStorage
 
-    var records: FilePath { folder.records(of: app) }
-    var anchorFile: FilePath { records.at("root.json") }
-    var labelsFile: FilePath { records.at("labels.json") }
+    package init(app: AppID, folder: ServerFolder, files: any FileOperations, storage: any TreeStorage) {
+        self.app = app
+        self.folder = folder
+        self.files = files
+        self.storage = storage
+    }
+
+    package var records: FilePath { folder.records(of: app) }
+    package var anchorFile: FilePath { records.at("root.json") }
+    package var labelsFile: FilePath { records.at("labels.json") }
     package var onlineKeyFile: FilePath { folder.onlineKey(of: app) }
 
-    func exists(_ path: FilePath) throws(ServerError) -> Bool {
+    package func exists(_ path: FilePath) throws(ServerError) -> Bool {
         do throws(FileError) { return try files.status(of: path) != nil } catch { throw .file(error) }
     }
 
-    func read(_ path: FilePath, limit: Int) throws(ServerError) -> [UInt8] {
+    package func read(_ path: FilePath, limit: Int) throws(ServerError) -> [UInt8] {
         do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
     }
 
     /// A file that the published tree needs.
-    func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
+    package func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
         guard let bytes = try storage.read(file, limit: limit) else {
             throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
         }
@@ -36,7 +43,7 @@ package struct AppTree: Sendable {
     }
 
     /// Of what stands in the tree under a name; nil when nothing does.
-    func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
+    package func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
         try storage.read(file, limit: Limits.targetsRole).map { SHA256Digest(of: $0) }
     }
 }

@@ -1,31 +1,40 @@
-import PatchFormat
-import PatchTrust
+package import PatchFormat
+package import PatchTrust
 
 /// Every label that was ever published, with its one content: `labels.json`.
 ///
 /// A row carries the role that published it, so that labels of a publish that was interrupted before its timestamp can be
 /// told apart: their role is newer than the published one.
-struct Labels: Equatable, Sendable {
-    static let format = "patchline-labels-v1"
+package struct Labels: Equatable, Sendable {
+    package static let format = "patchline-labels-v1"
     private static let name = "labels.json"
 
-    struct Row: Hashable, Sendable {
-        let sha256: SHA256Digest
-        let channel: ChannelName
-        let roleVersion: Int
+    package struct Row: Hashable, Sendable {
+        package let sha256: SHA256Digest
+        package let channel: ChannelName
+        package let roleVersion: Int
+
+        package init(sha256: SHA256Digest, channel: ChannelName, roleVersion: Int) {
+            self.sha256 = sha256
+            self.channel = channel
+            self.roleVersion = roleVersion
+        }
     }
 
-    private(set) var rows: [Label: Row] = [:]
+    package private(set) var rows: [Label: Row] = [:]
     /// Channels that were once taken out of the root of trust, with the version they had; some are back since.
-    private(set) var dropped: [ChannelName: Int] = [:]
+    package private(set) var dropped: [ChannelName: Int] = [:]
+
+    /// Of a server that published nothing yet.
+    package init() {}
 
     /// The highest role that published a label of the channel.
-    func newestRole(of channel: ChannelName) -> Int {
+    package func newestRole(of channel: ChannelName) -> Int {
         rows.values.reduce(0) { $1.channel == channel ? max($0, $1.roleVersion) : $0 }
     }
 
     /// Forgets what was never published after all.
-    func published(in state: PublishedState) -> Labels {
+    package func published(in state: PublishedState) -> Labels {
         var labels = self
         labels.rows = rows.filter { _, row in
             row.roleVersion <= max(state.version(of: row.channel), dropped[row.channel] ?? 0)
@@ -34,21 +43,21 @@ struct Labels: Equatable, Sendable {
     }
 
     /// Forgets what a thief published: the channel goes back to before `roleVersion`.
-    func recovering(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+    package func recovering(_ channel: ChannelName, at roleVersion: Int) -> Labels {
         var labels = self
         labels.rows = rows.filter { _, row in row.channel != channel || row.roleVersion < roleVersion }
         return labels
     }
 
     /// The channel is published no more; its labels stay what they are.
-    func dropping(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+    package func dropping(_ channel: ChannelName, at roleVersion: Int) -> Labels {
         var labels = self
         labels.dropped[channel] = max(roleVersion, dropped[channel] ?? 0)
         return labels
     }
 
     /// - Throws: `republished` at the first entry whose label is known with other bytes.
-    func adding(_ entries: [PatchEntry], channel: ChannelName, roleVersion: Int) throws(EntryFault) -> Labels {
+    package func adding(_ entries: [PatchEntry], channel: ChannelName, roleVersion: Int) throws(EntryFault) -> Labels {
         var labels = self
         for entry in entries {
             let label = Label(patchID: entry.patchID, version: entry.version)
@@ -60,7 +69,7 @@ struct Labels: Equatable, Sendable {
     }
 
     /// Writes a label down unless it is known; false where it is known with other bytes.
-    mutating func note(_ label: Label, _ row: Row) -> Bool {
+    package mutating func note(_ label: Label, _ row: Row) -> Bool {
         guard let known = rows[label] else {
             rows[label] = row
             return true
@@ -70,7 +79,7 @@ struct Labels: Equatable, Sendable {
 }
 
 extension Labels {
-    init(_ bytes: [UInt8]) throws(FormatError) {
+    package init(_ bytes: [UInt8]) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: Self.name, limit: Limits.stateFile), of: Self.name)
         try fields.constant("format", Self.format)
         for (index, value) in try fields.array("labels", limit: Limits.stateFile).enumerated() {
@@ -89,7 +98,7 @@ extension Labels {
         }
     }
 
-    var fileBytes: [UInt8] {
+    package var fileBytes: [UInt8] {
         let sorted = rows.sorted { ($0.key.patchID, $0.key.version) < ($1.key.patchID, $1.key.version) }
         return JSON.fields([
             ("format", .text(Self.format)),
