@@ -65,7 +65,7 @@ struct PatchServerCommand: AsyncParsableCommand {
         } catch {
             let failure = Failure(of: error) ?? Failure("\(error)")
             failure.report(to: .standardError)
-            exit(withError: failure.exitCode.ending)
+            exit(withError: failure.exitCode.asError)
         }
     }
 }

@@ -123,7 +123,7 @@ struct SampleHost: PageHost {
     var switching = Switching.refused("No pending version to switch to")
     var start = CheckStart.started
 
-    func confirm(_ token: String) -> Readiness {
+    func confirm(_ token: String) -> ReadyOutcome {
         switch token {
         case running: .confirmed
         case "before": .alreadyConfirmed

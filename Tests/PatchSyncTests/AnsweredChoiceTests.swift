@@ -28,24 +28,24 @@ struct AnsweredChoiceTests {
         having current: [String] = [],
         _ choices: [String: DeviceAnswer.Choice] = [:],
         dial: [Dial.Row]? = nil,
-        editing edit: (inout Circumstances) -> Void = { _ in }
+        editing edit: (inout EligibilityContext) -> Void = { _ in }
     ) -> AnsweredChoice {
-        var circumstances = Circumstances(
+        var context = EligibilityContext(
             device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start),
             dial: dial.map { Dial(app: name("app"), channel: name("production"), rows: $0) }
         )
-        circumstances.answers.choices = Dictionary(uniqueKeysWithValues: choices.map { (name($0.key), $0.value) })
-        edit(&circumstances)
+        context.answers.choices = Dictionary(uniqueKeysWithValues: choices.map { (name($0.key), $0.value) })
+        edit(&context)
         let current = current.map(installed)
         let candidates = Set(rows.map(\.patchID)).union(current.map(\.patchID)).sorted().map { id in
             Candidates(
                 id,
                 versions: rows.filter { $0.patchID == id },
                 current: current.first { $0.patchID == id },
-                under: circumstances
+                under: context
             )
         }
-        return AnsweredChoice(candidates, under: circumstances)
+        return AnsweredChoice(candidates, under: context)
     }
 
     /// `+fix 2!`: newly taken, `!` forced, `*` chosen.
@@ -175,10 +175,10 @@ struct AnsweredChoiceTests {
         result: String
     ) {
         let dial = [Self.counted("fix 2", 5)]
-        let choice = Self.decide([Self.row("fix 2"), Self.row("fix 1")], dial: dial) { circumstances in
-            if isGiven { circumstances.answers.places = [Self.place] }
-            if isDenied { circumstances.answers.denied = [Self.place] }
-            circumstances.answers.questionsLeft = questions
+        let choice = Self.decide([Self.row("fix 2"), Self.row("fix 1")], dial: dial) { context in
+            if isGiven { context.answers.places = [Self.place] }
+            if isDenied { context.answers.denied = [Self.place] }
+            context.answers.questionsLeft = questions
         }
         #expect(Self.summary(choice) == result)
         if result == "+fix 1" {

@@ -29,7 +29,7 @@ struct BundleDecisionTests {
         if holds.contains("downloading") { facts.downloading = offered }
         if holds.contains("current") { facts.current = offered }
         if holds.contains("pending") { facts.pending = offered }
-        if holds.contains("blacklisted") { facts.standing = .blocked(until: Self.until) }
+        if holds.contains("blacklisted") { facts.blockStatus = .blocked(until: Self.until) }
         if holds.contains("incompatible") { facts.platform = Self.ios }
         if holds.contains("embedded") { facts.embedded = offered }
         facts.isOnDisk = holds.contains("on disk")
@@ -56,7 +56,7 @@ struct BundleDecisionTests {
 
     @Test func `does not stand in the way of a version that only waits for its hour`() {
         var facts = BundleDecision.Facts()
-        facts.standing = .waiting(until: Self.until)
+        facts.blockStatus = .waiting(until: Self.until)
         #expect(BundleDecision(installed("web 2").content, compatibility: [:], facts: facts) == .download)
     }
 

@@ -29,7 +29,7 @@ struct ChoiceTests {
         at time: UTCTime = now,
         retryNow: Bool = false
     ) -> Decision {
-        var circumstances = Circumstances(
+        var context = EligibilityContext(
             device: DeviceFacts(
                 deviceID: SimulatedDevice.id,
                 appVersion: appVersion.flatMap { AppVersion($0) },
@@ -44,7 +44,7 @@ struct ChoiceTests {
             transfers: transfers,
             unfit: unfit
         )
-        circumstances.notReceived = notReceived
+        context.notReceived = notReceived
         return Candidates(
             id,
             versions: versions,
@@ -52,7 +52,7 @@ struct ChoiceTests {
             current: current.map { installed("fix \($0)") },
             withdrawal: withdrawal,
             namesWithdrawn: namesWithdrawn,
-            under: circumstances
+            under: context
         ).decision
     }
 
@@ -474,9 +474,9 @@ struct CohortTests {
     @Test func `lose nobody when a rollout is raised`() {
         let versions = [0, 500, 2_500, 6_000, 10_000].map { entry("fix", "1", rules: PatchRules(rollout: $0)) }
         for device in Self.devices.prefix(300) {
-            let circumstances = Circumstances(device: DeviceFacts(deviceID: device, time: ManualClock.start))
+            let context = EligibilityContext(device: DeviceFacts(deviceID: device, time: ManualClock.start))
             let taken = versions.map { version in
-                Candidates(name("fix"), versions: [version], current: nil, under: circumstances).choice != .none
+                Candidates(name("fix"), versions: [version], current: nil, under: context).choice != .none
             }
             #expect(taken == taken.sorted { !$0 && $1 }, "was in and fell out")
         }

@@ -17,16 +17,16 @@ struct CostlyChoiceTests {
     }
 
     private static func choice(_ rows: [PatchEntry], having current: [String] = []) -> JointChoice {
-        let circumstances = Circumstances(
+        let context = EligibilityContext(
             device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start),
             blocks: TrialBlocks()
         )
         let had = Dictionary(uniqueKeysWithValues: current.map { installed($0) }.map { ($0.patchID, $0) })
         let versions = Dictionary(grouping: rows, by: \.patchID)
         let candidates = Set(versions.keys).union(had.keys).map {
-            Candidates($0, versions: versions[$0] ?? [], current: had[$0], under: circumstances)
+            Candidates($0, versions: versions[$0] ?? [], current: had[$0], under: context)
         }
-        return JointChoice(candidates, under: circumstances)
+        return JointChoice(candidates, under: context)
     }
 
     @Test(.timeLimit(.minutes(20)), arguments: [false, true])

@@ -25,7 +25,7 @@ struct JointChoiceTests {
         refusing refused: Set<String> = [],
         blocks: TrialBlocks = TrialBlocks()
     ) -> [Decision] {
-        let circumstances = Circumstances(
+        let context = EligibilityContext(
             device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start),
             blocks: blocks
         )
@@ -37,10 +37,10 @@ struct JointChoiceTests {
                 versions: rows.filter { $0.patchID == id },
                 hasRefused: refused.contains(id.text),
                 current: current.first { $0.patchID == id },
-                under: circumstances
+                under: context
             )
         }
-        return JointChoice(candidates, under: circumstances).decisions
+        return JointChoice(candidates, under: context).decisions
     }
 
     private static func summary(_ decisions: [Decision]) -> String {
@@ -69,7 +69,7 @@ struct JointChoiceTests {
         for (dial, expected) in [
             ([pause], "fix 1"), ([], chain.map { "+\($0)" }.joined(separator: ", ")),
         ] {
-            let circumstances = Circumstances(
+            let context = EligibilityContext(
                 device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start),
                 dial: Dial(app: name("app"), channel: name("production"), rows: dial)
             )
@@ -78,10 +78,10 @@ struct JointChoiceTests {
                     row.patchID,
                     versions: [row],
                     current: row.patchID.text == "fix" ? installed("fix 1") : nil,
-                    under: circumstances
+                    under: context
                 )
             }
-            #expect(Self.summary(JointChoice(candidates, under: circumstances).decisions) == expected)
+            #expect(Self.summary(JointChoice(candidates, under: context).decisions) == expected)
         }
     }
 

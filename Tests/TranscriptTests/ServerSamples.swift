@@ -148,8 +148,8 @@ extension SettingsError: Sampled {
     }
 }
 
-extension DeskError: Sampled {
-    static var samples: [DeskError] {
+extension OperationError: Sampled {
+    static var samples: [OperationError] {
         [
             .server(.movedOn(Sample.app)), .records(RecordError.samples[0]), .stopping, .keyIsLocked,
             .keyUnusable("the online key is not a PEM key"),

@@ -81,8 +81,8 @@ package struct ServerCopy {
             try files.removeIfPresent(target.at(path))
             copied[path] = nil
         }
-        let standing = Set(found.folders.map(\.path))
-        for path in folders where !standing.contains(path) {
+        let existing = Set(found.folders.map(\.path))
+        for path in folders where !existing.contains(path) {
             try files.removeTree(target.at(path))
             folders.remove(path)
         }

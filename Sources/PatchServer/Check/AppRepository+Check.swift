@@ -64,7 +64,7 @@ extension AppRepository {
     private func repair(
         _ report: TreeReport,
         from sources: [FilePath],
-        _ rebuilt: Labels?
+        _ rebuilt: PublishedLabels?
     ) throws(ServerError) -> [TreeFault] {
         let finder = try RepairSources(self, given: sources)
         var (plan, healed) = (PublicationPlan(), [TreeFault]())

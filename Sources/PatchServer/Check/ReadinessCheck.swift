@@ -57,7 +57,7 @@ package actor ReadinessCheck {
     /// - Throws: `file` when the folder cannot be read.
     package func answer() throws(ServerError) -> Readiness {
         let known = try look()
-        let short = Shortage.of(space(), enough: enough)
+        let short = LowResource.of(space(), enough: enough)
         return Readiness(known.findings, within: within, shortages: short, locked: known.locked, at: now())
     }
 

@@ -10,7 +10,7 @@ package struct GarbageCollection: Sendable {
     static let batch = 1_000
 
     /// What another process may have changed between two steps.
-    private struct Mark: Equatable {
+    private struct Revision: Equatable {
         let timestamp: StoredFile?
         /// By `CHANNEL/VERSION`: a draft is replaced under its name, and signatures are added to it.
         let drafts: [String: FileIdentity?]
@@ -37,7 +37,7 @@ package struct GarbageCollection: Sendable {
     private let rule: GarbageRule
     private let now: UTCTime
     private var plan: GarbagePlan?
-    private var mark: Mark?
+    private var mark: Revision?
     private var hasBegun = false
     private var progress: (total: Int, tell: Progress)?
     private var gone = 0
@@ -108,7 +108,7 @@ package struct GarbageCollection: Sendable {
         for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
     }
 
-    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Mark {
+    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Revision {
         let files = repository.files
         let timestamp = try repository.storage.status(of: .timestamp)
         let drafts = repository.folder.drafts(of: repository.app)
@@ -120,7 +120,7 @@ package struct GarbageCollection: Sendable {
                     found["\(channel)/\(version)"] = .some(try files.identity(of: role))
                 }
             }
-            return Mark(timestamp: timestamp, drafts: found, pins: pins)
+            return Revision(timestamp: timestamp, drafts: found, pins: pins)
         } catch { throw .file(error) }
     }
 }

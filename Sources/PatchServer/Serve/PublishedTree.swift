@@ -25,12 +25,12 @@ package struct PublishedTree: FileSource {
 
     private let tree: FolderFiles
     private let known = KnownRoles()
-    private let packs: PackShelf
+    private let packs: PackCache
 
     /// - Parameter tree: the folder that holds one folder an app.
     package init(_ tree: FilePath) {
         self.tree = FolderFiles(root: tree)
-        packs = PackShelf(tree: tree)
+        packs = PackCache(tree: tree)
     }
 
     /// Whether a path is one that some tree has.

@@ -63,7 +63,7 @@ extension AppRepository {
     func difference(
         of label: String,
         in verified: VerifiedRelease,
-        from labels: Labels
+        from labels: PublishedLabels
     ) throws(ServerError) -> String {
         guard let entry = verified.list.entries.first(where: { "\($0.patchID) \($0.version)" == label }),
             let known = labels.rows[Label(patchID: entry.patchID, version: entry.version)]

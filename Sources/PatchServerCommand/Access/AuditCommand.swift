@@ -131,7 +131,7 @@ struct AuditVerify: AsyncParsableCommand {
             let console = Console.standardOutput
             if json {
                 console.line(chain.json.pretty())
-                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.ending }
+                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.asError }
                 return
             }
             guard !chain.faults.isEmpty else {

@@ -66,7 +66,7 @@ struct TokenNew: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        let limit = AccessToken.nameLimit
+        let limit = APIToken.nameLimit
         guard name.isOneLine(upTo: limit) else { throw ValidationError("the name \(String.oneLineRule(upTo: limit))") }
         guard !grants.isEmpty else { throw ValidationError("--grant is missing: APP=ROLE") }
         for grant in grants where AccessGrant(grant) == nil {
@@ -74,7 +74,7 @@ struct TokenNew: AsyncParsableCommand {
                 "--grant \(grant): must be APP=ROLE, ROLE being viewer, publisher, operator or admin"
             )
         }
-        guard expires.map({ $0.duration <= AccessToken.longest }) ?? true else {
+        guard expires.map({ $0.duration <= APIToken.longest }) ?? true else {
             throw ValidationError("--expires must be at most 366d")
         }
     }

@@ -68,7 +68,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: json) {
-            let now = Surroundings.now()
+            let now = ProcessEnvironment.now()
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
@@ -84,8 +84,8 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             switch diagnosis.verdict {
             case .ok: return
-            case .warning: throw Terminal.ExitCode.due.ending
-            case .fault: throw Terminal.ExitCode.refused.ending
+            case .warning: throw Terminal.ExitCode.due.asError
+            case .fault: throw Terminal.ExitCode.refused.asError
             }
         }
     }

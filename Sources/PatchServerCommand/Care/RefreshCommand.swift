@@ -44,7 +44,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
-                let done = try repository.refresh(signing: key, at: Surroundings.now())
+                let done = try repository.refresh(signing: key, at: ProcessEnvironment.now())
                 lock.release()
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"

@@ -72,10 +72,10 @@ extension ChannelPlace {
     }
 
     /// Asks the desk about the channel; a failure is reported as `--json` wants it.
-    func asking(_ question: (ReleaseDesk, AppID) async throws -> Void) async throws {
+    func asking(_ question: (ReleaseOperations, AppID) async throws -> Void) async throws {
         try await reporting(json: json) {
             let app = try repository.app
-            try await question(try folder.desk(), app)
+            try await question(try folder.operations(), app)
         }
     }
 

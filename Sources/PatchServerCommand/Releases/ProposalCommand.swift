@@ -61,8 +61,8 @@ struct ProposalList: AsyncParsableCommand {
     var all = false
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let proposals = try await desk.allProposals(of: place.channel, in: app)
+        try await place.asking { operations, app in
+            let proposals = try await operations.allProposals(of: place.channel, in: app)
                 .filter { all || $0.state == .open }
             place.show(.fields([("proposals", .array(proposals.map(\.json)))])) { console in
                 guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
@@ -93,8 +93,8 @@ struct ProposalShow: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
+        try await place.asking { operations, app in
+            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
             place.show(proposal.json) { console in
                 for line in proposal.lines { console.line(printable(line)) }
             }
@@ -116,9 +116,9 @@ struct ProposalRemove: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
-            try await desk.removeProposal(one.id, of: place.channel, in: app, by: .here)
+        try await place.asking { operations, app in
+            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
+            try await operations.removeProposal(one.id, of: place.channel, in: app, by: .here)
             place.show(proposal.json) { $0.line("withdrew \(one.id): \(printable(proposal.words))") }
         }
     }

@@ -43,7 +43,7 @@ extension ReadinessCheck {
             within: within?.duration ?? Readiness.within,
             enough: Readiness.enough(free: free?.bytes),
             space: { try? DiskSpace(at: folder.root) },
-            now: Surroundings.now,
+            now: ProcessEnvironment.now,
             opens: opens
         )
     }

@@ -77,10 +77,10 @@ struct RefreshOptions: ParsableArguments {
         return RefreshTimer(
             folder,
             files: DiskFiles(),
-            allowsTestingKeys: Surroundings.allowsTestingKeys,
+            allowsTestingKeys: ProcessEnvironment.allowsTestingKeys,
             schedule: RefreshSchedule(every: every),
             clock: .continuous,
-            now: Surroundings.now,
+            now: ProcessEnvironment.now,
             key: { path in
                 let file: [UInt8]
                 do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }

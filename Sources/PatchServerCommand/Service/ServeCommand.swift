@@ -155,20 +155,22 @@ struct ServeCommand: AsyncParsableCommand {
         operators: OperatorRoutes.Service, devices: DeviceAnswers
     )? {
         guard api == .on else { return nil }
-        let desk = try folder.folder.desk(openKey: keys.open)
-        let uploads = Uploads(desk)
+        let operations = try folder.folder.operations(openKey: keys.open)
+        let uploads = Uploads(operations)
         // Devices are served whatever became of these.
-        do { try await recover(desk, log) } catch { Self.say(error, "what a server left that ended in its work", log) }
+        do { try await recover(operations, log) } catch {
+            Self.say(error, "what a server left that ended in its work", log)
+        }
         do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
         let proxies = trustedProxy?.proxies ?? .none
         return (
-            OperatorRoutes.Service(desk, uploads: uploads, trustedProxies: proxies),
-            DeviceAnswers(desk, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
+            OperatorRoutes.Service(operations, uploads: uploads, trustedProxies: proxies),
+            DeviceAnswers(operations, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
         )
     }
 
-    private func recover(_ desk: ReleaseDesk, _ log: ServerLog) async throws {
-        let recovery = try await desk.recover()
+    private func recover(_ operations: ReleaseOperations, _ log: ServerLog) async throws {
+        let recovery = try await operations.recover()
         for entry in recovery.published {
             let what = "\(entry.channel) \(entry.roleVersion)"
             log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
@@ -192,8 +194,8 @@ struct ServeCommand: AsyncParsableCommand {
         let readiness = ready.check(folder, keys)
         let numbers = ServerMetrics(
             readiness: readiness,
-            process: ProcessFacts(start: Surroundings.now()),
-            now: Surroundings.now
+            process: ProcessFacts(start: ProcessEnvironment.now()),
+            now: ProcessEnvironment.now
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -209,7 +211,7 @@ struct ServeCommand: AsyncParsableCommand {
         let listeners = Listeners(
             operators: { onListening in
                 OperatorServer(
-                    ServerDoor(
+                    ConnectionAdmission(
                         operatorsConfiguration,
                         accessLog: log.accessLog,
                         meter: numbers.traffic,

@@ -87,7 +87,7 @@ struct TLSOptions: ParsableArguments {
     }
 
     private func warn(of validity: ClosedRange<Int>, _ file: String, _ log: ServerLog) {
-        let now = Surroundings.now()
+        let now = ProcessEnvironment.now()
         guard !validity.contains(now.seconds) else { return }
         let what =
             now.seconds > validity.upperBound

@@ -40,13 +40,13 @@ enum CommandSettings {
         let given = Array(arguments.dropFirst(words.count))
         let file =
             ResolvedSettings.options(in: given)["config"]
-            ?? Surroundings.environment("PATCHSRV_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+            ?? ProcessEnvironment.environment("PATCHSRV_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
         let names = options(of: type)
         do {
             let settings = try ResolvedSettings(
                 all.filter { names.contains($0.name) },
                 arguments: given,
-                environment: Surroundings.environment,
+                environment: ProcessEnvironment.environment,
                 file: try file.map(read)
             )
             if type == ServeCommand.self, given.contains("--print-config") {

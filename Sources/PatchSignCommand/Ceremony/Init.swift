@@ -81,7 +81,7 @@ struct Init: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let plan = try plan()
             let folder = FilePath(argument: keys)
             let time = try time.time()

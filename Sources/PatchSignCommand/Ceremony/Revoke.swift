@@ -54,12 +54,12 @@ struct Revoke: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let isPublished = try await ending(json: json) { () async throws(Failure) in
+        let isPublished = try await runCommand(json: json) { () async throws(Failure) in
             let work = try CeremonyWork(keys, time: try time.time(), json: json)
             try work.refusePending()
             return try work.carryOut(try edits(work), validity: expires.forTrust)
         }
-        if !isPublished { throw Terminal.ExitCode.partial.ending }
+        if !isPublished { throw Terminal.ExitCode.partial.asError }
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {

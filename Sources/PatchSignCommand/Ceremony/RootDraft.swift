@@ -68,7 +68,7 @@ struct RootDraft: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let (folder, path) = (self.folder.trustFolder, FilePath(argument: output))
             let trust = try signing { () throws(SigningError) in
                 try ReleaseTrust(folder: folder.folder, policy: .ofThisProcess, files: DiskFiles())

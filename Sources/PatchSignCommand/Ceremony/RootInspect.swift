@@ -37,7 +37,7 @@ struct RootInspect: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let folder = folder.trustFolder
             let change = try signing { () throws(SigningError) in
                 try folder.change(at: FilePath(argument: draft))

@@ -40,7 +40,7 @@ struct RootMerge: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let (folder, path) = (folder.trustFolder, FilePath(argument: draft))
             let change = try signing { () throws(SigningError) in
                 var change = try folder.change(at: path)

@@ -41,7 +41,7 @@ struct RootPublish: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let (folder, path, time) = (folder.trustFolder, FilePath(argument: draft), try time.time())
             let draft = try signing { () throws(SigningError) in try folder.draft(at: path) }
             let stage = try signing { () throws(SigningError) in try folder.stage(of: draft, at: path) }

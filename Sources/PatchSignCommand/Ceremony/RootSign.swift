@@ -41,7 +41,7 @@ struct RootSign: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             let (folder, path) = (keys.trustFolder, FilePath(argument: draft))
             let change = try signing { () throws(SigningError) in try folder.change(at: path) }
             try TrustReport(change, in: folder).write(to: .standardOutput)

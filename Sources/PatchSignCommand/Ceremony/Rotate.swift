@@ -57,7 +57,7 @@ struct Rotate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let isPublished = try await ending(json: json) { () async throws(Failure) -> Bool in
+        let isPublished = try await runCommand(json: json) { () async throws(Failure) -> Bool in
             guard name != RootOfTrustPlan.entry else {
                 try rotateEntry()
                 return true
@@ -86,7 +86,7 @@ struct Rotate: AsyncParsableCommand {
             }
             return try work.carryOut(draft)
         }
-        if !isPublished { throw Terminal.ExitCode.partial.ending }
+        if !isPublished { throw Terminal.ExitCode.partial.asError }
     }
 
     private func rotateEntry() throws(Failure) {

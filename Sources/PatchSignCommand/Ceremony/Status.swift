@@ -50,7 +50,7 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let end = try await ending(json: json) { () async throws(Failure) -> Terminal.ExitCode in
+        let end = try await runCommand(json: json) { () async throws(Failure) -> Terminal.ExitCode in
             let time = try time.time()
             let status = try signing { () throws(SigningError) in
                 let folder = FilePath(argument: keys)
@@ -64,7 +64,7 @@ struct Status: AsyncParsableCommand {
             guard status.incomplete.isEmpty else { return .refused }
             return status.due(within: margin, at: time).isEmpty ? .done : .due
         }
-        if end != .done { throw end.ending }
+        if end != .done { throw end.asError }
     }
 
     private var margin: Duration { within?.duration ?? .days(30) }

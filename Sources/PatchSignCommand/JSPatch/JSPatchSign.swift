@@ -52,7 +52,7 @@ struct JSPatchSign: AsyncParsableCommand {
     @OptionGroup var opening: KeyOpening
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             let signer = try opening.open(try KeyReference(argument: key))
             let signature = try signing { () throws(SigningError) in
                 if let keys {

@@ -47,7 +47,7 @@ struct JSPatchVerify: AsyncParsableCommand {
     var base64 = false
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             let (keyFile, signatureFile) = (FilePath(argument: publicKey), FilePath(argument: signature))
             let pem = try read(keyFile)
             let bytes = try signatureBytes(try read(signatureFile), in: signatureFile)

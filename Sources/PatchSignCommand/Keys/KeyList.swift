@@ -37,7 +37,7 @@ struct KeyList: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let inventory = try signing { () throws(SigningError) in
                 try KeyInventory(FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
             }

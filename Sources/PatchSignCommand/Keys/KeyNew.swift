@@ -54,7 +54,7 @@ struct KeyNew: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let maker = try signing { () throws(SigningError) in
                 try KeyMaker(name, in: FilePath(argument: keys), files: DiskFiles())
             }

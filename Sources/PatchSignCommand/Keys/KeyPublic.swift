@@ -41,7 +41,7 @@ struct KeyPublic: AsyncParsableCommand {
     @OptionGroup var opening: KeyOpening
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             let reference = try KeyReference(argument: key)
             let known = try signing { () throws(SigningError) in
                 try reference.publicKey(module: opening.module, files: DiskFiles())

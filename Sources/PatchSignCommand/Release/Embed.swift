@@ -77,7 +77,7 @@ struct Embed: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json, work)
+        try await runCommand(json: json, work)
     }
 
     private func work() async throws(Failure) {

@@ -39,7 +39,7 @@ struct Inspect: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let (release, contents) = try read(FilePath(argument: self.release))
             let base = try previous.map { (path) throws(Failure) in try read(FilePath(argument: path)).contents }
             let difference = base.map { ReleaseDifference(from: $0, to: contents) }

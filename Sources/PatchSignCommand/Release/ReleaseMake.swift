@@ -78,13 +78,13 @@ struct ReleaseMake: AsyncParsableCommand {
         guard !schema else { return Console.standardOutput.write(DescriptionSchema.text) }
         let folder = FilePath(argument: folder ?? "")
         let keys = keyFolder.map { KeyOptions(keys: $0, opening: opening) }
-        let isRight = try await ending(json: json) { () async throws(Failure) -> Bool in
+        let isRight = try await runCommand(json: json) { () async throws(Failure) -> Bool in
             if check { return try await look(at: folder, keys) }
             guard let keys else { preconditionFailure("validated before") }
             try await make(folder, keys)
             return true
         }
-        if !isRight { throw Terminal.ExitCode.malformed.ending }
+        if !isRight { throw Terminal.ExitCode.malformed.asError }
     }
 
     private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {

@@ -60,7 +60,7 @@ struct ReleaseRenew: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
             let base = try base(trust)
             let work = try ReleaseWork(

@@ -51,7 +51,7 @@ struct ReleaseSign: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             let folder = FilePath(argument: release)
             let key = try KeyReference(argument: key)
             let trust = try keys.rootOfTrust()

@@ -42,7 +42,7 @@ struct Rollback: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: options.json) { () async throws(Failure) in
+        try await runCommand(json: options.json) { () async throws(Failure) in
             try await options.carryOut(.rollBack(to: to), in: channel)
         }
     }

@@ -53,10 +53,10 @@ struct Verify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let (folder, keys) = (FilePath(argument: release), FilePath(argument: keys))
             var checks: [CheckRecord] = []
-            let verification: Verification
+            let verification: ReleaseVerification
             do throws(Failure) {
                 verification = try verify(folder, keys) { checks.append($0) }
             } catch {
@@ -83,11 +83,11 @@ struct Verify: AsyncParsableCommand {
         _ folder: FilePath,
         _ keys: FilePath,
         observe: @escaping CheckObserver
-    ) throws(Failure) -> Verification {
+    ) throws(Failure) -> ReleaseVerification {
         let observe = explain ? observe : nil
         return try signing { () throws(SigningError) in
             let trust = try ReleaseTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
-            return try Verification(
+            return try ReleaseVerification(
                 folder,
                 rootOfTrust: trust,
                 files: DiskFiles(),
@@ -105,7 +105,7 @@ struct Verify: AsyncParsableCommand {
         return CheckReport(checks, names: (try? KeyNames(folder))?.byID ?? [:])
     }
 
-    private func write(_ verification: Verification, isExpired: Bool, _ checks: CheckReport?) {
+    private func write(_ verification: ReleaseVerification, isExpired: Bool, _ checks: CheckReport?) {
         let console = Console.standardOutput
         let (contents, counts) = (verification.contents, verification.counts)
         guard !json else {

@@ -65,7 +65,7 @@ struct Withdraw: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: options.json) { () async throws(Failure) in
+        try await runCommand(json: options.json) { () async throws(Failure) in
             if let channel {
                 try await options.carryOut(.withdraw(patch, version: patchVersion), in: channel)
             } else {

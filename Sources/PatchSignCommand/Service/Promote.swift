@@ -44,7 +44,7 @@ struct Promote: AsyncParsableCommand {
     @OptionGroup var options: ChangeOptions
 
     func run() async throws {
-        try await ending(json: options.json) { () async throws(Failure) in
+        try await runCommand(json: options.json) { () async throws(Failure) in
             try await options.carryOut(try .promotion(from: from, rollout), in: channel)
         }
     }

@@ -74,7 +74,7 @@ struct Propose: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let change = try change()
             let made = try await server.asking { client throws(ServiceError) in
                 let app: AppID

@@ -79,7 +79,7 @@ struct Pull: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
             let output = try making.outputFolder()
             let folder = try signing { () throws(SigningError) in
@@ -110,7 +110,7 @@ struct Pull: AsyncParsableCommand {
     private func fetch(_ trust: ReleaseTrust, into folder: PulledFolder) async throws(Failure) {
         let root = try trust.rootBytes()
         let (base, draft) = try await server.asking { client throws(ServiceError) in
-            let published = try await PublishedApp(trust.app, root: root, at: Surroundings.now(), from: client)
+            let published = try await PublishedApp(trust.app, root: root, at: ProcessEnvironment.now(), from: client)
             let base = try await published.release(of: channel)
             var version = self.draft
             if version == nil { version = try await client.waitingDraft(of: channel, in: trust.app) }

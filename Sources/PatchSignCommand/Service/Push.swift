@@ -48,7 +48,7 @@ struct Push: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ending(json: json) { () async throws(Failure) in
+        try await runCommand(json: json) { () async throws(Failure) in
             let report = try await server.push(FilePath(argument: release), notes: notes.json)
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
             report.write(to: server)

@@ -148,7 +148,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {

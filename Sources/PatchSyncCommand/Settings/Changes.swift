@@ -52,7 +52,7 @@ struct Confirm: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {
@@ -113,7 +113,7 @@ struct Rollback: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {
@@ -156,8 +156,8 @@ struct Verify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let code = try await ending(json: options.json, work)
-        if code != .done { throw code.ending }
+        let code = try await runCommand(json: options.json, work)
+        if code != .done { throw code.asError }
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {

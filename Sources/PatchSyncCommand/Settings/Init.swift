@@ -79,7 +79,7 @@ struct Init: AsyncParsableCommand {
 
     func run() async throws {
         let changes = try facts.changes()
-        try await ending(json: options.json) { () throws(Failure) in try await work(changes) }
+        try await runCommand(json: options.json) { () throws(Failure) in try await work(changes) }
     }
 
     private func work(_ changes: FactChanges) async throws(Failure) {
@@ -101,7 +101,7 @@ struct Init: AsyncParsableCommand {
                 embedded: embedded,
                 appBuild: build.appBuild.flatMap { AppBuild($0) }
             )
-            return (creation, try Device(store, now: Surroundings.now))
+            return (creation, try Device(store, now: ProcessEnvironment.now))
         }
         if case .differs(let names) = creation {
             throw Failure(

@@ -60,7 +60,7 @@ struct SetFacts: AsyncParsableCommand {
     func run() async throws {
         var changes = try facts.changes()
         for key in unset.compactMap({ ConditionKey($0) }) { changes.data[key] = .forget }
-        try await ending(json: options.json) { [changes] () throws(Failure) in try await work(changes) }
+        try await runCommand(json: options.json) { [changes] () throws(Failure) in try await work(changes) }
     }
 
     private func work(_ changes: FactChanges) async throws(Failure) {

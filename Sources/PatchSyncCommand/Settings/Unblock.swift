@@ -33,7 +33,7 @@ struct Unblock: AsyncParsableCommand {
     var patches: [PatchID] = []
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {

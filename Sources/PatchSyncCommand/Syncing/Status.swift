@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {

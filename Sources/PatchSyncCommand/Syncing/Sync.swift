@@ -54,8 +54,8 @@ struct Sync: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let code = try await ending(json: options.json, work)
-        if code != .done { throw code.ending }
+        let code = try await runCommand(json: options.json, work)
+        if code != .done { throw code.asError }
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
@@ -73,7 +73,7 @@ struct Sync: AsyncParsableCommand {
                         store: device.store,
                         configuration: configuration,
                         sources: sources,
-                        now: Surroundings.now
+                        now: ProcessEnvironment.now
                     )
                     engine.deadlines = network.deadlines
                     engine.retryNow = retryFailed
@@ -99,7 +99,7 @@ extension CommitPoint {
     /// In debug builds, `PATCHSYNC_DIE_AT=after-objects` ends the process there as a power cut would.
     @Sendable static func pullingThePlug(_ point: CommitPoint) {
         #if DEBUG
-        if Surroundings.environment("PATCHSYNC_DIE_AT") == point.rawValue { ProcessEnd.kill() }
+        if ProcessEnvironment.environment("PATCHSYNC_DIE_AT") == point.rawValue { ProcessEnd.kill() }
         #endif
     }
 }

@@ -75,7 +75,7 @@ struct TUF: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending { () async throws(Failure) in
+        try await runCommand { () async throws(Failure) in
             do throws(SyncError) {
                 try await work()
             } catch {
@@ -97,7 +97,7 @@ struct TUF: AsyncParsableCommand {
         guard let metadata = metadataUrl.flatMap({ ServerURL($0) }) else { preconditionFailure("validated before") }
         let targets = targetBaseUrl.flatMap { ServerURL($0) } ?? metadata
         try await HTTPFetcher.with(.init(metadata: metadata, targets: targets)) { fetcher throws(SyncError) in
-            let client = TUFClient(store: store, fetcher: fetcher, now: Surroundings.now)
+            let client = TUFClient(store: store, fetcher: fetcher, now: ProcessEnvironment.now)
             if action == .refresh { return try await client.refresh() }
             try await client.download(targetNames, to: FilePath(argument: targetDir ?? ""))
         }

@@ -46,8 +46,8 @@ struct TestScript: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let code = try await ending(json: json, work)
-        if code != .done { throw code.ending }
+        let code = try await runCommand(json: json, work)
+        if code != .done { throw code.asError }
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {

@@ -20,7 +20,7 @@ struct ProblemMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let problem as APIProblem {
             return Response(problem)
-        } catch let error as DeskError {
+        } catch let error as OperationError {
             return Response(APIProblem(error))
         } catch let error as UploadError {
             return Response(APIProblem(error))
@@ -104,7 +104,7 @@ struct GateMiddleware: RouterMiddleware {
             context.parameters,
             to: endpoint
         )
-        if context.token != nil { context.visit.standing.show() }
+        if context.token != nil { context.visit.right.show() }
         return try await next(request, context)
     }
 }

@@ -17,7 +17,7 @@ package struct OperatorRoutes: Sendable {
 
     /// The release service; without one the pages alone are answered.
     package struct Service: Sendable {
-        let desk: ReleaseDesk
+        let operations: ReleaseOperations
         let uploads: Uploads
         let trustedProxies: TrustedProxies
         let sinceStart: @Sendable () -> Duration
@@ -26,12 +26,12 @@ package struct OperatorRoutes: Sendable {
         ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
         ///   - sinceStart: a clock that only counts up.
         package init(
-            _ desk: ReleaseDesk,
+            _ operations: ReleaseOperations,
             uploads: Uploads,
             trustedProxies: TrustedProxies = .none,
             sinceStart: @escaping @Sendable () -> Duration = RateLimiter.sinceStart
         ) {
-            (self.desk, self.uploads) = (desk, uploads)
+            (self.operations, self.uploads) = (operations, uploads)
             (self.trustedProxies, self.sinceStart) = (trustedProxies, sinceStart)
         }
     }
@@ -58,7 +58,7 @@ package struct OperatorRoutes: Sendable {
         }
         if let service {
             let gate = APIGate(
-                records: service.desk.records,
+                records: service.operations.records,
                 trustedProxies: service.trustedProxies,
                 sinceStart: service.sinceStart
             )
@@ -80,7 +80,7 @@ package struct OperatorRoutes: Sendable {
     }
 
     private static func endpoints(of service: Service) -> [APIEndpoint] {
-        let work = APIWork(desk: service.desk, uploads: service.uploads)
+        let work = APIWork(operations: service.operations, uploads: service.uploads)
         let endpoints =
             work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads + work.aboutDrafts
             + work.aboutProposals

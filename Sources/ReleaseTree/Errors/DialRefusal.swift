@@ -22,7 +22,7 @@ extension DialRefusal: CustomStringConvertible {
         case .unpublished(let channel): "the channel \(channel) offers nothing yet"
         case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
         case .aboveCeiling(let id, let version, let asked, let ceiling):
-            "\(id) \(version) is signed for \(Share(ceiling)) of devices, and \(Share(asked)) is more"
+            "\(id) \(version) is signed for \(RolloutShare(ceiling)) of devices, and \(RolloutShare(asked)) is more"
         case .headcountLowered(let id, let version, let asked, let current):
             "\(id) \(version) is open to \(Words.count(current, "device")), and a head-count is never lowered: \(Words.grouped(asked)) is less"
         case .outdated(let expected, let current):

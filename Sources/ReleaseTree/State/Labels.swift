@@ -5,7 +5,7 @@ package import PatchTrust
 ///
 /// A row carries the role that published it, so that labels of a publish that was interrupted before its timestamp can be
 /// told apart: their role is newer than the published one.
-package struct Labels: Equatable, Sendable {
+package struct PublishedLabels: Equatable, Sendable {
     package static let format = "patchline-labels-v1"
     private static let name = "labels.json"
 
@@ -34,7 +34,7 @@ package struct Labels: Equatable, Sendable {
     }
 
     /// Forgets what was never published after all.
-    package func published(in state: PublishedState) -> Labels {
+    package func published(in state: PublishedState) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in
             row.roleVersion <= max(state.version(of: row.channel), dropped[row.channel] ?? 0)
@@ -43,21 +43,23 @@ package struct Labels: Equatable, Sendable {
     }
 
     /// Forgets what a thief published: the channel goes back to before `roleVersion`.
-    package func recovering(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+    package func recovering(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in row.channel != channel || row.roleVersion < roleVersion }
         return labels
     }
 
     /// The channel is published no more; its labels stay what they are.
-    package func dropping(_ channel: ChannelName, at roleVersion: Int) -> Labels {
+    package func dropping(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.dropped[channel] = max(roleVersion, dropped[channel] ?? 0)
         return labels
     }
 
     /// - Throws: `republished` at the first entry whose label is known with other bytes.
-    package func adding(_ entries: [PatchEntry], channel: ChannelName, roleVersion: Int) throws(EntryFault) -> Labels {
+    package func adding(_ entries: [PatchEntry], channel: ChannelName, roleVersion: Int) throws(EntryFault)
+        -> PublishedLabels
+    {
         var labels = self
         for entry in entries {
             let label = Label(patchID: entry.patchID, version: entry.version)
@@ -78,7 +80,7 @@ package struct Labels: Equatable, Sendable {
     }
 }
 
-extension Labels {
+extension PublishedLabels {
     package init(_ bytes: [UInt8]) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: Self.name, limit: Limits.stateFile), of: Self.name)
         try fields.constant("format", Self.format)

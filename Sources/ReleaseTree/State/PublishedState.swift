@@ -39,7 +39,7 @@ package struct PublishedState: Sendable {
     /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
     /// update the tree has a root whose keys did not sign its timestamp yet.
     /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
-    package init(of tree: AppTree, under chain: RootChain, offered: OfferedTrust) throws(ServerError) {
+    package init(of tree: AppTree, under chain: RootChain, offered: TrustUpload) throws(ServerError) {
         var first: ServerError?
         for last in chain.roots.indices.reversed() {
             do throws(ServerError) {

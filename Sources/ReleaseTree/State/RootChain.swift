@@ -20,7 +20,7 @@ package struct RootChain: Sendable {
     }
 
     /// - Throws: `trust` with the rule that the offered roots break.
-    package init(of tree: AppTree, continuedBy offered: OfferedTrust) throws(ServerError) {
+    package init(of tree: AppTree, continuedBy offered: TrustUpload) throws(ServerError) {
         try self.init(of: tree, offered: offered)
         guard publishedVersion <= offered.version else {
             throw .trust(.older("root", offered: offered.version, current: publishedVersion))
@@ -30,7 +30,7 @@ package struct RootChain: Sendable {
         }
     }
 
-    private init(of tree: AppTree, offered: OfferedTrust?) throws(ServerError) {
+    private init(of tree: AppTree, offered: TrustUpload?) throws(ServerError) {
         let anchor = try tree.read(tree.anchorFile, limit: Limits.root)
         let first: TrustedRoot
         do throws(TrustError) { first = try TrustedRoot(anchor: anchor) } catch { throw .tree(tree.app, error) }
@@ -46,20 +46,20 @@ package struct RootChain: Sendable {
     }
 
     /// Takes the next root; false when there is none.
-    private mutating func follow(_ tree: AppTree, _ offered: OfferedTrust?) throws(ServerError) -> Bool {
+    private mutating func follow(_ tree: AppTree, _ offered: TrustUpload?) throws(ServerError) -> Bool {
         let version = newest.version + 1
         let file = TreePath.File.root(version: version)
-        let standing = try tree.storage.read(file, limit: Limits.root)
-        switch (standing, offered?.roots[version]) {
+        let existing = try tree.storage.read(file, limit: Limits.root)
+        switch (existing, offered?.roots[version]) {
         case (nil, nil):
             guard let offered, version <= offered.version else { return false }
             throw .trust(.missingRoot(version: version))
-        case (let standing?, nil):
-            do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
+        case (let existing?, nil):
+            do throws(TrustError) { try append(existing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
-        case (let standing?, let new?) where standing == new || (try? newest.following(standing)) != nil:
-            guard standing == new else { throw .trust(.forked("root", version: version)) }
-            do throws(TrustError) { try append(standing) } catch { throw .tree(tree.app, error) }
+        case (let existing?, let new?) where existing == new || (try? newest.following(existing)) != nil:
+            guard existing == new else { throw .trust(.forked("root", version: version)) }
+            do throws(TrustError) { try append(existing) } catch { throw .tree(tree.app, error) }
             publishedVersion = version
         case (_, let new?):
             do throws(TrustError) { try append(new) } catch {

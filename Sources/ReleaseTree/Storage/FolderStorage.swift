@@ -86,9 +86,9 @@ extension FolderStorage {
             for write in part {
                 // Also of what stands: whoever wrote it may have been stopped before its name was durable.
                 directories.insert(path(of: write.file).parent.string)
-                let standing = try standing(write)
-                if standing != .right { wanted.append(write) }
-                if standing == .wrong, write.file.digest != nil {
+                let existing = try existing(write)
+                if existing != .right { wanted.append(write) }
+                if existing == .wrong, write.file.digest != nil {
                     change.repaired.append(TreePath(app, write.file).path)
                 }
             }
@@ -103,14 +103,14 @@ extension FolderStorage {
     }
 
     package func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
-        let standing = try read(.timestamp, limit: Limits.timestamp)
-        if standing == timestamp {
+        let existing = try read(.timestamp, limit: Limits.timestamp)
+        if existing == timestamp {
             do throws(FileError) { try files.syncDirectory(path(of: .timestamp).parent) } catch {
                 throw .file(error)
             }
             return .nothing
         }
-        guard standing == expected else { throw .movedOn(app) }
+        guard existing == expected else { throw .movedOn(app) }
         return try put([TreeWrite(file: .timestamp, source: .bytes(timestamp))])
     }
 
@@ -118,7 +118,7 @@ extension FolderStorage {
         case missing, right, wrong
     }
 
-    private func standing(_ write: TreeWrite) throws(ServerError) -> Present {
+    private func existing(_ write: TreeWrite) throws(ServerError) -> Present {
         let destination = path(of: write.file)
         do throws(FileError) {
             guard let status = try files.status(of: destination) else { return .missing }
