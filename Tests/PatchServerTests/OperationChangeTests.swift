@@ -11,8 +11,8 @@ import ServerRecords
 import SystemPackage
 import Testing
 
-/// Everything that the desk changes and writes down.
-@Suite("A change at the desk")
+/// Everything that an operation changes and writes down.
+@Suite("A change that the release service records")
 struct OperationChangeTests {
     enum Kind: String, CaseIterable {
         case publish, dial, draft, trust

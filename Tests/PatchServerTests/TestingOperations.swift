@@ -7,7 +7,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// A server with its records on the real disk, and a desk that hands releases in.
+/// A server with its records on the real disk, and the operations on them.
 struct TestingOperations {
     let box: TemporaryFolderBox
     let server: TestingServer

@@ -43,7 +43,7 @@ struct PatchServerTranscripts {
         try transcript.check()
     }
 
-    private let program = CommandTranscript(program: PatchServerCommand.self, name: "patchsrv")
+    private let program = CommandTranscript(program: PatchServerProgram.self, name: "patchsrv")
 
     private static let misused = [
         "draft shwo 3",

@@ -27,7 +27,7 @@ struct PatchSignTranscripts {
         try transcript.check()
     }
 
-    private let program = CommandTranscript(program: PatchSign.self, name: "patchsign")
+    private let program = CommandTranscript(program: PatchSignProgram.self, name: "patchsign")
 
     private static let misused = [
         "relase",

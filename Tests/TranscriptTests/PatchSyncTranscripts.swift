@@ -34,7 +34,7 @@ struct PatchSyncTranscripts {
         try transcript.check()
     }
 
-    private let program = CommandTranscript(program: Patchsync.self, name: "patchsync")
+    private let program = CommandTranscript(program: PatchSyncProgram.self, name: "patchsync")
 
     private static let misused = [
         "syncc",

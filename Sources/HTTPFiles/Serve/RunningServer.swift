@@ -76,7 +76,7 @@ extension RunningServer {
     }
 }
 
-/// The desk of each event loop, made when its first connection comes.
+/// The responder of each event loop, made when its first connection comes.
 struct LoopResponders: Sendable {
     private let responders = NIOLockedValueBox<[ObjectIdentifier: NIOLoopBound<LoopResponder>]>([:])
     private let make: @Sendable () -> LoopResponder

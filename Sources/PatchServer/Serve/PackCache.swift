@@ -31,7 +31,7 @@ actor PackCache {
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
         self.tree = tree
         self.limit = limit
-        // One for all, and it ends with the shelf.
+        // One for all, and it ends with the cache.
         Task { [expected = expected.stream, weak self] in
             for await path in expected { _ = await self?.contents(at: path) }
         }

@@ -34,11 +34,11 @@ struct TokenCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [TokenNew.self, TokenList.self, TokenRevoke.self]
+        subcommands: [TokenNewCommand.self, TokenListCommand.self, TokenRevokeCommand.self]
     )
 }
 
-struct TokenNew: AsyncParsableCommand {
+struct TokenNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
         abstract: "Makes a token and prints its text, which nobody can show again.",
@@ -126,7 +126,7 @@ struct TokenNew: AsyncParsableCommand {
     }
 }
 
-struct TokenList: AsyncParsableCommand {
+struct TokenListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows every token, never its text, and within an hour when it was last used.",
@@ -166,7 +166,7 @@ struct TokenList: AsyncParsableCommand {
     }
 }
 
-struct TokenRevoke: AsyncParsableCommand {
+struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Revokes a token, effective with the next request.",

@@ -34,7 +34,7 @@ struct AnswerCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [AnswerSet.self, AnswerList.self, AnswerRemove.self]
+        subcommands: [AnswerSetCommand.self, AnswerListCommand.self, AnswerRemoveCommand.self]
     )
 }
 
@@ -71,7 +71,7 @@ struct AnswerSubject: ParsableArguments {
     }
 }
 
-struct AnswerSet: AsyncParsableCommand {
+struct AnswerSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Chooses a listed version, or nothing new, in place of what was chosen before.",
@@ -136,7 +136,7 @@ struct AnswerSet: AsyncParsableCommand {
     }
 }
 
-struct AnswerList: AsyncParsableCommand {
+struct AnswerListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows what is chosen in a channel, users by the hash of their ids.",
@@ -191,7 +191,7 @@ struct AnswerList: AsyncParsableCommand {
     }
 }
 
-struct AnswerRemove: AsyncParsableCommand {
+struct AnswerRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Lets the list and its rules alone decide again.",

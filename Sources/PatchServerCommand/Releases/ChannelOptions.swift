@@ -71,7 +71,7 @@ extension ChannelPlace {
         }
     }
 
-    /// Asks the desk about the channel; a failure is reported as `--json` wants it.
+    /// Asks the service about the channel; a failure is reported as `--json` wants it.
     func asking(_ question: (ReleaseOperations, AppID) async throws -> Void) async throws {
         try await reporting(json: json) {
             let app = try repository.app

@@ -29,8 +29,8 @@ struct DraftCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [DraftList.self, DraftShow.self, DraftRemove.self],
-        defaultSubcommand: DraftList.self
+        subcommands: [DraftListCommand.self, DraftShowCommand.self, DraftRemoveCommand.self],
+        defaultSubcommand: DraftListCommand.self
     )
 }
 
@@ -54,7 +54,7 @@ struct DraftOptions: ParsableArguments {
     }
 }
 
-struct DraftList: AsyncParsableCommand {
+struct DraftListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all.",
@@ -77,7 +77,7 @@ struct DraftList: AsyncParsableCommand {
     }
 }
 
-struct DraftShow: AsyncParsableCommand {
+struct DraftShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Says what a draft would publish, and who has signed it.",
@@ -102,7 +102,7 @@ struct DraftShow: AsyncParsableCommand {
     }
 }
 
-struct DraftRemove: AsyncParsableCommand {
+struct DraftRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Gives a draft up, with the signatures it has; nothing that is served changes.",

@@ -29,12 +29,12 @@ struct HistoryCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [HistoryList.self, HistoryEdit.self],
-        defaultSubcommand: HistoryList.self
+        subcommands: [HistoryListCommand.self, HistoryEditCommand.self],
+        defaultSubcommand: HistoryListCommand.self
     )
 }
 
-struct HistoryList: AsyncParsableCommand {
+struct HistoryListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the releases of a channel, the newest first.",
@@ -92,7 +92,7 @@ struct HistoryList: AsyncParsableCommand {
 }
 
 /// `patchsrv history edit`: another label, other notes.
-struct HistoryEdit: AsyncParsableCommand {
+struct HistoryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Changes the label or the notes of a release; nothing that is signed changes.",

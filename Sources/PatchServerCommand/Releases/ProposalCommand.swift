@@ -29,8 +29,8 @@ struct ProposalCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [ProposalList.self, ProposalShow.self, ProposalRemove.self],
-        defaultSubcommand: ProposalList.self
+        subcommands: [ProposalListCommand.self, ProposalShowCommand.self, ProposalRemoveCommand.self],
+        defaultSubcommand: ProposalListCommand.self
     )
 }
 
@@ -45,7 +45,7 @@ struct ProposalOptions: ParsableArguments {
     @OptionGroup var place: LocalChannelOptions
 }
 
-struct ProposalList: AsyncParsableCommand {
+struct ProposalListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first.",
@@ -79,7 +79,7 @@ struct ProposalList: AsyncParsableCommand {
     }
 }
 
-struct ProposalShow: AsyncParsableCommand {
+struct ProposalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Says what a proposal would have changed when it was made.",
@@ -102,7 +102,7 @@ struct ProposalShow: AsyncParsableCommand {
     }
 }
 
-struct ProposalRemove: AsyncParsableCommand {
+struct ProposalRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Withdraws a proposal that was not published.",

@@ -7,7 +7,7 @@ import PatchSync
 import SystemPackage
 import Terminal
 
-struct Confirm: AsyncParsableCommand {
+struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
@@ -84,7 +84,7 @@ struct Confirm: AsyncParsableCommand {
     }
 }
 
-extension Confirm {
+extension ConfirmCommand {
     fileprivate func given() throws(Failure) -> (option: String, text: String) {
         guard let launchFile else { return ("--launch", launch ?? "") }
         return ("--launch-file", try SecretFile(option: "--launch-file", path: launchFile).line())
@@ -98,7 +98,7 @@ extension LaunchToken {
     }
 }
 
-struct Rollback: AsyncParsableCommand {
+struct RollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
         abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
@@ -123,7 +123,7 @@ struct Rollback: AsyncParsableCommand {
     }
 }
 
-struct Verify: AsyncParsableCommand {
+struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",

@@ -3,7 +3,7 @@ import PatchServer
 package import ReleaseTree
 package import ServerRecords
 
-/// Why something was not done at the desk.
+/// Why an operation was not carried out.
 package enum OperationError: Error, Equatable, Sendable {
     case server(ServerError)
     case records(RecordError)

@@ -7,7 +7,7 @@ import ServerRecords
 import SystemPackage
 
 extension ReleaseOperations {
-    /// Has the desk and the server's folder to itself, and goes on when the caller is cancelled.
+    /// Has the records and the server's folder to itself, and goes on when the caller is cancelled.
     ///
     /// Whatever changes something and is written down goes through here, so that no other process takes an intent for one
     /// that was left.
