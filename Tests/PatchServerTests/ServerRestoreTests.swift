@@ -57,7 +57,9 @@ struct ServerRestoreTests {
             try comparison(base: UsedVersions.sane + 1)
         }
         try server.publish(try server.factory.release(on: server.repository))
-        #expect(throws: PublishConflict.outdated(channel: production, base: 20, current: 2)) { try comparison(base: 20) }
+        #expect(throws: PublishConflict.outdated(channel: production, base: 20, current: 2)) {
+            try comparison(base: 20)
+        }
     }
 
     @Test
