@@ -63,31 +63,37 @@ let package = Package(
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
+        .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
-            dependencies: ["CLinux", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
+            dependencies: ["CLinux", "FileFacts", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
         ),
         .target(name: "HTTPPeers", dependencies: [nioCore, nioHTTP1, nioSSL, nioTLS]),
         .target(
             name: "HTTPFiles",
             dependencies: [
-                "CLinux", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency,
+                "CLinux", "FileFacts", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS,
+                nioConcurrency,
                 systemPackage,
             ]
         ),
-        .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
+        .target(
+            name: "ReleaseFolder",
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", systemPackage]
+        ),
         .target(
             name: "PatchRelease",
             dependencies: ["CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
         ),
         .target(
             name: "ReleaseTree",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
         ),
         .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles", lifecycle,
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles",
+                lifecycle,
                 nioConcurrency,
                 nioHTTP1, systemPackage, yams,
             ]
@@ -96,7 +102,7 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "ServerRecords", nioCore,
                 nioPosix, systemPackage,
             ]
@@ -121,7 +127,8 @@ let package = Package(
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers",
+                asyncHTTPClient,
                 nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
@@ -130,14 +137,15 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
         .target(
             name: "AssetServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+                "FileFacts", "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix,
+                systemPackage,
             ]
         ),
         .target(
@@ -150,7 +158,7 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -183,7 +191,7 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
                 "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
@@ -193,7 +201,7 @@ let package = Package(
 
         .target(
             name: "PatchTesting",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
             path: "Tests/PatchTesting"
         ),
         .target(
@@ -210,12 +218,13 @@ let package = Package(
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
         .testTarget(
             name: "PatchStoreTests",
-            dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]
+            dependencies: ["FileFacts", "PatchStore", "PatchTesting", "PatchFormat", systemPackage]
         ),
         .testTarget(
             name: "HTTPFilesTests",
             dependencies: [
-                "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage,
+                "FileFacts", "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+                systemPackage,
             ]
         ),
         .testTarget(
@@ -228,7 +237,8 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting",
+                "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "PatchTesting",
                 "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
                 systemPackage,
@@ -257,7 +267,7 @@ let package = Package(
         .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
                 "PatchStore",
                 "ReleaseFolder", nioConcurrency, systemPackage,
@@ -274,7 +284,7 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchChoice", "DeviceTesting",
                 "PatchTesting",
                 "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
@@ -307,7 +317,8 @@ let package = Package(
             name: "TranscriptTests",
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
+                "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport",
+                "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",

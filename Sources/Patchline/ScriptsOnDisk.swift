@@ -1,4 +1,5 @@
 import AssetServer
+import FileFacts
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice
@@ -59,6 +60,6 @@ final class ScriptsOnDisk: ScriptFiles {
 
 extension AssetFile {
     init(_ found: (place: FileLocation, identity: FileIdentity)) {
-        self.init(path: found.place.path, root: found.place.root, stamp: FileStamp(found.identity))
+        self.init(path: found.place.path, root: found.place.root, identity: found.identity)
     }
 }

@@ -1,4 +1,5 @@
 import AssetServer
+import FileFacts
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice
@@ -67,17 +68,5 @@ final class ServedBundle: AssetFiles {
             known.unreadable.remove(row.path)
         }
         return AssetFile((place, identity))
-    }
-}
-
-extension FileStamp {
-    init(_ identity: FileIdentity) {
-        self.init(
-            device: identity.device,
-            inode: identity.inode,
-            size: identity.size,
-            modified: identity.modified,
-            changed: identity.changed
-        )
     }
 }

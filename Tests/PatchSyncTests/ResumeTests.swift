@@ -1,4 +1,5 @@
 import DeviceTesting
+import FileFacts
 import NIOConcurrencyHelpers
 import PatchFetch
 import PatchFormat

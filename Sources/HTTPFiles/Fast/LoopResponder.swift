@@ -126,7 +126,7 @@ final class LoopResponder {
     private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
             file.size == nil || file.size == open.size,
-            file.stamp == nil || file.stamp == open.stamp
+            file.identity == nil || file.identity == open.identity
         else { return nil }
         let response = exchange.source.completing(Response(file, open: open, for: request), to: head)
         // A condition that failed, in words.
@@ -137,7 +137,7 @@ final class LoopResponder {
             if range.count <= Self.maxBytesInMemory {
                 body = try? open.read(range, after: ByteBuffer())
                 // Written to while it was read.
-                guard body != nil, open.currentStamp == open.stamp else { return nil }
+                guard body != nil, open.currentIdentity == open.identity else { return nil }
             } else {
                 // TLS takes bytes, not files.
                 guard configuration.tls == nil else { return nil }
@@ -149,7 +149,7 @@ final class LoopResponder {
             response,
             body: body,
             part: part,
-            origin: FileOrigin(path: file.path.string, stamp: open.stamp),
+            origin: FileOrigin(path: file.path.string, identity: open.identity),
             // Without a tag, its state may not be what the source looked at.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second

@@ -1,3 +1,4 @@
+import FileFacts
 package import PatchStore
 package import ReleaseTree
 package import SystemPackage

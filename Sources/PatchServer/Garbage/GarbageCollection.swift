@@ -1,3 +1,4 @@
+import FileFacts
 package import PatchFormat
 import PatchStore
 import PatchTrust

@@ -1,6 +1,7 @@
+package import FileFacts
 package import PatchChoice
 import PatchFormat
-package import PatchStore
+import PatchStore
 package import SystemPackage
 
 /// A script patch that this device has, and where its bytes lie.

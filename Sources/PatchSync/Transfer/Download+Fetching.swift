@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFetch
 import PatchFormat
 import PatchStore

@@ -1,5 +1,6 @@
 #if DEBUG
 import CommandSupport
+import FileFacts
 import Glibc
 import NIOConcurrencyHelpers
 import PatchStore

@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFormat
 import PatchServer
 import PatchStore
