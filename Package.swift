@@ -265,6 +265,10 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "PatchChoiceTests",
+            dependencies: ["PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust"]
+        ),
+        .testTarget(
             name: "PatchSyncTests",
             dependencies: [
                 "FileFacts", "PatchFetch",

@@ -322,7 +322,7 @@ struct ActivationTimeTests {
     {
         var rules = PatchRules.everyone
         change(&rules)
-        return PatchSyncTests.entry(id, version, rules: rules)
+        return DeviceTesting.entry(id, version, rules: rules)
     }
 
     private static func bundle(_ change: (inout PatchRules) -> Void = { _ in }) -> PatchEntry {
@@ -411,7 +411,7 @@ struct DeviceFactsTests {
         #expect(try !Condition("ios>=1").holds(for: facts.data))
         let other = DeviceFacts(
             deviceID: SimulatedDevice.id,
-            data: PatchSyncTests.facts(["iOS": "9.3"]),
+            data: DeviceTesting.facts(["iOS": "9.3"]),
             time: ManualClock.start
         )
         #expect(try Condition("ios==9.3&&ispad==0").holds(for: other.data))

@@ -1,7 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
-@testable import PatchSync
 import PatchTesting
 import PatchTrust
 import Testing
@@ -430,18 +429,6 @@ struct ChoiceTests {
         let decision = decide([entry("fix", "2")], blocks: failed(1, because: .person), retryNow: true)
         #expect(decision.passedOver.map(\.why) == [.rolledBackByHand(until: Self.now.adding(.days(14)))])
     }
-}
-
-/// Data of a device, as a test writes it.
-func facts(_ data: [String: String]) -> [ConditionKey: ConditionValue] {
-    Dictionary(
-        uniqueKeysWithValues: data.map { key, value in
-            guard let key = ConditionKey(key), let value = ConditionValue(value) else {
-                preconditionFailure("\(key)=\(value)")
-            }
-            return (key, value)
-        }
-    )
 }
 
 @Suite("The cohorts of 10,000 devices")

@@ -1,7 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
-@testable import PatchSync
 import PatchTesting
 import PatchTrust
 import Testing

@@ -1,5 +1,5 @@
 import PatchChoice
-import PatchSync
+import PatchChoice
 import Testing
 
 /// M12: it stops in the background, and a process that did not run was given no time.

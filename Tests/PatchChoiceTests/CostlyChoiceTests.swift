@@ -5,8 +5,6 @@ import PatchTesting
 import PatchTrust
 import Testing
 
-@testable import PatchSync
-
 /// Lists within every limit whose entries require one another so that a choice took minutes, or days.
 @Suite("A list made to cost")
 struct CostlyChoiceTests {

@@ -1,7 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
-@testable import PatchSync
 import PatchTesting
 import PatchTrust
 import Testing
@@ -58,18 +57,5 @@ struct BundleDecisionTests {
         var facts = BundleDecision.Facts()
         facts.blockStatus = .waiting(until: Self.until)
         #expect(BundleDecision(installed("web 2").content, compatibility: [:], facts: facts) == .download)
-    }
-
-    @Test func `says Meteor's sentences`() {
-        #expect(
-            SyncError.blacklisted(installed("web 2").label, until: Self.until).description
-                == "web 2: Skipping downloading blacklisted version: failed its trials here; blocked until \(Self.until), or "
-                + "until `patchsync unblock`"
-        )
-        #expect(
-            SyncError.incompatible(installed("web 2").label, Self.ios, needs: "old").description
-                == "web 2: Skipping downloading new version because it is made for another native part and potentially "
-                + "incompatible; this device is ios new, it needs old"
-        )
     }
 }

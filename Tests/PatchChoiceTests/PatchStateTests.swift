@@ -1,6 +1,5 @@
 @testable import PatchChoice
 import PatchFormat
-@testable import PatchSync
 import PatchTrust
 import Testing
 

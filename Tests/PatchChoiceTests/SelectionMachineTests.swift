@@ -1,7 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
-@testable import PatchSync
 import PatchTesting
 import Testing
 
@@ -178,14 +177,11 @@ struct SelectionMachineTests {
         #expect(machine.state == trying(a, b, token: 2))
     }
 
-    @Test func `takes a launch back once, however often it says that it stopped`() throws {
+    @Test func `takes a launch back once, however often it says that it stopped`() {
         var machine = SelectionMachine(state: trying(a, b))
         machine.stoppedCleanly(token(1))
         machine.stoppedCleanly(token(1))
         #expect(machine.state == trying(a, b, launches: 0, isCounted: false))
-        var state = DeviceState()
-        state.machine = machine
-        #expect(try state.reread() == state)
     }
 
     @Test func `takes back no earlier launch by saying twice that the second stopped`() {
@@ -445,7 +441,7 @@ struct SelectionMachineTests {
 
     /// M15: the setting `keep`.
     @Test(arguments: [(0, []), (1, [4]), (2, [4, 3]), (3, [4, 3, 2]), (10, [4, 3, 2, 1])])
-    func `keeps as many of the selections confirmed before as it is told`(keep: Int, numbers: [Int]) throws {
+    func `keeps as many of the selections confirmed before as it is told`(keep: Int, numbers: [Int]) {
         var machine = SelectionMachine()
         for number in 1...5 {
             _ = machine.stage(selection(["fix \(number)"], number: number))
@@ -453,9 +449,6 @@ struct SelectionMachineTests {
             _ = machine.confirm(token(1), keep: keep)
         }
         #expect(machine.earlier.map(\.number) == numbers)
-        var state = DeviceState()
-        state.machine = machine
-        #expect(try state.reread() == state)
         for number in numbers {
             guard case .rolledBack(let to, from: _) = machine.rollBack(at: now) else { break }
             #expect(to?.number == number)
