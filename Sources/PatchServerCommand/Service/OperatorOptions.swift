@@ -48,6 +48,11 @@ struct OperatorOptions: ParsableArguments {
         var configuration = devices
         (configuration.host, configuration.port) = (operatorsHost, operatorsPort)
         configuration.maxConnections = min(Self.connections, devices.maxConnections)
+        // On loopback all users of this machine have one address: shared out by it, one of them could keep all others out.
+        // Behind a proxy its word says who asks.
+        if isLoopback, devices.sharing == .byAddress(trustedProxies: .none) {
+            configuration.sharing = .byUser(strangers: nil)
+        }
         return configuration
     }
 
