@@ -49,10 +49,7 @@ package struct OperatorRoutes: Sendable {
         router.add(middleware: ContinueMiddleware())
         for path in OperatorPages.paths {
             router.get("\(path)") { request, _ in
-                // A page is no folder.
-                guard request.uri.path == path, let page = await pages.page(at: path) else {
-                    throw HTTPError(.notFound)
-                }
+                guard let page = await pages.page(at: path) else { throw HTTPError(.notFound) }
                 return Response(page)
             }
         }
