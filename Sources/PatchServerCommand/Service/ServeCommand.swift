@@ -138,6 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        try OperatorOptions.check((operators.operatorsHost, operators.operatorsPort), beside: (host, port))
         if let connections, !ServeSettings.connections.contains(connections) {
             throw ValidationError("--connections \(ServeSettings.connectionsRule)")
         }
