@@ -57,9 +57,8 @@ struct ServeCommand: AsyncParsableCommand {
                         .malformed: "the configuration file is malformed; file, line and key are named",
                         .network: "the address cannot be listened on",
                         .busy: "a port is in use, or the folder is being restored",
-                        .interrupted:
-                            "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
-                        .terminated: "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
+                        .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
+                        .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
                     ],
                     usual: .disk
                 )
