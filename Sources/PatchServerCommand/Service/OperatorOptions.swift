@@ -35,7 +35,10 @@ struct OperatorOptions: ParsableArguments {
     }
 
     /// - Throws: where both are one place, of which the system would only say that it is taken.
-    static func check(_ operators: (host: String, port: Int), beside devices: (host: String, port: Int)) throws {
+    static func check(
+        _ operators: (host: String, port: Int),
+        beside devices: (host: String, port: Int)
+    ) throws(ValidationError) {
         let (port, hosts) = (devices.port, [devices.host, operators.host])
         let overlap = hosts[0] == hosts[1] || hosts.contains("0.0.0.0") || hosts.contains("::")
         guard port != 0, port == operators.port, overlap else { return }
@@ -58,6 +61,7 @@ struct OperatorOptions: ParsableArguments {
         return configuration
     }
 
+    /// Why tokens would travel for everybody to read; nil where they do not, or where that was allowed.
     static func exposure(at host: String, hasTLS: Bool, _ insecureHttp: OnOff) -> Failure? {
         if hasTLS || isLoopback(host) || insecureHttp == .on { return nil }
         return Failure(
