@@ -151,7 +151,13 @@ struct TokenListCommand: AsyncParsableCommand {
             let console = Console.standardOutput
             if json { return console.line(list.pretty()) }
             let tokens = list.items("tokens")
-            guard !tokens.isEmpty else { return console.line("no tokens; patchsrv token new makes one") }
+            guard !tokens.isEmpty else {
+                // A service shows those of apps that the asking token, which there is, is admin of.
+                return console.line(
+                    place.server == nil
+                        ? "no tokens; patchsrv token new makes one" : "no token of an app that yours is admin of"
+                )
+            }
             var table = Table(["token", "name", "grants", "state", "expires", "last used"])
             for token in tokens {
                 let used = token.words("lastUsed")

@@ -47,6 +47,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port where serve listens to operators.", valueName: "port"))
     var operatorsPort: Int?
 
+    @Option(
+        help: ArgumentHelp("Whether serve lets operators ask without TLS from other machines.", valueName: "on|off")
+    )
+    var operatorsInsecureHttp = OnOff.off
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var passphrase: KeyOptions
 
@@ -64,6 +69,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 throw ValidationError("--\(name) must be from 1 to 65535")
             }
         }
+        guard let port, let operatorsPort else { return }
+        try OperatorOptions.check((operatorsHost, operatorsPort), beside: (host, port))
     }
 
     func run() async throws {
@@ -74,6 +81,10 @@ struct DoctorCommand: AsyncParsableCommand {
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
             diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
             diagnosis.add(tlsLine(now))
+            let hasTLS = tls.tlsKey != nil
+            if let fault = OperatorOptions.exposure(at: operatorsHost, hasTLS: hasTLS, operatorsInsecureHttp) {
+                diagnosis.add(Diagnosis.Line("operators", .fault, fault.message, hint: fault.hint))
+            }
             for case (let host, let port?) in [(host, port), (operatorsHost, operatorsPort)] {
                 diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil)))
             }

@@ -58,9 +58,8 @@ struct ServeCommand: AsyncParsableCommand {
                         .malformed: "the configuration file is malformed; file, line and key are named",
                         .network: "the address cannot be listened on",
                         .busy: "a port is in use, or the folder is being restored",
-                        .interrupted:
-                            "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
-                        .terminated: "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
+                        .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
+                        .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
                     ],
                     usual: .disk
                 )
@@ -139,6 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        try OperatorOptions.check((operators.operatorsHost, operators.operatorsPort), beside: (host, port))
         if let connections, !ServeSettings.connections.contains(connections) {
             throw ValidationError("--connections \(ServeSettings.connectionsRule)")
         }

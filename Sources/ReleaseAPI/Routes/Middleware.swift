@@ -45,6 +45,8 @@ struct SpellingMiddleware: RouterMiddleware {
         next: @concurrent (Request, OperatorContext) async throws -> Response
     ) async throws -> Response {
         if let fault = context.visit.head?.spellingFault { throw APIProblem.badRequest(fault) }
+        // The router takes no notice of a slash at the end; whoever looks for a whole path in front does.
+        if request.uri.path.hasSuffix("/") { throw HTTPError(.notFound) }
         return try await next(request, context)
     }
 }

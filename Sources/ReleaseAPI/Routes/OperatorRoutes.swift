@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOHTTP1
+import PatchFormat
 import PatchServer
 package import ReleaseService
 
@@ -49,10 +50,7 @@ package struct OperatorRoutes: Sendable {
         router.add(middleware: ContinueMiddleware())
         for path in OperatorPages.paths {
             router.get("\(path)") { request, _ in
-                // A page is no folder.
-                guard request.uri.path == path, let page = await pages.page(at: path) else {
-                    throw HTTPError(.notFound)
-                }
+                guard let page = await pages.page(at: path) else { throw HTTPError(.notFound) }
                 return Response(page)
             }
         }
@@ -85,7 +83,8 @@ package struct OperatorRoutes: Sendable {
             work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads + work.aboutDrafts
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
-        let document = OpenAPIDocument.make(endpoints)
+        // Written once: everybody may ask for it, and writing takes longer than all else of an answer.
+        let document = OpenAPIDocument.make(endpoints).fileBytes + [0x0A]
         let description = APIEndpoint(
             method: .get,
             path: "/openapi.json",
@@ -93,7 +92,7 @@ package struct OperatorRoutes: Sendable {
             about: "This description.",
             access: .everybody,
             answers: [.init(status: 200, about: "OpenAPI 3.1.", schema: .document)],
-            handle: { _ in .json(document) }
+            handle: { _ in APIAnswer(bytes: document, headers: [("Content-Type", "application/json")]) }
         )
         return endpoints + [description]
     }
