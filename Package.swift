@@ -17,7 +17,6 @@ let settings: [SwiftSetting] = [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -32,7 +31,6 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "Patchline",
@@ -49,9 +47,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
@@ -60,6 +56,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "YAMLReading", dependencies: ["CYAML"]),
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
@@ -83,7 +82,9 @@ let package = Package(
         ),
         .target(
             name: "PatchRelease",
-            dependencies: ["CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
+            dependencies: [
+                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "YAMLReading", systemPackage,
+            ]
         ),
         .target(
             name: "ReleaseTree",
@@ -95,10 +96,10 @@ let package = Package(
                 "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
-                nioHTTP1, systemPackage, yams,
+                nioHTTP1, systemPackage, "YAMLReading",
             ]
         ),
-        .target(name: "ServerRecords", dependencies: ["PatchFormat", "PatchTrust", grdb, systemPackage]),
+        .target(name: "ServerRecords", dependencies: ["CSQLite", "PatchFormat", "PatchTrust", systemPackage]),
         .target(
             name: "ReleaseService",
             dependencies: [
@@ -230,7 +231,8 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust", "PatchStore", subprocess,
+                "YAMLReading", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchStore", subprocess,
                 systemPackage,
             ]
         ),
@@ -254,7 +256,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerRecordsTests",
-            dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", grdb, nioConcurrency, systemPackage]
+            dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
         ),
         .testTarget(
             name: "ReleaseAPITests",

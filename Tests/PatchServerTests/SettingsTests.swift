@@ -75,7 +75,7 @@ struct SettingsTests {
         ("prot: 1", SettingsError.unknownKey(file: "srv.yaml", line: 1, key: "prot", nearest: "port")),
         ("\nTLS_KEY: x", .unknownKey(file: "srv.yaml", line: 2, key: "TLS_KEY", nearest: "tls-key")),
         ("whatever-else: 1", .unknownKey(file: "srv.yaml", line: 1, key: "whatever-else", nearest: nil)),
-        ("port: 1\nport: 2", .notSettings(file: "srv.yaml", line: 1, rule: "sets 'port' twice")),
+        ("port: 1\nport: 2", .notSettings(file: "srv.yaml", line: 2, rule: "sets 'port' twice")),
         ("port: [1, 2]", .notSettings(file: "srv.yaml", line: 1, rule: "has more than one value for port")),
         ("- port", .notSettings(file: "srv.yaml", line: 1, rule: "must be a mapping: name: value")),
         ("[a]: 1", .notSettings(file: "srv.yaml", line: 1, rule: "must have plain text as keys")),

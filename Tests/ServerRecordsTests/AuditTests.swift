@@ -113,7 +113,7 @@ struct AuditTests {
 
     @Test func `shows an entry that was edited`() async throws {
         try await note(5)
-        try await folder.tamper(
+        try folder.tamper(
             "UPDATE record SET value = replace(value, '\"after\":3', '\"after\":4') WHERE name LIKE '%3'"
         )
         #expect(try await records.auditChain().faults == [.edited(row: 3, number: 3)])
@@ -126,7 +126,7 @@ struct AuditTests {
         body["after"] = .integer(9)
         let forged = try AuditEntry(.object(body), key: second.key).rightHash
         body["hash"] = .text(forged)
-        try await folder.tamper("UPDATE record SET value = '\(JSON.object(body).text)' WHERE name LIKE '%2'")
+        try folder.tamper("UPDATE record SET value = '\(JSON.object(body).text)' WHERE name LIKE '%2'")
         #expect(try await records.auditChain().faults == [.exchanged(row: 2, number: 2)])
     }
 
@@ -165,7 +165,7 @@ struct AuditTests {
         try await note(1)
         let last = try #require(try await records.lastAuditEntry())
         let end = try entry(AuditEntry.largestNumber, after: last)
-        try await folder.tamper(
+        try folder.tamper(
             "UPDATE record SET name = '\(end.key.name)', value = '\(end.json.text)' WHERE collection = 'audit'"
         )
         await #expect(throws: RecordError.malformed(end.key, rule: "is the last that a log can have")) {
@@ -179,7 +179,7 @@ struct AuditTests {
     {
         try await note(3)
         let third = AuditEntry.key(3)
-        try await folder.tamper(
+        try folder.tamper(
             "UPDATE record SET value = replace(value, '\"number\":3', '\"number\":1') WHERE name LIKE '%3'"
         )
         // The entry says that it is the first: the page behind it would begin with itself, and the next one stand where it does.
@@ -193,7 +193,7 @@ struct AuditTests {
 
     @Test func `shows that an entry was removed`() async throws {
         try await note(4)
-        try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND name LIKE '%2'")
+        try folder.tamper("DELETE FROM record WHERE collection = 'audit' AND name LIKE '%2'")
         #expect(try await records.auditChain().faults == [.removed(2...2)])
     }
 
@@ -203,7 +203,7 @@ struct AuditTests {
         #expect(try await records.auditChain(mustHold: head).faults == [])
         try await note(1)
         #expect(try await records.auditChain(mustHold: head).faults == [])
-        try await folder.tamper("DELETE FROM record WHERE collection = 'audit' AND (name LIKE '%4' OR name LIKE '%5')")
+        try folder.tamper("DELETE FROM record WHERE collection = 'audit' AND (name LIKE '%4' OR name LIKE '%5')")
         #expect(try await records.auditChain().faults == [])
         #expect(try await records.auditChain(mustHold: head).faults == [.withoutHead(head)])
     }

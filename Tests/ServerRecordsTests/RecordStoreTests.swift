@@ -111,7 +111,7 @@ struct RecordStoreTests {
 
     @Test func `of a newer version are not touched`() async throws {
         try await store.commit([.insert(key, .integer(1))])
-        try await folder.tamper("INSERT INTO grdb_migrations VALUES ('9: other')")
+        try folder.tamper("INSERT INTO grdb_migrations VALUES ('9: other')")
         #expect(throws: RecordError.newerSchema(path: folder.file.string)) { try folder.store() }
     }
 
@@ -126,7 +126,7 @@ struct RecordStoreTests {
 
     @Test func `that somebody broke are named`() async throws {
         try await store.commit([.insert(key, .null)])
-        try await folder.tamper("UPDATE record SET value = '{'")
+        try folder.tamper("UPDATE record SET value = '{'")
         await #expect {
             _ = try await store.record(key)
         } throws: { error in

@@ -1,8 +1,7 @@
 import Foundation
-import GRDB
 import NIOConcurrencyHelpers
 import PatchFormat
-import ServerRecords
+@testable import ServerRecords
 import SystemPackage
 
 /// Records in a folder of their own on the real disk, with a clock that a test turns.
@@ -27,8 +26,8 @@ final class RecordsFolder: Sendable {
     }
 
     /// Somebody with the file and SQLite's own command line.
-    func tamper(_ sql: String) async throws {
-        try await DatabaseQueue(path: file.string).write { db in try db.execute(sql: sql) }
+    func tamper(_ sql: String) throws {
+        try SQLiteConnection(file.string, patience: 10).execute(sql)
     }
 
     func store() throws -> SQLiteRecords { try SQLiteRecords(file) }

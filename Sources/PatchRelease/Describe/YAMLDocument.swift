@@ -1,5 +1,5 @@
 import PatchFormat
-import Yams
+import YAMLReading
 
 /// A YAML file as JSON values, with the line of each field.
 ///
@@ -20,16 +20,10 @@ struct YAMLDocument {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DescriptionError(file, rule: "is not UTF-8")
         }
-        let root: Node
-        do {
-            guard let node = try Yams.compose(yaml: text) else { throw DescriptionError(file, rule: "is empty") }
-            root = node
-        } catch let error as DescriptionError {
-            throw error
-        } catch {
-            throw YAMLWords.error(error, in: text, of: file)
-        }
-        var reader = Reader(file: file)
+        let tree: YAMLTree
+        do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw YAMLWords.error(error, in: text, of: file) }
+        guard let root = tree.root else { throw DescriptionError(file, rule: "is empty") }
+        var reader = Reader(file: file, tree: tree)
         json = try reader.value(root, at: "", depth: 0)
         lines = reader.lines
         mistakes = reader.mistakes
@@ -37,76 +31,69 @@ struct YAMLDocument {
 
     private struct Reader {
         let file: String
+        let tree: YAMLTree
         var lines: [String: Int] = [:]
         var mistakes: [DescriptionError] = []
         var nodes = 0
 
-        mutating func value(_ node: Node, at field: String, depth: Int) throws(DescriptionError) -> JSON {
+        mutating func value(_ index: Int, at field: String, depth: Int) throws(DescriptionError) -> JSON {
+            let node = tree[index]
             nodes += 1
             // Aliases can make a small file into a huge document.
             guard depth <= maximumDepth, nodes <= maximumNodes else {
                 throw DescriptionError(
                     file,
-                    line: node.mark?.line,
+                    line: node.mark.line,
                     field: field,
                     rule: "is nested too deep or too large"
                 )
             }
-            lines[field] = node.mark?.line
-            switch node {
+            lines[field] = node.mark.line
+            switch node.content {
             case .scalar(let scalar):
-                do throws(DescriptionError) { return try value(of: scalar, at: field) } catch {
+                do throws(DescriptionError) { return try value(of: scalar, on: node.mark.line, at: field) } catch {
                     mistakes.append(error)
                     return .null
                 }
-            case .mapping(let mapping): return try object(mapping, at: field, depth: depth)
-            case .sequence(let sequence):
+            case .mapping(let pairs): return try object(pairs, at: field, depth: depth)
+            case .sequence(let elements):
                 var values: [JSON] = []
-                for (index, element) in sequence.enumerated() {
-                    values.append(try value(element, at: "\(field)[\(index)]", depth: depth + 1))
+                for (number, element) in elements.enumerated() {
+                    values.append(try value(element, at: "\(field)[\(number)]", depth: depth + 1))
                 }
                 return .array(values)
-            case .alias:
-                throw DescriptionError(file, line: node.mark?.line, field: field, rule: "is an unknown alias")
             }
         }
 
         private mutating func object(
-            _ mapping: Node.Mapping,
+            _ pairs: [(key: Int, value: Int)],
             at field: String,
             depth: Int
         ) throws(DescriptionError) -> JSON {
             var members: [(String, JSON)] = []
-            var seen: Set<ExactString> = []
-            for (key, element) in mapping {
-                guard case .scalar(let name) = key else {
-                    throw DescriptionError(
-                        file,
-                        line: key.mark?.line,
-                        field: field,
-                        rule: "must have plain text as keys"
-                    )
+            for (key, element) in pairs {
+                let line = tree[key].mark.line
+                guard case .scalar(let name) = tree[key].content else {
+                    throw DescriptionError(file, line: line, field: field, rule: "must have plain text as keys")
                 }
-                // Yams compares keys as Swift strings.
-                guard seen.insert(ExactString(name.string)).inserted else {
-                    throw DescriptionError(file, line: key.mark?.line, field: field, rule: "has '\(name.string)' twice")
-                }
-                let inner = field.isEmpty ? name.string : "\(field).\(name.string)"
-                members.append((name.string, try value(element, at: inner, depth: depth + 1)))
-                lines[inner] = key.mark?.line
+                let inner = field.isEmpty ? name.text : "\(field).\(name.text)"
+                members.append((name.text, try value(element, at: inner, depth: depth + 1)))
+                lines[inner] = line
             }
             return .object(JSONObject(members))
         }
 
-        private func value(of scalar: Node.Scalar, at field: String) throws(DescriptionError) -> JSON {
+        private func value(
+            of scalar: YAMLTree.Scalar,
+            on line: Int,
+            at field: String
+        ) throws(DescriptionError) -> JSON {
             func broken(_ rule: String) -> DescriptionError {
-                DescriptionError(file, line: scalar.mark?.line, field: field, rule: rule)
+                DescriptionError(file, line: line, field: field, rule: rule)
             }
-            guard scalar.tag.rawValue == Tag.Name.implicit.rawValue || scalar.style != .plain else {
-                throw broken("has a YAML tag; write plain values")
-            }
-            let text = scalar.string
-            guard scalar.style == .plain else { return .text(text) }
+            let text = scalar.text
+            guard scalar.isPlain else { return .text(text) }
+            guard !scalar.hasTag else { throw broken("has a YAML tag; write plain values") }
             switch text {
             case "true": return .bool(true)
             case "false": return .bool(false)

@@ -1,5 +1,5 @@
 import PatchFormat
-import Yams
+import YAMLReading
 
 /// A file of settings: a flat YAML mapping, `name: value`, where every key is known.
 ///
@@ -19,52 +19,59 @@ package struct SettingsFile: Equatable, Sendable {
     package init(_ bytes: [UInt8], named name: String, known: [Setting]) throws(SettingsError) {
         self.name = name
         var rows: [String: Row] = [:]
-        for (key, value) in try Self.mapping(bytes, name) {
-            let line = key.mark?.line ?? 1
-            guard case .scalar(let key) = key else {
+        let tree = try Self.tree(bytes, name)
+        for (key, value) in try Self.mapping(of: tree, name) {
+            let line = tree[key].mark.line
+            guard case .scalar(let key) = tree[key].content else {
                 throw .notSettings(file: name, line: line, rule: "must have plain text as keys")
             }
-            guard known.contains(where: { $0.name == key.string }) else {
+            guard known.contains(where: { $0.name == key.text }) else {
                 throw .unknownKey(
                     file: name,
                     line: line,
-                    key: key.string,
-                    nearest: key.string.nearest(among: known.map(\.name))
+                    key: key.text,
+                    nearest: key.text.nearest(among: known.map(\.name))
                 )
             }
-            guard case .scalar(let scalar) = value else {
-                throw .notSettings(file: name, line: line, rule: "has more than one value for \(key.string)")
+            guard case .scalar(let scalar) = tree[value].content else {
+                throw .notSettings(file: name, line: line, rule: "has more than one value for \(key.text)")
             }
-            let isUnset = scalar.style == .plain && ["", "~", "null"].contains(scalar.string)
-            if !isUnset { rows[key.string] = Row(value: scalar.string, line: line) }
+            if !scalar.isUnset { rows[key.text] = Row(value: scalar.text, line: line) }
         }
         self.rows = rows
     }
 
-    private static func mapping(_ bytes: [UInt8], _ name: String) throws(SettingsError) -> [(key: Node, value: Node)] {
+    private static func tree(_ bytes: [UInt8], _ name: String) throws(SettingsError) -> YAMLTree {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .notSettings(file: name, line: nil, rule: "is not UTF-8")
         }
-        let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Self.described(error, name) }
-        // A file of nothing but comments sets nothing.
-        guard let root, root != Node("") else { return [] }
-        guard case .mapping(let mapping) = root else {
-            throw .notSettings(file: name, line: root.mark?.line, rule: "must be a mapping: name: value")
+        do throws(YAMLFault) { return try YAMLTree(text) } catch {
+            switch error {
+            case .syntax(let problem, let mark):
+                throw .notSettings(file: name, line: mark.line, rule: "is not YAML: \(problem)")
+            case .duplicateKeys(let names, let mark):
+                let keys = names.map { "'\($0)'" }.joined(separator: ", ")
+                throw .notSettings(file: name, line: mark.line, rule: "sets \(keys) twice")
+            case .unreadable, .noMemory: throw .notSettings(file: name, line: nil, rule: "is not YAML")
+            }
         }
-        return mapping.map { ($0.key, $0.value) }
     }
 
-    private static func described(_ error: any Error, _ name: String) -> SettingsError {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _)?, .parser(_, let problem, let mark, _)?,
-            .composer(_, let problem, let mark, _)?:
-            return .notSettings(file: name, line: mark.line, rule: "is not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context)?:
-            let keys = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
-            return .notSettings(file: name, line: context.mark.line, rule: "sets \(keys) twice")
-        case .no?, .memory?, .reader?, .writer?, .emitter?, .representer?, .dataCouldNotBeDecoded?, nil:
-            return .notSettings(file: name, line: nil, rule: "is not YAML")
+    private static func mapping(
+        of tree: YAMLTree,
+        _ name: String
+    ) throws(SettingsError) -> [(key: Int, value: Int)] {
+        // A file of nothing but comments sets nothing.
+        guard let root = tree.root else { return [] }
+        switch tree[root].content {
+        case .mapping(let pairs): return pairs
+        case .scalar(let scalar) where scalar.isUnset && scalar.text.isEmpty: return []
+        case .scalar, .sequence:
+            throw .notSettings(file: name, line: tree[root].mark.line, rule: "must be a mapping: name: value")
         }
     }
+}
+
+extension YAMLTree.Scalar {
+    fileprivate var isUnset: Bool { isPlain && ["", "~", "null"].contains(text) }
 }

@@ -1,7 +1,7 @@
 /// Does something to its end, also when whoever asked for it goes away meanwhile.
 ///
 /// A request that is cancelled, because its client closed the connection, must not stop between the published tree and
-/// what is remembered of the change: SQLite's commits look at cancellation.
+/// what is remembered of the change: whatever it waits for may look at cancellation.
 func withTaskCancellationShield<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {

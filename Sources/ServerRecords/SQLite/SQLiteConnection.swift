@@ -1,0 +1,137 @@
+import CSQLite
+
+/// Why SQLite did not do something, in its own words.
+struct SQLiteError: Error, Equatable, Sendable {
+    /// A primary result code, as <https://sqlite.org/rescode.html> lists them.
+    let code: Int32
+    let message: String
+
+    var isFull: Bool { code == SQLITE_FULL }
+}
+
+enum SQLiteValue: Sendable {
+    case integer(Int)
+    case text(String)
+}
+
+/// One connection to a SQLite file, used by one thread at a time.
+///
+/// SQLite's own interface and no more: a library above it that needs all of Foundation costs a program 44 MB.
+@safe final class SQLiteConnection: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    /// Opens the file, or makes an empty one.
+    ///
+    /// - Parameter patience: seconds that it waits for another connection's commit.
+    init(_ path: String, patience: Int) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard let handle = unsafe opened else { throw SQLiteError(code: code, message: "there is no memory left") }
+        guard code == SQLITE_OK else {
+            let error = unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+            unsafe sqlite3_close_v2(handle)
+            throw error
+        }
+        unsafe self.handle = handle
+        unsafe sqlite3_busy_timeout(handle, Int32(patience * 1_000))
+    }
+
+    deinit { unsafe sqlite3_close_v2(handle) }
+
+    /// How many rows the last statement changed.
+    var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
+
+    func execute(_ sql: String, _ values: [SQLiteValue] = []) throws(SQLiteError) {
+        try forEachRow(sql, values) { _ in true }
+    }
+
+    /// The first column of every row.
+    func texts(_ sql: String, _ values: [SQLiteValue] = []) throws(SQLiteError) -> [String] {
+        var texts: [String] = []
+        try forEachRow(sql, values) { row in
+            texts.append(row.text(0))
+            return true
+        }
+        return texts
+    }
+
+    /// Hands over row by row, until there is none or `goesOn` says no.
+    func forEachRow(
+        _ sql: String,
+        _ values: [SQLiteValue] = [],
+        _ goesOn: (borrowing SQLiteRow) -> Bool
+    ) throws(SQLiteError) {
+        var prepared: OpaquePointer?
+        try check(unsafe sqlite3_prepare_v2(handle, sql, -1, &prepared, nil))
+        guard let statement = unsafe prepared else { return }
+        defer { unsafe sqlite3_finalize(statement) }
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .integer(let number):
+                try check(unsafe sqlite3_bind_int64(statement, Int32(index + 1), Int64(number)))
+            case .text(let text):
+                try check(unsafe patchline_bind_text(statement, Int32(index + 1), text, Int32(text.utf8.count)))
+            }
+        }
+        while true {
+            let code = unsafe sqlite3_step(statement)
+            guard code == SQLITE_ROW else {
+                return try check(code == SQLITE_DONE ? SQLITE_OK : code)
+            }
+            guard unsafe goesOn(SQLiteRow(statement)) else { return }
+        }
+    }
+
+    /// Does `work` whole or not at all; nobody else writes meanwhile.
+    func transaction<Failure: Error>(
+        reportedAs report: (SQLiteError) -> Failure,
+        _ work: () throws(Failure) -> Void
+    ) throws(Failure) {
+        do throws(SQLiteError) { try execute("BEGIN IMMEDIATE") } catch { throw report(error) }
+        do throws(Failure) {
+            try work()
+            do throws(SQLiteError) { try execute("COMMIT") } catch { throw report(error) }
+        } catch {
+            // Already over where the disk is full: SQLite goes back by itself then.
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Copies the state of one moment into `copy`, while others go on writing.
+    func backUp(to copy: SQLiteConnection) throws(SQLiteError) {
+        guard let backup = unsafe sqlite3_backup_init(copy.handle, "main", handle, "main") else {
+            throw copy.lastError(unsafe sqlite3_errcode(copy.handle))
+        }
+        // All pages in one step, so that no writer comes in between.
+        unsafe sqlite3_backup_step(backup, -1)
+        let code = unsafe sqlite3_backup_finish(backup)
+        guard code == SQLITE_OK else { throw copy.lastError(code) }
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw lastError(code) }
+    }
+
+    private func lastError(_ code: Int32) -> SQLiteError {
+        unsafe SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// A row that a statement stands on: read before the statement goes on.
+@safe struct SQLiteRow: ~Copyable {
+    private let statement: OpaquePointer
+
+    fileprivate init(_ statement: OpaquePointer) {
+        unsafe self.statement = statement
+    }
+
+    func text(_ column: Int32) -> String {
+        guard let bytes = unsafe sqlite3_column_text(statement, column) else { return "" }
+        let count = unsafe Int(sqlite3_column_bytes(statement, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    func integer(_ column: Int32) -> Int { unsafe Int(sqlite3_column_int64(statement, column)) }
+}

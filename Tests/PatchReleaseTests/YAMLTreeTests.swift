@@ -1,0 +1,74 @@
+import Testing
+import YAMLReading
+
+@Suite("A YAML text")
+struct YAMLTreeTests {
+    private func scalars(_ text: String) throws -> [String] {
+        let tree = try YAMLTree(text)
+        func below(_ node: Int) -> [String] {
+            switch tree[node].content {
+            case .scalar(let scalar): ["\(scalar.text)@\(tree[node].mark.line):\(tree[node].mark.column)"]
+            case .sequence(let elements): elements.flatMap(below)
+            case .mapping(let pairs): pairs.flatMap { below($0.key) + below($0.value) }
+            }
+        }
+        return tree.root.map(below) ?? []
+    }
+
+    @Test func `is its nodes, each where it begins`() throws {
+        #expect(try scalars("a: 1\nb:\n  - x\n  - 'y z'\n") == ["a@1:1", "1@1:4", "b@2:1", "x@3:5", "y z@4:5"])
+        #expect(try scalars("# nothing\n") == [])
+        #expect(try scalars("---\n") == ["@2:1"])
+    }
+
+    @Test func `says of each value whether it was quoted or tagged`() throws {
+        let tree = try YAMLTree("[a, 'a', !!str a, |\n a\n]".replacing("|\n a\n", with: "\"a\""))
+        guard let root = tree.root, case .sequence(let elements) = tree[root].content else {
+            Issue.record("a sequence should be there")
+            return
+        }
+        #expect(
+            elements.map { tree[$0].content.scalar } == [
+                .init(text: "a", isPlain: true, hasTag: false), .init(text: "a", isPlain: false, hasTag: false),
+                .init(text: "a", isPlain: true, hasTag: true), .init(text: "a", isPlain: false, hasTag: false),
+            ]
+        )
+    }
+
+    @Test func `has in place of an alias what it names, and names nothing that is not whole yet`() throws {
+        #expect(try scalars("a: &x [1, 2]\nb: *x\n") == ["a@1:1", "1@1:8", "2@1:11", "b@2:1", "1@1:8", "2@1:11"])
+        #expect(throws: fault("found undefined alias", 1, 8)) { try YAMLTree("a: &x [*x]") }
+        #expect(throws: fault("found undefined alias", 1, 4)) { try YAMLTree("a: *y") }
+    }
+
+    @Test func `is one document`() {
+        #expect(throws: fault("but found another document", 2, 1)) { try YAMLTree("a: 1\n---\nb: 2\n") }
+    }
+
+    @Test func `has no key twice in one mapping, and tells where`() {
+        #expect(throws: YAMLFault.duplicateKeys(["a", "b"], YAMLTree.Mark(line: 3, column: 1))) {
+            try YAMLTree("a: 1\nb: 1\nb: 2\n'a': 2\n")
+        }
+    }
+
+    @Test func `ends at what no YAML has, with libyaml's words`() {
+        #expect(throws: fault("did not find expected ',' or ']'", 2, 1)) { try YAMLTree("[a") }
+        #expect(throws: YAMLFault.unreadable("control characters are not allowed")) { try YAMLTree("a: \u{1}") }
+    }
+
+    @Test func `may be as deep as it likes without harm`() {
+        let depth = 10_000
+        do throws(YAMLFault) {
+            let tree = try YAMLTree(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+            #expect(tree.root != nil)
+        } catch { #expect(error == fault("exceeded maximum nesting depth", 1, depth)) }
+    }
+
+    private func fault(_ problem: String, _ line: Int, _ column: Int) -> YAMLFault {
+        .syntax(problem, YAMLTree.Mark(line: line, column: column))
+    }
+}
+
+extension YAMLTree.Content {
+    fileprivate var scalar: YAMLTree.Scalar? { if case .scalar(let scalar) = self { scalar } else { nil } }
+}
