@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// Where the bytes lie that the app ships, by their digest.
 ///
-/// Pure, and never written: what lies here is neither copied nor fetched.
+/// Read once, when the value is made. Nothing here is ever written, copied or fetched.
 package struct EmbeddedFiles: Sendable {
     package let folder: FilePath
     /// Of the bundles that the app ships: by them their assets are found.

@@ -56,6 +56,7 @@ package struct TokenKey: Sendable, CustomStringConvertible {
 private struct Engine: @unchecked Sendable {
     let pointer: OpaquePointer
 
+    /// This module knows no NIO, whose box is the lock elsewhere; the sanitizer has no token to look at.
     static let shared = Mutex<[String: Engine]>([:])
 
     static func of(_ module: String, in engines: inout [String: Engine]) throws(TokenError) -> Engine {
