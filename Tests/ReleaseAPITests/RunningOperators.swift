@@ -16,6 +16,7 @@ import Testing
 struct RunningOperators: Sendable {
     let port: Int
     let token: String
+    let desk: ReleaseDesk
     let accessLog: AsyncStream<AccessLogEntry>
     /// Cancels the task that runs it.
     let stop: @Sendable () -> Void
@@ -46,6 +47,7 @@ struct RunningOperators: Sendable {
         let running = RunningOperators(
             port: try #require(address.port),
             token: made.text.text,
+            desk: desk,
             accessLog: accessLog,
             stop: { task.cancel() }
         )
@@ -61,7 +63,8 @@ struct RunningOperators: Sendable {
     static func routes(_ folder: Folder, _ desk: ReleaseDesk) throws -> OperatorRoutes {
         let readiness = ReadinessCheck(folder.server, files: DiskFiles(), within: .zero, now: { Folder.now })
         return OperatorRoutes(
-            OperatorRoutes.Service(desk, uploads: Uploads(desk)),
+            // No time passes: who asks too often does so for good.
+            OperatorRoutes.Service(desk, uploads: Uploads(desk), sinceStart: { .zero }),
             pages: OperatorPages(
                 readiness: readiness,
                 metrics: ServerMetrics(
@@ -124,6 +127,17 @@ extension RunningOperators {
                 let more = try await inbound.next(isolation: #isolation)
                 text += String(buffer: try #require(more, "ended after \(text)"))
             }
+        }
+
+        /// So many bytes of text.
+        mutating func read(count: Int) async throws -> String {
+            while text.utf8.count < count {
+                let more = try await inbound.next(isolation: #isolation)
+                text += String(buffer: try #require(more, "ended after \(text)"))
+            }
+            let read = String(decoding: text.utf8.prefix(count), as: UTF8.self)
+            text = String(decoding: text.utf8.dropFirst(count), as: UTF8.self)
+            return read
         }
 
         /// What comes until the server's end, be it a reset.

@@ -126,7 +126,7 @@ struct TrustCommand: AsyncParsableCommand {
 }
 
 extension TrustOutcome {
-    fileprivate func lines(app: AppID) -> [String] {
+    func lines(app: AppID) -> [String] {
         switch self {
         case .updated(let done):
             [
@@ -146,7 +146,7 @@ extension TrustOutcome {
                 ]
         case .alreadyCurrent(let root, let targets, let change):
             ["root \(root), targets \(targets) of \(app) are current already"]
-                + (change.files > 0 ? ["  put back \(change.files) missing or damaged files"] : [])
+                + (change.files > 0 ? ["  put back \(Words.count(change.files, "missing or damaged file"))"] : [])
         }
     }
 }
