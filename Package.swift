@@ -298,7 +298,8 @@ let package = Package(
             name: "TranscriptTests",
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport", "HTTPFiles",
+                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
                 "ReleaseService",

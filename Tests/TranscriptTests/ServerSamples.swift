@@ -204,7 +204,7 @@ extension FileServerError: Sampled {
         .portInUse(host: "127.0.0.1", port: 8_080),
         .cannotBind(host: "127.0.0.1", port: 80, reason: "Permission denied"),
         .cannotBind(host: "192.0.2.1", port: 8_080, reason: "Cannot assign requested address"),
-        .listenerFailed(reason: "Too many open files"),
+        .listenerFailed(reason: "Too many open files"), .listenerClosed,
     ]
 
     var isSampled: Bool {
