@@ -22,7 +22,8 @@ struct HTTPTranscripts {
     private static let heads = [
         "\u{16}\u{3}\u{1}", "GET /\r\n\r\n", "GET / HTTP/x\r\n\r\n", "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\u{1}\r\n\r\n",
-        "GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n",
         "GET /" + String(repeating: "a", count: 300) + " HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 2_000) + "\r\n\r\n",
     ]

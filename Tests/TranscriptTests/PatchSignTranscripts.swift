@@ -1,9 +1,12 @@
+import ArgumentParser
+import PatchFormat
 import PatchRelease
 import ReleaseClient
-import Terminal
+import SystemPackage
 import Testing
 
 @testable import PatchSignCommand
+@testable import Terminal
 
 @Suite("What patchsign says")
 struct PatchSignTranscripts {
@@ -15,6 +18,15 @@ struct PatchSignTranscripts {
         transcript.section("signing", SigningError.samples.map { Failure($0).transcript })
         transcript.section("the release service", ServiceError.samples.map { Failure($0).transcript })
         transcript.section("passphrases", PassphraseError.samples.map { Failure($0).transcript })
+        transcript.section("other things", try others().map(\.transcript))
+        transcript.list(
+            "what a release is made of",
+            [
+                ReleaseReport.words(["a.map"], leftOutOf: Sample.patch),
+                ReleaseReport.words((1...7).map { "\($0).map" }, leftOutOf: Sample.patch),
+                ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)),
+            ]
+        )
         try transcript.check()
     }
 
@@ -25,6 +37,26 @@ struct PatchSignTranscripts {
         )
         transcript.section("command lines", program.answers(Self.misused))
         try transcript.check()
+    }
+
+    private func others() throws -> [Failure] {
+        let options = try ChangeOptions.parse(["--server", "https://updates.example.com", "--keys", "Keys", "--push"])
+        let waiting = WaitingProposal(
+            id: Sample.named("5e5e5e5e5e5e5e5e"),
+            app: Sample.app,
+            channel: Sample.channel,
+            options: options
+        )
+        var found = [
+            KeyOpening.noneTyped(for: "Keys/production.key"), ChangeOptions.noFolder(in: "/tmp", SystemError(28)),
+            waiting.stays(because: Failure(.timedOut("/api/v1/apps"))),
+        ]
+        let share = try PromotedShare("web=10%")
+        do throws(Failure) {
+            _ = try ProposedChange.promotion(from: Sample.beta, [share, share])
+        } catch { found.append(error) }
+        do { _ = try Passphrase([0xFF], from: .terminal).text() } catch let error as Failure { found.append(error) }
+        return found
     }
 
     private let program = CommandTranscript(program: PatchSign.self, name: "patchsign")
@@ -49,6 +81,7 @@ struct PatchSignTranscripts {
         "embed release1 --keys Keys --output shipped --app-build a/b",
         "verify release1 --keys Keys --all",
         "rotate .. --keys Keys",
+        "rotate production.next --keys Keys",
         "pull --channel production --keys Keys --output work --server https://example.com --draft 1 --proposal 5e5e5e5e5e5e5e5e",
         "pull --channel production --keys Keys --output work --server https://example.com --draft 0",
         "push release1 --server ftp://example.com",

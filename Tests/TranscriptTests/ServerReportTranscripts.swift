@@ -31,6 +31,7 @@ struct ServerReportTranscripts {
             [Sample.before, Sample.after].map { AuditAcceptClock.sentence($0, Sample.time) }
         )
         reports.list("who did something", Self.actors.map { "\($0.text), and over the API \($0.json.actor)" })
+        reports.list("a key that is encrypted", [KeyOptions.question(for: "Keys/online.key")])
         reports.list("token new", [TokenNew.warning(of: Sample.app, among: [])])
         try reports.check()
     }
