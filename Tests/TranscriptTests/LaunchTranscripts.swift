@@ -53,7 +53,7 @@ struct LaunchTranscripts {
         try transcript.check()
     }
 
-    private static let web = InstalledPatch(
+    static let web = InstalledPatch(
         PatchEntry(
             patchID: Sample.patch,
             kind: .bundle,
