@@ -45,7 +45,8 @@ struct FileTroubleTests {
     }
 
     @Test func `is 404 when it is gone`() async throws {
-        try await expect(404, for: ServedFile(path: folder.path.appending("gone")), logging: "/gone cannot be opened: notFound")
+        let file = ServedFile(path: folder.path.appending("gone"))
+        try await expect(404, for: file, logging: "/gone cannot be opened: notFound")
     }
 
     @Test func `is 404 when it is a folder`() async throws {

@@ -50,6 +50,14 @@ struct DeviceReportTranscripts {
                 StateFault(file: "state.json", error: .format(Sample.format), standby: standby).description
             }
         )
+        reports.list(
+            "a file of the store",
+            [
+                SyncError.format(FormatError("\(Sample.digest).json", rule: StoreRule.name)),
+                .unreadable(FormatError("state.json", rule: StoreRule.readBack)),
+                .unreadable(FormatError("state.json", rule: StoreRule.selection)),
+            ].map(\.description)
+        )
         reports.list("serve", try listening() + [StopDeadline.overdue])
         try reports.check()
     }

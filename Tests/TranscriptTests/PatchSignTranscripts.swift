@@ -1,11 +1,12 @@
 import ArgumentParser
+import PatchFetch
 import PatchFormat
 import PatchRelease
-import ReleaseClient
 import SystemPackage
 import Testing
 
 @testable import PatchSignCommand
+@testable import ReleaseClient
 @testable import Terminal
 
 @Suite("What patchsign says")
@@ -17,6 +18,7 @@ struct PatchSignTranscripts {
         )
         transcript.section("signing", SigningError.samples.map { Failure($0).transcript })
         transcript.section("the release service", ServiceError.samples.map { Failure($0).transcript })
+        transcript.section("answers of a service", answers().map { Failure($0).transcript })
         transcript.section("passphrases", PassphraseError.samples.map { Failure($0).transcript })
         transcript.section("other things", try others().map(\.transcript))
         transcript.list(
@@ -24,7 +26,7 @@ struct PatchSignTranscripts {
             [
                 ReleaseReport.words(["a.map"], leftOutOf: Sample.patch),
                 ReleaseReport.words((1...7).map { "\($0).map" }, leftOutOf: Sample.patch),
-                ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)),
+                ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)), PullReport.late,
             ]
         )
         try transcript.check()
@@ -39,6 +41,19 @@ struct PatchSignTranscripts {
         try transcript.check()
     }
 
+    private func answers() -> [ServiceError] {
+        let rules = [
+            ("release", AnswerRule.draft), ("id", AnswerRule.proposal), ("change", AnswerRule.change),
+            ("outcome", AnswerRule.outcome),
+        ]
+        let refusals: [TransportFault.TLSRefusal] = [
+            .otherName, .notVerified, .notTLS, .ended, .fault(.noAuthority), .handshake("PROTOCOL_VERSION"),
+        ]
+        return rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
+            + [.connection(AnswerRule.took(5, of: 6, "list.json"))]
+            + refusals.map { .tls(host: "updates.example.com", reason: $0.words) }
+    }
+
     private func others() throws -> [Failure] {
         let options = try ChangeOptions.parse(["--server", "https://updates.example.com", "--keys", "Keys", "--push"])
         let waiting = WaitingProposal(
@@ -51,6 +66,8 @@ struct PatchSignTranscripts {
             KeyOpening.noneTyped(for: "Keys/production.key"), ChangeOptions.noFolder(in: "/tmp", SystemError(28)),
             waiting.stays(because: Failure(.timedOut("/api/v1/apps"))),
         ]
+        let making = try MakingOptions.parse([])
+        do throws(Failure) { _ = try making.outputFolder() } catch { found.append(error) }
         let share = try PromotedShare("web=10%")
         do throws(Failure) {
             _ = try ProposedChange.promotion(from: Sample.beta, [share, share])
@@ -75,6 +92,7 @@ struct PatchSignTranscripts {
         "promote --from beta --to production --keys Keys --server https://example.com",
         "rollback --to 0 --channel production --keys Keys --server https://example.com --push",
         "withdraw web --keys Keys --output new",
+        "rollback --to 5 --channel production --keys Keys --server https://example.com",
         "withdraw web --keys Keys --output new --previous old --channel production",
         "embed release1 --keys Keys --output shipped --select web",
         "embed release1 --keys Keys --output shipped --select web=1 --select web=2",

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("A server that runs")
 struct ServerLogTranscripts {
-    @Test func `says in its log what its transcript has`() throws {
+    @Test func `says in its log what its transcript has`() async throws {
         var log = Transcript("patchsrv-log", about: "What a server says in its log, and why it does not start.")
         let results: [RefreshResult] = [.signed(Self.roles), .failed("the disk is full"), .withoutKey]
         log.list("signing again", results.compactMap(\.line).map { "\($0.0.rawValue): \($0.1)" })
@@ -47,6 +47,12 @@ struct ServerLogTranscripts {
                 ServeCommand.unmarked(.readOnly(.create, Sample.path)), overdue(.seconds(10)),
             ]
         )
+        let counters = RefreshCounters()
+        counters.add(Sample.app, .signed(Self.roles))
+        log.list("metrics once something was signed", [counters.family.text])
+        let broken = ReadinessCheck(ServerFolder("/dev/null"), files: DiskFiles(), within: .zero, now: { Sample.time })
+        let page = await OperatorPage.ready(broken)
+        log.list("readyz", ["\(page.status) \(String(decoding: page.bytes, as: UTF8.self))"])
         log.section(
             "errors",
             [

@@ -24,6 +24,12 @@ struct ServerReportTranscripts {
         reports.section("gc", try garbage())
         reports.section("check", [text(try chain().lines), text(tree.lines)])
         reports.section("restore", restored.map { text($0.lines(made: nil)) })
+        reports.list(
+            "what is wrong with what was signed",
+            [SignedFault.noTarget("a/b"), SignedFault.length(5, signed: 6), SignedFault.unlisted("production")]
+        )
+        reports.list("what a change would do", try changes())
+        reports.list("records that cannot be read", records())
         reports.list("audit list", Self.entries.map { "\($0.words("action")): \($0.auditWords)" })
         reports.list("audit verify", Self.faults.map(\.sentence))
         reports.list(

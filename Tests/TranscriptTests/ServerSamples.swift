@@ -16,6 +16,8 @@ extension ServerError: Sampled {
             .malformed(Sample.format), .setup(document: "root.json", rule: "must set consistent_snapshot"),
             .setup(document: "root.json", rule: "names no app (x-patchline-app)"),
             .setup(document: "targets.json", rule: "must hold delegations only"),
+            .setup(document: "dial", rule: OnlineKey.rule(threshold: 2)),
+            .setup(document: "timestamp", rule: OnlineKey.rule(.failed("no random numbers"))),
             .notOnlineKey(role: "timestamp", belongsTo: nil), .notOnlineKey(role: "timestamp", belongsTo: "production"),
             .testingKey("timestamp"), .ended(role: "targets", expires: Sample.time, at: Sample.after),
             .tree(Sample.app, .malformed(FormatError("timestamp", rule: "is not JSON"))),
