@@ -49,6 +49,10 @@ struct TransportFaultTests {
         }
         let early = await words(ChannelError.eof)
         #expect(early == "role.json: the connection to updates.example.com ended early")
+        let unreachable = await words(
+            TransportFault.noConnection(host: "updates.example.com", port: 443, inTime: true)
+        )
+        #expect(unreachable == "role.json: cannot connect to updates.example.com:443")
         let handshake = await words(NIOSSLError.uncleanShutdown)
         #expect(handshake == "role.json: the connection ended in the TLS handshake")
     }

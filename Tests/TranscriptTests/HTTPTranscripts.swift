@@ -12,7 +12,7 @@ struct HTTPTranscripts {
         transcript.section("bodies", Self.bodies.map { Self.answer("POST / HTTP/1.1\r\nHost: a\r\n" + $0) })
         let others: [RequestFault] = [
             .target(.backslash), .bodyTooLarge, .tooSlow, .tooManyConnections, .unsupportedExpectation,
-            .malformed("the head ends early"), .malformed("the body ends early"),
+            .headEndsEarly, .bodyEndsEarly,
             .malformed("a body in a GET or HEAD request"),
         ]
         transcript.list("other faults", others.map { "\($0.status.code) \($0.message)" })

@@ -49,9 +49,13 @@ struct PatchSignTranscripts {
         let refusals: [TransportFault.TLSRefusal] = [
             .otherName, .notVerified, .notTLS, .ended, .fault(.noAuthority), .handshake("PROTOCOL_VERSION"),
         ]
-        return rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
-            + [.connection(AnswerRule.took(5, of: 6, "list.json"))]
-            + refusals.map { .tls(host: "updates.example.com", reason: $0.words) }
+        let faults: [TransportFault] =
+            refusals.map { .tls($0) }
+            + [.noConnection(host: "updates.example.com", port: 443, inTime: true), .connectTimedOut]
+        var found: [ServiceError] = rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
+        found.append(.connection(AnswerRule.took(5, of: 6, "list.json")))
+        for fault in faults { found.append(ServiceError(fault, at: "/api/v1/apps", of: Sample.server)) }
+        return found
     }
 
     private func others() throws -> [Failure] {

@@ -13,9 +13,9 @@ extension ServerError: Sampled {
         let plain: [ServerError] = [
             .file(.noSpace(.write, Sample.path)), .file(.permission(.write, Sample.path)), .unknownApp(Sample.app),
             .noChannel(Sample.app, Sample.named("gamma"), known: [Sample.channel, Sample.beta]), .appExists(Sample.app),
-            .malformed(Sample.format), .setup(document: "root.json", rule: "must set consistent_snapshot"),
-            .setup(document: "root.json", rule: "names no app (x-patchline-app)"),
-            .setup(document: "targets.json", rule: "must hold delegations only"),
+            .malformed(Sample.format), .setup(document: "root.json", rule: RootOfTrust.snapshotRule),
+            .setup(document: "root.json", rule: RootOfTrust.appRule),
+            .setup(document: "targets.json", rule: RootOfTrust.targetsRule),
             .setup(document: "dial", rule: OnlineKey.rule(threshold: 2)),
             .setup(document: "timestamp", rule: OnlineKey.rule(.failed("no random numbers"))),
             .notOnlineKey(role: "timestamp", belongsTo: nil), .notOnlineKey(role: "timestamp", belongsTo: "production"),
@@ -133,13 +133,13 @@ extension ExportError: Sampled {
 extension SettingsError: Sampled {
     static let samples: [SettingsError] = [
         .notSettings(file: "patchsrv.yaml", line: nil, rule: "is not a mapping"),
-        .notSettings(file: "patchsrv.yaml", line: 3, rule: "must be text on one line"),
+        .notSettings(file: "patchsrv.yaml", line: 3, rule: "must be so"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "prot", nearest: "port"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "frobnicate", nearest: nil),
-        .badValue(.file("patchsrv.yaml", line: 4), name: "log", rule: "must be text or json"),
-        .badValue(.environment("PATCHSRV_LOG"), name: "log", rule: "must be text or json"),
-        .badValue(.option, name: "log", rule: "must be text or json"),
-        .badValue(.standard, name: "log", rule: "must be text or json"),
+        .badValue(.file("patchsrv.yaml", line: 4), name: "log", rule: "must be so"),
+        .badValue(.environment("PATCHSRV_LOG"), name: "log", rule: "must be so"),
+        .badValue(.option, name: "log", rule: "must be so"),
+        .badValue(.standard, name: "log", rule: "must be so"),
     ]
 
     var isSampled: Bool {
@@ -154,7 +154,7 @@ extension DeskError: Sampled {
         [
             .server(.movedOn(Sample.app)), .records(RecordError.samples[0]), .stopping, .keyIsLocked,
             .keyUnusable("the online key is not a PEM key"),
-            .keyRefused("the online key is not encrypted: whoever reads the server's disk would have it"), .busy,
+            .keyRefused(ReleaseDesk.clearKey), .busy,
             .noRelease(Sample.channel, version: 12), .tooManyAnswers(limit: 100),
             .answersFull(Sample.channel, limit: 100_000),
         ] + ProposalFault.samples.map { .proposal($0) }

@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchTrust
 import ReleaseFolder
 import ReleaseService
 import ServerRecords
@@ -116,7 +117,7 @@ struct TrustCommand: AsyncParsableCommand {
     private func namedApp(_ offered: OfferedTrust) throws -> AppID {
         guard let app else {
             guard let app = offered.app else {
-                throw ServerError.setup(document: "root.json", rule: "names no app (x-patchline-app)")
+                throw ServerError.setup(document: "root.json", rule: RootOfTrust.appRule)
             }
             return app
         }

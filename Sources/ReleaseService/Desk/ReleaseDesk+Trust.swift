@@ -59,6 +59,10 @@ extension ReleaseDesk {
     }
 
     /// A private key is kept as it came, so it must have come encrypted.
+    package static var clearKey: String {
+        "the online key is not encrypted: whoever reads the server's disk would have it"
+    }
+
     private func brought(_ file: [UInt8], for app: AppID) async throws(DeskError) -> OnlineKey {
         try await reading(documentsOf: app) { () throws(DeskError) in
             let key: OnlineKey
@@ -70,7 +74,7 @@ extension ReleaseDesk {
                 }
             }
             guard key.isEncrypted else {
-                throw .keyRefused("the online key is not encrypted: whoever reads the server's disk would have it")
+                throw .keyRefused(Self.clearKey)
             }
             return key
         }
