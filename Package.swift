@@ -323,8 +323,8 @@ let package = Package(
             name: "TranscriptTests",
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
-                "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "CommandSupport",
-                "HTTPFiles",
+                "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",

@@ -62,18 +62,7 @@ struct AssetAnswer: ExaminedFile {
             let file = try? await NIOThreadPool.singleton.runIfActive { [table] in table.files.examined(sent) }
             if let file = file ?? nil { return answer(sent, file) }
         }
-        guard !isPrevious else {
-            return .refused(
-                .notFound,
-                message: "\(row.path) is of a release that is gone; load the page again.",
-                headers: [:]
-            )
-        }
-        return .refused(
-            .serviceUnavailable,
-            message: "\(row.path) is damaged on this device; the next sync heals it.",
-            headers: ["Retry-After": "5"]
-        )
+        return isPrevious ? .gone(row.path) : .damaged(row.path)
     }
 
     private func answer(_ sent: BundleIndex.Row, _ file: AssetFile) -> FileAnswer {

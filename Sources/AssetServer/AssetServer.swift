@@ -160,12 +160,7 @@ package final class AssetServer: FileSource {
                 guard case .opening = decision.action else {
                     return await self.carrying(out: decision, for: request).answer(to: request)
                 }
-                // Something else is on trial since: its first page is the next one.
-                return FileAnswer.refused(
-                    .serviceUnavailable,
-                    message: "Another version starts just now.",
-                    headers: ["Retry-After": "1"]
-                ).adding(missing: decision.fields)
+                return FileAnswer.otherVersionStarts.adding(missing: decision.fields)
             }
         }
     }
@@ -194,7 +189,7 @@ package final class AssetServer: FileSource {
 
     private func eventStream(after last: String?) -> FileAnswer {
         guard let pieces = events.subscribe(after: last) else {
-            return .refused(.serviceUnavailable, message: "Too many open pages.", headers: ["Retry-After": "5"])
+            return .tooManyPages
         }
         return .stream(
             ServedStream(

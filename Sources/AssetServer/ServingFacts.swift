@@ -109,7 +109,7 @@ struct ServingFacts: Sendable {
             return .events(after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query))
         case .call(let call):
             guard let host else {
-                return .answer(PageAPI.json(.serviceUnavailable, "error", "the app is still starting"))
+                return .answer(.stillStarting)
             }
             return .call(PendingCall(call: call, selection: selection, host: host))
         }

@@ -14,7 +14,7 @@ extension FetchError {
         case .endedEarly(.closed), .endedEarly(.cut): self = .short(path)
         case .endedEarly(.channel): self = .connection(path, reason: "the connection to \(host) ended early")
         case .answer(let fault): self = .answer(path, fault)
-        case .tls(.ended): self = .connection(path, reason: "the connection ended in the TLS handshake")
+        case .tls(.ended): self = .connection(path, reason: TransportFault.endedInHandshake)
         case .tls(let refusal): self = .tls(await TLSFault(refusal, of: server, within: time))
         case .malformed(let reason), .client(let reason), .other(let reason): self = .connection(path, reason: reason)
         }

@@ -47,7 +47,7 @@ extension TLSFault {
             let chain = await PeerChain.shown(by: server, within: time)
             self = TLSFault(refused: chain, host: host, now: PeerChain.now)
         case .notTLS: self = .notTLS(host: host)
-        case .ended: self = .handshake(host: host, reason: "the connection ended")
+        case .ended: self = .handshake(host: host, reason: TransportFault.endedInHandshake)
         case .handshake(let reason): self = .handshake(host: host, reason: reason)
         }
     }

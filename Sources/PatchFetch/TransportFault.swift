@@ -107,6 +107,10 @@ package enum TransportFault: Error, Equatable, Sendable {
     }
 }
 
+extension TransportFault {
+    static let endedInHandshake = "the connection ended in the TLS handshake"
+}
+
 extension TransportFault.TLSRefusal {
     /// From what the TLS library writes.
     fileprivate init(_ text: String) {

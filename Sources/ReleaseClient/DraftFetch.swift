@@ -36,7 +36,7 @@ extension ServiceClient {
             role = try Envelope(.object(try answer.fields("role").object), role: channel.text)
             parsed = try TargetsRole(role, name: channel.text)
             guard header.app == app, header.channel == channel, header.roleVersion == version else {
-                throw answer.broken("release", "is not the draft that was asked for")
+                throw answer.broken("release", AnswerRule.draft)
             }
         } catch { throw .malformed(error) }
         let atHand = Dictionary(known.map { (SHA256Digest(of: $0), $0) }) { first, _ in first }

@@ -49,7 +49,7 @@ package struct PushReport: Equatable, Sendable {
                     threshold: try fields.integer("threshold", in: 1...Limits.signaturesOnRole)
                 )
             case "alreadyPublished": .alreadyPublished
-            default: throw fields.broken("outcome", "must be published, drafted or alreadyPublished")
+            default: throw fields.broken("outcome", AnswerRule.outcome)
             }
         app = try fields.name("app")
         channel = try fields.name("channel")

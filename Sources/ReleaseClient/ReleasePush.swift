@@ -183,7 +183,7 @@ private struct PartSender: Sendable {
                 let next = try await patch(from: offset, handed)
                 sent += max(0, next - offset)
                 guard next < need.size else { return sent }
-                throw .connection("\(need.name): the server took \(next) of \(need.size) bytes")
+                throw .connection(AnswerRule.took(next, of: need.size, need.name))
             } catch .problem(let problem) where problem.kind == "wrongOffset" && failures < 3 {
                 // An earlier push, or a connection that broke, left some of it there.
                 failures += 1

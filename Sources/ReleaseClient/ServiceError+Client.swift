@@ -24,7 +24,7 @@ extension ServiceError {
 }
 
 extension TransportFault.TLSRefusal {
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .otherName: "its certificate is for another name"
         case .notVerified: "nobody who is trusted vouches for its certificate"

@@ -45,7 +45,7 @@ extension ServiceClient {
         do throws(FormatError) {
             // What it does not know it would leave out, and somebody would sign the rest.
             guard try ProposedChange(try answer.fields("change")) == change else {
-                throw answer.broken("change", "must be what was proposed; is the server older than this program?")
+                throw answer.broken("change", AnswerRule.change)
             }
             return MadeProposal(
                 id: try answer.name("id"),
@@ -78,7 +78,7 @@ extension ServiceClient {
         let answer = try await json(.service(.GET, app, "/channels/\(channel)/proposals/\(id)"))
         do throws(FormatError) {
             let proposal = try ServiceProposal(answer)
-            guard proposal.id == id else { throw answer.broken("id", "must be the one that was asked for") }
+            guard proposal.id == id else { throw answer.broken("id", AnswerRule.proposal) }
             return proposal
         } catch { throw .malformed(error) }
     }

@@ -68,6 +68,8 @@ package enum SecretInput {
         return bytes
     }
 
+    static func question(for path: String) -> String { printable("\(name(of: path)), not shown: ") }
+
     /// A line from a person, whom nobody looks over the shoulder.
     private static func typed(on terminal: Int32, _ path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
         let limit =
@@ -75,7 +77,7 @@ package enum SecretInput {
             case .firstLine(let limit), .whole(let limit): limit + 1
             }
         let input = try withEchoOff(terminal) { input throws(SystemError) in
-            try writeAll(printable("\(name(of: path)), not shown: "), to: STDERR_FILENO)
+            try writeAll(question(for: path), to: STDERR_FILENO)
             let line = try input.line(limit: limit)
             try writeAll("\n", to: STDERR_FILENO)
             return line

@@ -19,6 +19,8 @@ struct FileTroubleTests {
             #expect(response.status == status)
             #expect(response["ETag"] == nil)
             #expect(response["Cache-Control"] == "no-cache")
+            let said = [404: "Not found.", 500: "The file cannot be read.", 503: "The file is changing."]
+            #expect(response.text == said[status].map { $0 + "\n" })
             let line = try #require(await server.errorLog.first { _ in true })
             #expect(line.contains("GET /asked"))
             #expect(line.contains(part))
@@ -44,7 +46,8 @@ struct FileTroubleTests {
     }
 
     @Test func `is 404 when it is gone`() async throws {
-        try await expect(404, for: ServedFile(path: folder.path.appending("gone")), logging: "notFound")
+        let file = ServedFile(path: folder.path.appending("gone"))
+        try await expect(404, for: file, logging: "/gone cannot be opened: notFound")
     }
 
     @Test func `is 404 when it is a folder`() async throws {

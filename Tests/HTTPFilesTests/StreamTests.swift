@@ -133,6 +133,9 @@ struct StreamTests {
                 _ = try await client.head()
                 #expect(String(decoding: await client.rest(), as: UTF8.self) == received)
             }
+            guard received == "hel" else { return }
+            let line = await server.errorLog.first { _ in true }
+            #expect(line?.hasSuffix("the stream is not as long as it says") == true, "\(line ?? "")")
         }
     }
 

@@ -48,8 +48,11 @@ struct TunnelTests {
         try await TestServer.running(.echoTunnel) { server in
             try await server.connected { client in
                 try await client.send(request("GET", "/", fields))
-                #expect(try await client.response().status == 500)
+                let refusal = try await client.response()
+                #expect(refusal.status == 500 && refusal.text == "No upgrade was asked for.\n")
             }
+            let line = await server.errorLog.first { _ in true }
+            #expect(line?.hasSuffix("the source switches protocols without being asked to") == true, "\(line ?? "")")
         }
     }
 

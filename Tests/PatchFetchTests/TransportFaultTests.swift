@@ -4,10 +4,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import PatchFetch
+import PatchFormat
 import PatchTrust
 import SystemPackage
 import Testing
+
+@testable import PatchFetch
 
 @Suite("What goes wrong on the way to a server")
 struct TransportFaultTests {
@@ -38,6 +40,21 @@ struct TransportFaultTests {
         let (error, fault, isBeforeRequest) = Self.faults[row]
         #expect(TransportFault(error) == fault)
         #expect(TransportFault(error).isBeforeRequest == isBeforeRequest)
+    }
+
+    @Test func `has words for a device`() async throws {
+        let server = try #require(ServerURL("https://updates.example.com"))
+        func words(_ error: any Error) async -> String {
+            await FetchError(error, path: "role.json", server: server, within: .zero).description
+        }
+        let early = await words(ChannelError.eof)
+        #expect(early == "role.json: the connection to updates.example.com ended early")
+        let unreachable = await words(
+            TransportFault.noConnection(host: "updates.example.com", port: 443, inTime: true)
+        )
+        #expect(unreachable == "role.json: cannot connect to updates.example.com:443")
+        let handshake = await words(NIOSSLError.uncleanShutdown)
+        #expect(handshake == "role.json: the connection ended in the TLS handshake")
     }
 
     @Test func `that has its words already keeps them`() {

@@ -66,6 +66,34 @@ struct CheckTests {
         #expect(try found(server) == ["tree/\(Self.app)/\(name) missing"])
     }
 
+    @Test
+    func `says in words what it found`() throws {
+        func details(_ change: (TestingServer, FaultyFiles) throws -> Void) throws -> [String] {
+            let files = FaultyFiles()
+            let server = try server(on: files)
+            try change(server, files)
+            let repository = AppRepository(suspecting: server.repository.app, in: server.folder, files: files)
+            return try repository.check().faults.map(\.detail)
+        }
+        let snapshot = try details { server, files in try files.rot(server.treePath("metadata/2.snapshot.json")) }
+        #expect(snapshot == ["it is no snapshot"])
+        let draft = try details { server, files in
+            try files.makeDirectory(server.folder.drafts(of: server.repository.app).appending("x!"))
+        }
+        #expect(draft == ["it is no channel"])
+        let root = try details { server, files in
+            let own = server.folder.apps.appending(Self.app)
+            let text = String(decoding: try files.read(own.appending("root.json"), limit: 100_000), as: UTF8.self)
+            let forged = text.replacing(#/"sig":"[0-9a-f]{8}/#, with: "\"sig\":\"00000000")
+            try files.replace("root.json", in: own, with: Array(forged.utf8))
+        }
+        #expect(
+            root == [
+                "it is not signed by its own keys", "it is not the root of trust that this server was given",
+            ]
+        )
+    }
+
     @Test(arguments: [
         "production/patchlist.json", "production/web/1.0.1/manifest.json", "production/web/1.0.1/manifest.sigs",
     ])
@@ -162,6 +190,10 @@ struct CheckTests {
             )
         )
         #expect(try found(server) == ["apps/\(Self.app)/labels.json label"])
+        #expect(
+            try server.repository.check().faults.map(\.detail)
+                == ["it lacks fix-cart-total 1, which production publishes"]
+        )
         let other = text.replacing(SHA256Digest(of: Self.script).hex, with: SHA256Digest(of: [1]).hex)
         try server.files.replace("labels.json", in: labels.removingLastComponent(), with: Array(other.utf8))
         #expect(
@@ -196,6 +228,7 @@ struct CheckTests {
         try server.files.write([1], to: server.folder.incoming.appending("new"))
         let report = try server.repository.check()
         #expect(report.faults.map(\.rule) == [.leftover] && report.isWhole)
+        #expect(report.faults.map(\.detail) == ["nothing reads it"])
     }
 }
 

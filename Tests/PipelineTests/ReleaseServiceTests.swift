@@ -142,6 +142,8 @@ struct ReleaseServiceTests {
             #expect(found == statuses)
             let another = try await yard.ask("GET", "/apps/com.example.other", token: token)
             #expect(another.0 == 403 && another.1.contains("none"), "\(another)")
+            let gone = try await yard.ask("GET", "\(Self.app)/published?path=metadata/9.root.json", token: token)
+            #expect(gone.0 == 404 && gone.1.contains("metadata/9.root.json is not published"), "\(gone)")
         }
     }
 

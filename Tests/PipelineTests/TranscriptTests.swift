@@ -13,16 +13,22 @@ struct ProcessTranscriptTests {
     func `stands in its transcript`(_ name: String) async throws {
         try await World.with { world in
             try await world.fixtures()
-            let kept = try Transcripts.text("PipelineTests/Transcripts/\(name)")
-            var lines: [String] = []
-            for line in kept.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
-                if line.isEmpty || line.hasPrefix("#") {
-                    lines.append(line)
-                } else if line.hasPrefix("$ ") {
-                    lines += [line] + (try await world.session(String(line.dropFirst(2))))
-                }
+            try await world.checkSession(name)
+        }
+    }
+
+    /// `$URL` is a server's for its operators; `team` its folder, and two of three who have keys in `TeamKeys` sign there.
+    @Test func `stands in its transcript, of people who sign together`() async throws {
+        try await World.with { world in
+            try await world.fixtures()
+            let (keys, site) = (world.path("TeamKeys"), world.path("team"))
+            try await world.makeTeamKeys(keys)
+            try await world.makeSite(site, keys: keys)
+            let token = try await world.token(for: site, role: "admin")
+            let secret = try read(token).trimmingCharacters(in: .whitespacesAndNewlines)
+            try await serving(site) { _, url in
+                try await world.checkSession("team", ["URL": url, "PATCHLINE_TOKEN": secret])
             }
-            try Transcripts.check("PipelineTests/Transcripts/\(name)", lines.joined(separator: "\n"))
         }
     }
 
@@ -64,8 +70,22 @@ extension World {
         _ = try await settledDevice(server: "http://127.0.0.1:9")
     }
 
+    /// Runs the commands of a session, and compares what they print with what stands below them.
+    fileprivate func checkSession(_ name: String, _ environment: [Environment.Key: String?] = [:]) async throws {
+        let kept = try Transcripts.text("PipelineTests/Transcripts/\(name)")
+        var lines: [String] = []
+        for line in kept.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.isEmpty || line.hasPrefix("#") {
+                lines.append(line)
+            } else if line.hasPrefix("$ ") {
+                lines += [line] + (try await session(String(line.dropFirst(2)), environment))
+            }
+        }
+        try Transcripts.check("PipelineTests/Transcripts/\(name)", lines.joined(separator: "\n"))
+    }
+
     /// What a command of a session printed, and its code.
-    fileprivate func session(_ command: String) async throws -> [String] {
+    private func session(_ command: String, _ more: [Environment.Key: String?]) async throws -> [String] {
         let programs = Tool.binaries.string
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let outcome = try await run(
@@ -74,7 +94,7 @@ extension World {
             environment: [
                 "PATH": "\(programs):\(path)", "COLUMNS": "200", "USER": "ada", "SOURCE_DATE_EPOCH": nil,
                 "PATCHLINE_ALLOW_TESTING_KEYS": nil,
-            ],
+            ].merging(more) { $1 },
             in: folder
         )
         func lines(_ text: String) -> [String] {
@@ -82,7 +102,7 @@ extension World {
             let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
             return text.split(separator: "\n", omittingEmptySubsequences: false)
                 // How far work has come depends on how fast it is.
-                .filter { !$0.contains(#/: \d+ %, \d+ of \d+$/#) }.map { steady($0) }
+                .filter { !$0.contains(#/: \d+ %, .+ of .+$/#) }.map { steady($0) }
         }
         // What could be taken for the session's own lines says where it comes from.
         let output = lines(outcome.output).map { line in
@@ -99,12 +119,15 @@ extension World {
         text = text.replacing(#/\b[0-9a-f]{8,64}\b/#.wordBoundaryKind(.simple), with: "HEX")
         text = text.replacing(#/\bprocess \d+/#, with: "process PID")
         text = text.replacing(#/127\.0\.0\.1:\d{4,5}/#, with: "127.0.0.1:PORT")
-        text = text.replacing(#/\d+\.\d kB/#, with: "SIZE").replacing(#/\bin \d+(\.\d+)? m?s\b/#, with: "in TIME")
+        text = text.replacing(#/\d+\.\d kB|done, \d+ B/#) { $0.0.hasPrefix("done") ? "done, SIZE" : "SIZE" }
+        text = text.replacing(#/\bin \d+(\.\d+)? m?s\b/#, with: "in TIME")
         text = text.replacing(#/\b[a-z][a-z0-9_-]* at the server/#, with: "USER at the server")
         // Keys are named in the order of their ids.
         text = text.replacing(#/(may still sign: |signatures? by )(.+)$/#) { match in
             match.1 + match.2.split(separator: ", ").sorted().joined(separator: ", ")
         }
+        text = text.replacing(#/\/\S+\/patchsign-[A-Za-z0-9]{6}\//#, with: "TEMP/")
+        text = text.replacing(#/(sent \d+ parts?), [\d,]+ bytes/#) { "\($0.1), SIZE" }
         // Columns are as wide as what stood in them.
         return text.replacing(#/(\S)  +/#) { "\($0.1)  " }
     }

@@ -17,6 +17,7 @@ import Testing
 struct RunningOperators: Sendable {
     let port: Int
     let token: String
+    let operations: ReleaseOperations
     let accessLog: AsyncStream<AccessLogEntry>
     /// Cancels the task that runs it.
     let stop: @Sendable () -> Void
@@ -47,6 +48,7 @@ struct RunningOperators: Sendable {
         let running = RunningOperators(
             port: try #require(address.port),
             token: made.text.text,
+            operations: operations,
             accessLog: accessLog,
             stop: { task.cancel() }
         )
@@ -62,7 +64,8 @@ struct RunningOperators: Sendable {
     static func routes(_ folder: Folder, _ operations: ReleaseOperations) throws -> OperatorRoutes {
         let readiness = ReadinessCheck(folder.server, files: DiskFiles(), within: .zero, now: { Folder.now })
         return OperatorRoutes(
-            OperatorRoutes.Service(operations, uploads: Uploads(operations)),
+            // No time passes: who asks too often does so for good.
+            OperatorRoutes.Service(operations, uploads: Uploads(operations), sinceStart: { .zero }),
             pages: OperatorPages(
                 readiness: readiness,
                 metrics: ServerMetrics(
@@ -125,6 +128,17 @@ extension RunningOperators {
                 let more = try await inbound.next(isolation: #isolation)
                 text += String(buffer: try #require(more, "ended after \(text)"))
             }
+        }
+
+        /// So many bytes of text.
+        mutating func read(count: Int) async throws -> String {
+            while text.utf8.count < count {
+                let more = try await inbound.next(isolation: #isolation)
+                text += String(buffer: try #require(more, "ended after \(text)"))
+            }
+            let read = String(decoding: text.utf8.prefix(count), as: UTF8.self)
+            text = String(decoding: text.utf8.dropFirst(count), as: UTF8.self)
+            return read
         }
 
         /// What comes until the server's end, be it a reset.

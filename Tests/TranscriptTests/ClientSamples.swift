@@ -20,8 +20,8 @@ extension ServiceError: Sampled {
         ]
         return problems.map { .problem($0) }
             + [
-                .connection("cannot connect to updates.example.com:443"), .timedOut("/api/v1/apps"),
-                .tls(host: "updates.example.com", reason: "its certificate is for another name"), .noAuthority,
+                .connection("the network is unreachable"), .timedOut("/api/v1/apps"),
+                .tls(host: "updates.example.com", reason: "it was refused"), .noAuthority,
                 .notEncrypted(host: "updates.example.com"), .redirected(to: "https://example.com/"),
                 .tooLarge("/api/v1/apps", limit: 1_000_000), .malformed(Sample.format), .lacking("5e5e"),
                 .changed("objects/5e"), .endless, .file(.noSpace(.write, Sample.path)),

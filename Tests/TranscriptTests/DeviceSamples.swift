@@ -50,7 +50,7 @@ extension FetchError: Sampled {
             .notFound("metadata/timestamp.json"), .notFound(file), .status(file, code: 500), .status(file, code: 403),
             .busy(file, code: 503, retryAfter: 30), .redirected(file, to: "https://example.com/"),
             .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
-            .connection(file, reason: "cannot connect to updates.example.com:443"),
+            .connection(file, reason: "the network is unreachable"),
             .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
             .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,

@@ -63,6 +63,16 @@ struct DoctorTranscripts {
         .key(of: Sample.app, isEncrypted: true, isNamed: true, fault: nil),
     ]
 
+    /// A role that ends then.
+    static func role(_ name: String, _ expires: UTCTime, _ keeper: RoleExpiry.Keeper = .holders) throws -> RoleExpiry {
+        let json = JSON.fields([
+            ("_type", .text("targets")), ("spec_version", .text("1.0")), ("version", .integer(7)),
+            ("expires", .text(expires.description)),
+        ])
+        let header = try RoleHeader(Fields(json, of: name), type: "targets")
+        return RoleExpiry(role: name, header: header, keeper: keeper)
+    }
+
     private func roles() throws -> [Diagnosis.Line] {
         func app(_ finding: Readiness.Finding, locked: Set<AppID> = []) -> [Diagnosis.Line] {
             let readiness = Readiness(
@@ -73,17 +83,9 @@ struct DoctorTranscripts {
             )
             return readiness.apps.flatMap { Diagnosis.Line.roles(of: $0, at: Sample.time) }
         }
-        func role(_ name: String, _ expires: UTCTime, _ keeper: RoleExpiry.Keeper = .holders) throws -> RoleExpiry {
-            let json = JSON.fields([
-                ("_type", .text("targets")), ("spec_version", .text("1.0")), ("version", .integer(7)),
-                ("expires", .text(expires.description)),
-            ])
-            let header = try RoleHeader(Fields(json, of: name), type: "targets")
-            return RoleExpiry(role: name, header: header, keeper: keeper)
-        }
-        let due = try [role("production", Sample.before), role("timestamp", Sample.before, .server)]
-        return app(.verified(due)) + app(.verified([try role("targets", Sample.time.adding(.seconds(60)))]))
-            + app(.verified([try role("root", Sample.time.adding(.seconds(9_000_000)))]))
+        let due = try [Self.role("production", Sample.before), Self.role("timestamp", Sample.before, .server)]
+        return app(.verified(due)) + app(.verified([try Self.role("targets", Sample.time.adding(.seconds(60)))]))
+            + app(.verified([try Self.role("root", Sample.time.adding(.seconds(9_000_000)))]))
             + app(.verified(due), locked: [Sample.app]) + app(.unverified(.movedOn(Sample.app)))
     }
 

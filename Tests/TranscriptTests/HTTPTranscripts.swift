@@ -12,7 +12,7 @@ struct HTTPTranscripts {
         transcript.section("bodies", Self.bodies.map { Self.answer("POST / HTTP/1.1\r\nHost: a\r\n" + $0) })
         let others: [RequestFault] = [
             .target(.backslash), .bodyTooLarge, .tooSlow, .tooManyConnections, .unsupportedExpectation,
-            .malformed("the head ends early"), .malformed("the body ends early"),
+            .headEndsEarly, .bodyEndsEarly,
             .malformed("a body in a GET or HEAD request"),
         ]
         transcript.list("other faults", others.map { "\($0.status.code) \($0.message)" })
@@ -22,7 +22,8 @@ struct HTTPTranscripts {
     private static let heads = [
         "\u{16}\u{3}\u{1}", "GET /\r\n\r\n", "GET / HTTP/x\r\n\r\n", "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\u{1}\r\n\r\n",
-        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n",
         "GET /" + String(repeating: "a", count: 300) + " HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 2_000) + "\r\n\r\n",
     ]

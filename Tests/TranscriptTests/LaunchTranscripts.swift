@@ -30,7 +30,7 @@ struct LaunchTranscripts {
         ]
         transcript.list(
             "serving",
-            try Self.lines { console in
+            try Written.lines { console in
                 let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
                 for event in events { launch.take(event) }
                 launch.isOpen()
@@ -45,7 +45,7 @@ struct LaunchTranscripts {
         ]
         transcript.list(
             "syncing",
-            try Self.lines { console in
+            try Written.lines { console in
                 let sync = SyncTranscript(console)
                 for step in steps { sync.take(step) }
             }
@@ -53,25 +53,7 @@ struct LaunchTranscripts {
         try transcript.check()
     }
 
-    /// What is written to a console.
-    private static func lines(_ body: (Console) -> Void) throws -> [String] {
-        let path = FilePath("\(FileManager.default.temporaryDirectory.path)/patchline-transcript-\(UUID())")
-        let file = try FileDescriptor.open(
-            path,
-            .readWrite,
-            options: [.create, .truncate],
-            permissions: .ownerReadWrite
-        )
-        defer {
-            try? FileManager.default.removeItem(atPath: path.string)
-            try? file.close()
-        }
-        body(Console(descriptor: file.rawValue, isTerminal: false))
-        let text = try #require(FileManager.default.contents(atPath: path.string))
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
-
-    private static let web = InstalledPatch(
+    static let web = InstalledPatch(
         PatchEntry(
             patchID: Sample.patch,
             kind: .bundle,

@@ -4,7 +4,6 @@ import NIOHTTP1
 import PatchFormat
 import PatchServer
 import PatchStore
-import PatchSync
 import PatchTrust
 import ReleaseService
 import ReleaseTree
@@ -13,6 +12,7 @@ import SystemPackage
 import Testing
 
 @testable import APIProxy
+@testable import PatchSync
 @testable import Patchline
 @testable import ReleaseAPI
 
@@ -22,7 +22,32 @@ struct LibraryTranscripts {
         var library = Transcript("library", about: "PatchlineError: the code that an app goes by, and the sentence.")
         library.list("pages", LocalServerError.samples.map { Self.line(PatchlineError($0)) })
         library.list("devices", SyncError.samples.map { Self.line(PatchlineError($0)) })
+        library.list("settings", try Self.settings())
         try library.check()
+    }
+
+    private static func settings() throws -> [String] {
+        var crowded = PatchlineApp.Settings()
+        crowded.proxyRules = Array(repeating: "/api=https://api.example.com", count: 101)
+        var unknown = PatchlineApp.Settings()
+        (unknown.proxyRules, unknown.proxyAuthorities) = (["/api=https://api.example.com"], [])
+        var mirrored = PatchlineStore.Settings()
+        mirrored.mirrors = Array(repeating: "https://mirror.example.com", count: 17)
+        let script = PatchlineStore.Script(
+            InstalledScript(patch: LaunchTranscripts.web, isPending: false, file: nil),
+            files: DiskFiles()
+        )
+        let origin = PatchlineStore.Origin(server: "https://updates.example.com")
+        var lines: [String] = []
+        func note(_ body: () throws -> Void) throws {
+            do { try body() } catch let error as PatchlineError { lines.append(line(error)) }
+        }
+        try note { _ = try crowded.proxying }
+        try note { _ = try unknown.proxying }
+        try note { _ = try mirrored.access }
+        try note { try PatchlineStore.make("/nowhere", from: origin) }
+        try note { _ = try script.source() }
+        return lines
     }
 
     private static func line(_ error: PatchlineError) -> String { "\(error.code): \(error)" }

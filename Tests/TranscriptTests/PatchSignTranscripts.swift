@@ -1,9 +1,13 @@
+import ArgumentParser
+import PatchFetch
+import PatchFormat
 import PatchRelease
-import ReleaseClient
-import Terminal
+import SystemPackage
 import Testing
 
 @testable import PatchSignCommand
+@testable import ReleaseClient
+@testable import Terminal
 
 @Suite("What patchsign says")
 struct PatchSignTranscripts {
@@ -14,7 +18,17 @@ struct PatchSignTranscripts {
         )
         transcript.section("signing", SigningError.samples.map { Failure($0).transcript })
         transcript.section("the release service", ServiceError.samples.map { Failure($0).transcript })
+        transcript.section("answers of a service", answers().map { Failure($0).transcript })
         transcript.section("passphrases", PassphraseError.samples.map { Failure($0).transcript })
+        transcript.section("other things", try others().map(\.transcript))
+        transcript.list(
+            "what a release is made of",
+            [
+                ReleaseReport.words(["a.map"], leftOutOf: Sample.patch),
+                ReleaseReport.words((1...7).map { "\($0).map" }, leftOutOf: Sample.patch),
+                ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)), PullReport.late,
+            ]
+        )
         try transcript.check()
     }
 
@@ -25,6 +39,45 @@ struct PatchSignTranscripts {
         )
         transcript.section("command lines", program.answers(Self.misused))
         try transcript.check()
+    }
+
+    private func answers() -> [ServiceError] {
+        let rules = [
+            ("release", AnswerRule.draft), ("id", AnswerRule.proposal), ("change", AnswerRule.change),
+            ("outcome", AnswerRule.outcome),
+        ]
+        let refusals: [TransportFault.TLSRefusal] = [
+            .otherName, .notVerified, .notTLS, .ended, .fault(.noAuthority), .handshake("PROTOCOL_VERSION"),
+        ]
+        let faults: [TransportFault] =
+            refusals.map { .tls($0) }
+            + [.noConnection(host: "updates.example.com", port: 443, inTime: true), .connectTimedOut]
+        var found: [ServiceError] = rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
+        found.append(.connection(AnswerRule.took(5, of: 6, "list.json")))
+        for fault in faults { found.append(ServiceError(fault, at: "/api/v1/apps", of: Sample.server)) }
+        return found
+    }
+
+    private func others() throws -> [Failure] {
+        let options = try ChangeOptions.parse(["--server", "https://updates.example.com", "--keys", "Keys", "--push"])
+        let waiting = WaitingProposal(
+            id: Sample.named("5e5e5e5e5e5e5e5e"),
+            app: Sample.app,
+            channel: Sample.channel,
+            options: options
+        )
+        var found = [
+            KeyOpening.noneTyped(for: "Keys/production.key"), ChangeOptions.noFolder(in: "/tmp", SystemError(28)),
+            waiting.stays(because: Failure(.timedOut("/api/v1/apps"))),
+        ]
+        let making = try MakingOptions.parse([])
+        do throws(Failure) { _ = try making.outputFolder() } catch { found.append(error) }
+        let share = try PromotedShare("web=10%")
+        do throws(Failure) {
+            _ = try ProposedChange.promotion(from: Sample.beta, [share, share])
+        } catch { found.append(error) }
+        do { _ = try Passphrase([0xFF], from: .terminal).text() } catch let error as Failure { found.append(error) }
+        return found
     }
 
     private let program = CommandTranscript(program: PatchSignProgram.self, name: "patchsign")
@@ -43,12 +96,14 @@ struct PatchSignTranscripts {
         "promote --from beta --to production --keys Keys --server https://example.com",
         "rollback --to 0 --channel production --keys Keys --server https://example.com --push",
         "withdraw web --keys Keys --output new",
+        "rollback --to 5 --channel production --keys Keys --server https://example.com",
         "withdraw web --keys Keys --output new --previous old --channel production",
         "embed release1 --keys Keys --output shipped --select web",
         "embed release1 --keys Keys --output shipped --select web=1 --select web=2",
         "embed release1 --keys Keys --output shipped --app-build a/b",
         "verify release1 --keys Keys --all",
         "rotate .. --keys Keys",
+        "rotate production.next --keys Keys",
         "pull --channel production --keys Keys --output work --server https://example.com --draft 1 --proposal 5e5e5e5e5e5e5e5e",
         "pull --channel production --keys Keys --output work --server https://example.com --draft 0",
         "push release1 --server ftp://example.com",

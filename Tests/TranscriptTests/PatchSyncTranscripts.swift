@@ -1,3 +1,4 @@
+import ArgumentParser
 import PatchSync
 import Patchline
 import Terminal
@@ -15,6 +16,10 @@ struct PatchSyncTranscripts {
         let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: false)
         transcript.section("the device", SyncError.samples.map { Failure($0).transcript })
         transcript.section("its pages", LocalServerError.samples.map { Failure($0).transcript })
+        let rules = try ProxyOptions.parse((0...100).flatMap { ["--proxy", "/\($0)=https://example.com"] })
+        var others = [ConfirmCommand.otherLaunch]
+        do throws(Failure) { _ = try rules.settings() } catch { others.append(error) }
+        transcript.section("other things", others.map(\.transcript))
         transcript.section("a server that runs already", [Failure(.portInUse(8_081), servers: [server]).transcript])
         try transcript.check()
     }
@@ -44,6 +49,7 @@ struct PatchSyncTranscripts {
         "test-script a.js --store device",
         "test-script a.txt",
         "tuf init",
+        "tuf init --metadata-dir m",
         "tuf refresh --metadata-dir m",
         "tuf download --metadata-dir m --metadata-url http://127.0.0.1",
         "tuf refresh --metadata-dir m --metadata-url ftp://127.0.0.1",
@@ -76,6 +82,7 @@ struct PatchSyncTranscripts {
         "serve --store device --type html",
         "serve --store device --charset utf/8",
         "serve --store device --proxy /api",
+        "set --store device" + String(repeating: " --mirror https://a", count: 17),
         "serve --store device --proxy-timeout 0",
         "serve --store device --port 70000",
         "serve --store device --startup-timeout 0",

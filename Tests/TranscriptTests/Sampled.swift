@@ -12,6 +12,7 @@ protocol Sampled {
 
 /// Values for errors to name.
 enum Sample {
+    static let server = url("https://updates.example.com")
     static let path: FilePath = "/srv/patchline/file"
     static let digest = digest("5e")
     static let otherDigest = digest("c1")
@@ -32,6 +33,11 @@ enum Sample {
     static func named<Name: ParsedName>(_ text: String) -> Name {
         guard let name = Name(text) else { preconditionFailure("\(text) is no name") }
         return name
+    }
+
+    private static func url(_ text: String) -> ServerURL {
+        guard let url = ServerURL(text) else { preconditionFailure("\(text) is no URL") }
+        return url
     }
 
     private static func digest(_ byte: String) -> SHA256Digest {

@@ -14,9 +14,11 @@ extension ServerError: Sampled {
         let plain: [ServerError] = [
             .file(.noSpace(.write, Sample.path)), .file(.permission(.write, Sample.path)), .unknownApp(Sample.app),
             .noChannel(Sample.app, Sample.named("gamma"), known: [Sample.channel, Sample.beta]), .appExists(Sample.app),
-            .malformed(Sample.format), .setup(document: "root.json", rule: "must set consistent_snapshot"),
-            .setup(document: "root.json", rule: "names no app (x-patchline-app)"),
-            .setup(document: "targets.json", rule: "must hold delegations only"),
+            .malformed(Sample.format), .setup(document: "root.json", rule: RootOfTrust.snapshotRule),
+            .setup(document: "root.json", rule: RootOfTrust.appRule),
+            .setup(document: "targets.json", rule: RootOfTrust.targetsRule),
+            .setup(document: "dial", rule: OnlineKey.rule(threshold: 2)),
+            .setup(document: "timestamp", rule: OnlineKey.rule(.failed("no random numbers"))),
             .notOnlineKey(role: "timestamp", belongsTo: nil), .notOnlineKey(role: "timestamp", belongsTo: "production"),
             .testingKey("timestamp"), .ended(role: "targets", expires: Sample.time, at: Sample.after),
             .tree(Sample.app, .malformed(FormatError("timestamp", rule: "is not JSON"))),
@@ -132,13 +134,13 @@ extension ExportError: Sampled {
 extension SettingsError: Sampled {
     static let samples: [SettingsError] = [
         .notSettings(file: "patchsrv.yaml", line: nil, rule: "is not a mapping"),
-        .notSettings(file: "patchsrv.yaml", line: 3, rule: "must be text on one line"),
+        .notSettings(file: "patchsrv.yaml", line: 3, rule: "must be so"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "prot", nearest: "port"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "frobnicate", nearest: nil),
-        .badValue(.file("patchsrv.yaml", line: 4), name: "log", rule: "must be text or json"),
-        .badValue(.environment("PATCHSRV_LOG"), name: "log", rule: "must be text or json"),
-        .badValue(.option, name: "log", rule: "must be text or json"),
-        .badValue(.standard, name: "log", rule: "must be text or json"),
+        .badValue(.file("patchsrv.yaml", line: 4), name: "log", rule: "must be so"),
+        .badValue(.environment("PATCHSRV_LOG"), name: "log", rule: "must be so"),
+        .badValue(.option, name: "log", rule: "must be so"),
+        .badValue(.standard, name: "log", rule: "must be so"),
     ]
 
     var isSampled: Bool {
@@ -153,7 +155,7 @@ extension OperationError: Sampled {
         [
             .server(.movedOn(Sample.app)), .records(RecordError.samples[0]), .stopping, .keyIsLocked,
             .keyUnusable("the online key is not a PEM key"),
-            .keyRefused("the online key is not encrypted: whoever reads the server's disk would have it"), .busy,
+            .keyRefused(ReleaseOperations.clearKey), .busy,
             .noRelease(Sample.channel, version: 12), .tooManyAnswers(limit: 100),
             .answersFull(Sample.channel, limit: 100_000),
         ] + ProposalFault.samples.map { .proposal($0) }
@@ -205,7 +207,7 @@ extension FileServerError: Sampled {
         .portInUse(host: "127.0.0.1", port: 8_080),
         .cannotBind(host: "127.0.0.1", port: 80, reason: "Permission denied"),
         .cannotBind(host: "192.0.2.1", port: 8_080, reason: "Cannot assign requested address"),
-        .listenerFailed(reason: "Too many open files"),
+        .listenerFailed(reason: "Too many open files"), .listenerClosed,
     ]
 
     var isSampled: Bool {

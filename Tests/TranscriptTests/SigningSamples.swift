@@ -28,6 +28,8 @@ extension SigningError: Sampled {
             .incomplete("release2", role: "production", valid: 1, needed: 2),
             .rootOfTrust("Keys/root.json", .threshold(role: "root", valid: 0, needed: 1)),
             .testingKey("Keys/production.key"), .keyInTwoUses("Keys/entry.key", also: "production"),
+            .keyInTwoUses("Keys/beta.key", also: SignedRelease.entries),
+            .keyInTwoUses("Keys/beta.key", also: SignedRelease.jspatchForms),
             .notASigner("Keys/beta.key", role: "production"), .noKey("root.json", in: keys),
             .noKey("production.pub", in: keys), .noKey("key for production", in: keys),
             .foreign("release1", found: Sample.otherApp.text, expected: Sample.app.text), .unlisted([Sample.patch]),

@@ -11,6 +11,8 @@ import ReleaseService
 import Terminal
 import Testing
 
+@testable import HTTPPeers
+
 @Suite("What stands in a line or a document for people")
 struct WordsTranscripts {
     @Test func `is said of each state, reason and rule as its transcript has it`() throws {
@@ -26,6 +28,7 @@ struct WordsTranscripts {
         words.list("files of a bundle", AssetPath.Problem.allCases.map(\.rawValue))
         words.list("JSON", JSONError.Rule.allCases.map(\.rawValue))
         words.list("checks", CheckRecord.Rule.allCases.map(\.rawValue))
+        words.list("answers", [TransferCodingError().description])
         words.list("exit codes", ExitCode.allCases.map { "\($0.rawValue) \($0.meaning)" })
         words.list("files of a patch", PatchState.allCases.map { "\($0.name): \($0.meaning)" })
         words.list("names", Self.rules.map { "\($0): it \($1)" })

@@ -104,7 +104,7 @@ extension Connection {
                 await sendContinue()
             }
             connections.awaitsMore(place, right)
-            guard try await fill(within: &body.pace) else { throw .malformed("the body ends early") }
+            guard try await fill(within: &body.pace) else { throw .bodyEndsEarly }
         }
         return nil
     }

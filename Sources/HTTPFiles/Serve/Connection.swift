@@ -79,7 +79,7 @@ struct Connection {
             if deadline.hasExpired { throw .tooSlow }
             guard await fill() else {
                 if buffer.readableBytes == 0 || !channel.isActive { return nil }
-                throw .malformed("the head ends early")
+                throw .headEndsEarly
             }
         }
     }
@@ -110,7 +110,7 @@ struct Connection {
             expectsContinue = false
             if deadline.hasExpired { throw .tooSlow }
             if !connections.awaitsBody(place, right) { channel.close(promise: nil) }
-            guard await fill() else { throw .malformed("the body ends early") }
+            guard await fill() else { throw .bodyEndsEarly }
         }
     }
 

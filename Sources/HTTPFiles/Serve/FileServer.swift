@@ -89,7 +89,7 @@ package struct FileServer: Service {
         var failure: FileServerError?
         do {
             try await listener.closeFuture.get()
-            if !server.connections.isStopping { failure = .listenerFailed(reason: "it was closed") }
+            if !server.connections.isStopping { failure = .listenerClosed }
         } catch {
             failure = .listenerFailed(reason: String(describing: error))
         }

@@ -5,4 +5,6 @@ package enum FileServerError: Error, Equatable, Sendable {
     case cannotBind(host: String, port: Int, reason: String)
     /// The listening socket broke while serving.
     case listenerFailed(reason: String)
+
+    package static let listenerClosed = FileServerError.listenerFailed(reason: "it was closed")
 }

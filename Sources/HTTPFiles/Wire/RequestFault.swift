@@ -51,4 +51,7 @@ package enum RequestFault: Error, Equatable, Sendable {
         case .tooManyConnections: "Too many connections."
         }
     }
+
+    package static let headEndsEarly = RequestFault.malformed("the head ends early")
+    package static let bodyEndsEarly = RequestFault.malformed("the body ends early")
 }

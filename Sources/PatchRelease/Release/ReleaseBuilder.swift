@@ -55,7 +55,7 @@ package struct ReleaseBuilder: Sendable {
             try rootOfTrust.checkEntryKey(jspatchSigner)
             try base?.checkUse(ofJSPatchKey: jspatchSigner)
             guard jspatchSigner.publicKey != entrySigner.publicKey else {
-                throw .keyInTwoUses(jspatchSigner.file, also: "this release's entries")
+                throw .keyInTwoUses(jspatchSigner.file, also: SignedRelease.entries)
             }
         }
         for (file, key) in keptEntryKeys { try rootOfTrust.checkEntryKey(key, of: file) }
@@ -227,6 +227,9 @@ extension SignedRelease {
     /// Whether the key may sign, before it does.
     ///
     /// - Throws: what ``sign(with:for:)`` would.
+    package static var entries: String { "this release's entries" }
+    package static var jspatchForms: String { "this release's JSPatch forms" }
+
     package func check(_ signer: SigningKey, for delegation: Delegation) throws(SigningError) {
         let (entryKeys, jspatchKeys): (EntryKeys, JSPatchKeys)
         do throws(FormatError) {
@@ -234,10 +237,10 @@ extension SignedRelease {
             jspatchKeys = try JSPatchKeys(role)
         } catch { throw .release(signer.file, .format(error)) }
         guard !entryKeys.keys.values.contains(signer.publicKey) else {
-            throw .keyInTwoUses(signer.file, also: "this release's entries")
+            throw .keyInTwoUses(signer.file, also: Self.entries)
         }
         guard !jspatchKeys.keys.values.contains(signer.publicKey) else {
-            throw .keyInTwoUses(signer.file, also: "this release's JSPatch forms")
+            throw .keyInTwoUses(signer.file, also: Self.jspatchForms)
         }
         _ = try signer.listing(in: delegation.keys, role: role.role)
     }

@@ -58,7 +58,8 @@ extension ReleaseDifference.Change {
         case .rules(let old, let new):
             return "~ \(new.label): rules go from \(Words.rules(old.rules)) to \(Words.rules(new.rules))"
         case .requirements(let entry):
-            return "~ \(entry.label): requires \(entry.requires.keys.sorted().map(\.text).joined(separator: ", "))"
+            let required = entry.requires.keys.sorted().map(\.text).joined(separator: ", ")
+            return "~ \(entry.label): requires \(required.isEmpty ? "nothing" : required)"
         case .behind(let entry, let listed):
             return listed
                 ? "+ \(entry.label) is listed again"

@@ -11,13 +11,13 @@ extension TreeCheck {
         guard let role else { return }
         for (name, target) in role.targets.sorted(by: { $0.key < $1.key }) {
             guard let path = TargetPath(name.text), let digest = target.sha256 else {
-                add(.role(role.name, version: role.header.version), .untrusted, "\(name) is no target of a channel")
+                add(.role(role.name, version: role.header.version), .untrusted, SignedFault.noTarget(name))
                 continue
             }
             let file = TreePath.File.target(path, digest)
             guard let found = fingerprint(file, by: "\(role.name) \(role.header.version)") else { continue }
             if found.size != target.length {
-                add(file, .altered, "it has \(found.size) bytes; the role says \(target.length)", sha256: digest)
+                add(file, .altered, SignedFault.length(found.size, signed: target.length), sha256: digest)
             }
         }
     }

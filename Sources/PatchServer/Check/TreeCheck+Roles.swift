@@ -56,7 +56,7 @@ extension TreeCheck {
                 }
             }
         } catch .notInSnapshot(let role) {
-            if let current { add(current, .untrusted, "it does not list \(role)") }
+            if let current { add(current, .untrusted, SignedFault.unlisted(role)) }
         } catch {
             if let current { add(current, error, sha256: named) }
         }

@@ -4,6 +4,10 @@ package import ReleaseTree
 
 /// What `patchsign init` wrote for the server.
 extension RootOfTrust {
+    package static var appRule: String { "names no app (x-patchline-app)" }
+    package static var snapshotRule: String { "must set consistent_snapshot" }
+    package static var targetsRule: String { "must hold delegations only" }
+
     /// One that a server can publish under.
     ///
     /// - Throws: `setup` with the rule that `root` or `targets` breaks.
@@ -18,16 +22,16 @@ extension RootOfTrust {
         guard root.role.header.expires > now else {
             throw refused("root.json", .expired(role: "root", expires: root.role.header.expires, at: now))
         }
-        guard root.app != nil else { throw .setup(document: "root.json", rule: "names no app (x-patchline-app)") }
+        guard root.app != nil else { throw .setup(document: "root.json", rule: Self.appRule) }
         do throws(TrustError) { try self.init(root, targets: bytes) } catch { throw refused("targets.json", error) }
         guard app.text != "api" else {
             throw .setup(document: "root.json", rule: "is of an app named api: the release service answers there")
         }
         guard self.root.consistentSnapshot else {
-            throw .setup(document: "root.json", rule: "must set consistent_snapshot")
+            throw .setup(document: "root.json", rule: Self.snapshotRule)
         }
         guard targets.targets.isEmpty else {
-            throw .setup(document: "targets.json", rule: "must hold delegations only")
+            throw .setup(document: "targets.json", rule: Self.targetsRule)
         }
         guard targets.header.expires > now else {
             throw .setup(document: "targets.json", rule: "expired at \(targets.header.expires)")

@@ -212,12 +212,14 @@ struct AuditAcceptClockCommand: AsyncParsableCommand {
                 ])
                 return Console.standardOutput.line(outcome.pretty())
             }
-            Console.standardOutput.line(
-                said > now
-                    ? "from now on the time is \(now); the audit log said \(said)"
-                    : "the clock is not behind the audit log: nothing was changed"
-            )
+            Console.standardOutput.line(Self.sentence(said, now))
         }
+    }
+
+    static func sentence(_ said: UTCTime, _ now: UTCTime) -> String {
+        said > now
+            ? "from now on the time is \(now); the audit log said \(said)"
+            : "the clock is not behind the audit log: nothing was changed"
     }
 }
 

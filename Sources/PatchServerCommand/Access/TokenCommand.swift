@@ -68,7 +68,6 @@ struct TokenNewCommand: AsyncParsableCommand {
     func validate() throws {
         let limit = APIToken.nameLimit
         guard name.isOneLine(upTo: limit) else { throw ValidationError("the name \(String.oneLineRule(upTo: limit))") }
-        guard !grants.isEmpty else { throw ValidationError("--grant is missing: APP=ROLE") }
         for grant in grants where AccessGrant(grant) == nil {
             throw ValidationError(
                 "--grant \(grant): must be APP=ROLE, ROLE being viewer, publisher, operator or admin"
@@ -118,11 +117,13 @@ struct TokenNewCommand: AsyncParsableCommand {
     /// A misspelt app would be found out when the token is refused.
     private func warn(of grants: [AccessGrant], among apps: [String]) throws {
         for app in grants.compactMap(\.scope.app) where !apps.contains(app.text) {
-            Console.standardError.line(
-                "warning: there is no app \(app) here; the grant counts once there is one. There "
-                    + (apps.isEmpty ? "is none yet" : "is \(apps.joined(separator: ", "))")
-            )
+            Console.standardError.line(Self.warning(of: app, among: apps))
         }
+    }
+
+    static func warning(of app: AppID, among apps: [String]) -> String {
+        "warning: there is no app \(app) here; the grant counts once there is one. There "
+            + (apps.isEmpty ? "is none yet" : "is \(apps.joined(separator: ", "))")
     }
 }
 

@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchTrust
 import ReleaseFolder
 import ReleaseService
 import ReleaseTree
@@ -117,7 +118,7 @@ struct TrustCommand: AsyncParsableCommand {
     private func namedApp(_ offered: TrustUpload) throws -> AppID {
         guard let app else {
             guard let app = offered.app else {
-                throw ServerError.setup(document: "root.json", rule: "names no app (x-patchline-app)")
+                throw ServerError.setup(document: "root.json", rule: RootOfTrust.appRule)
             }
             return app
         }
@@ -127,7 +128,7 @@ struct TrustCommand: AsyncParsableCommand {
 }
 
 extension TrustOutcome {
-    fileprivate func lines(app: AppID) -> [String] {
+    func lines(app: AppID) -> [String] {
         switch self {
         case .updated(let done):
             [
@@ -147,7 +148,7 @@ extension TrustOutcome {
                 ]
         case .alreadyCurrent(let root, let targets, let change):
             ["root \(root), targets \(targets) of \(app) are current already"]
-                + (change.files > 0 ? ["  put back \(change.files) missing or damaged files"] : [])
+                + (change.files > 0 ? ["  put back \(Words.count(change.files, "missing or damaged file"))"] : [])
         }
     }
 }

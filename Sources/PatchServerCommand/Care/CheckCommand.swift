@@ -105,18 +105,18 @@ struct CheckCommand: AsyncParsableCommand {
 
 extension AuditChain {
     /// As many as a person reads; `patchsrv audit verify --json` has all.
-    fileprivate var lines: [String] {
+    var lines: [String] {
         faults.prefix(20).map { "✗ audit log: \($0.sentence)" }
             + [
                 faults.isEmpty
-                    ? "audit log: \(count) entries, whole"
-                    : "audit log: \(faults.count) faults; patchsrv audit verify names them"
+                    ? "audit log: \(Words.count(count, "entry", "entries")), whole"
+                    : "audit log: \(Words.count(faults.count, "fault")); patchsrv audit verify names them"
             ]
     }
 }
 
 extension TreeReport {
-    fileprivate var lines: [String] {
+    var lines: [String] {
         let unreferenced =
             counts.unreferenced > 0 ? "; \(Words.count(counts.unreferenced, "file")) that nothing refers to" : ""
         let summary =

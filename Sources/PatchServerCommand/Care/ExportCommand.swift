@@ -97,7 +97,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    private struct Report {
+    struct Report {
         let export: Export
         /// Versions with a head-count: on a static host nobody can ask for a place in them.
         let counted: [String]

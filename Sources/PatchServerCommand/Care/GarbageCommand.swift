@@ -91,7 +91,7 @@ struct GarbageCommand: AsyncParsableCommand {
         )
     }
 
-    private struct Report {
+    struct Report {
         let app: AppID
         let tally: GarbageCollection.Tally
         /// By name, where nothing was removed.

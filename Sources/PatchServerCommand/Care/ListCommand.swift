@@ -46,7 +46,7 @@ struct ListCommand: AsyncParsableCommand {
 }
 
 extension AppListing {
-    fileprivate func write(to console: Console, now: UTCTime) {
+    func write(to console: Console, now: UTCTime) {
         console.line(console.styled(app.text, .bold))
         console.line()
         var table = Table([

@@ -106,15 +106,18 @@ struct RestoreCommand: AsyncParsableCommand {
     private static func alone(in data: ServerFolder) throws -> StoreLock {
         do throws(StoreLockError) { return try StoreLock(data.serving) } catch {
             switch error {
-            case .held(_, let pid):
-                throw Failure(
-                    "a patchsrv serve runs over \(data.root)\(pid.map { ", as process \($0)" } ?? "")",
-                    hint: "stop it, restore, and start it again; nothing was changed",
-                    exitCode: .busy
-                )
+            case .held(_, let pid): throw served(data, by: pid)
             case .file(let error): throw error
             }
         }
+    }
+
+    static func served(_ data: ServerFolder, by process: Int?) -> Failure {
+        Failure(
+            "a patchsrv serve runs over \(data.root)\(process.map { ", as process \($0)" } ?? "")",
+            hint: "stop it, restore, and start it again; nothing was changed",
+            exitCode: .busy
+        )
     }
 
     /// Nil where nothing is to be signed.

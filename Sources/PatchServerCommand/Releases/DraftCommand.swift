@@ -144,7 +144,7 @@ extension [AppListing.DraftRow] {
 }
 
 extension WaitingDraft {
-    fileprivate var lines: [String] {
+    var lines: [String] {
         let base = base.map { "made from release \($0)" } ?? "made as the first release"
         let standing = row.isCurrent ? "" : ", while \(roleVersion) is current: nobody can publish it"
         let by = signers.isEmpty ? "" : ", by " + signers.map { "\($0.prefix(12))…" }.joined(separator: ", ")

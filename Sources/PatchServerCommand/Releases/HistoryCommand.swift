@@ -135,7 +135,7 @@ struct HistoryEditCommand: AsyncParsableCommand {
                 ("label", label.map { .text($0) } ?? (noLabel ? .null : nil)),
                 ("notes", notes.map { .text($0) } ?? (noNotes ? .null : nil)),
             ])
-            let edit = try NotesEdit(Fields(members, of: "what is said"))
+            let edit = try NotesEdit(Fields(members, of: "the edit"))
             let entry = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
                 return try await place.folder.operations()

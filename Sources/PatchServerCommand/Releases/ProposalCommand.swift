@@ -134,7 +134,7 @@ extension Proposal {
         }
     }
 
-    fileprivate var lines: [String] {
+    var lines: [String] {
         let standing = roleVersion == 0 ? "before the first release" : "when release \(roleVersion) was current"
         let ending =
             switch state {

@@ -84,7 +84,7 @@ extension PublishOutcome {
         if case .published(let done) = self { DialLapse.hint(done.lapses, in: done.channel) } else { nil }
     }
 
-    fileprivate func lines(app: AppID) -> [String] {
+    func lines(app: AppID) -> [String] {
         switch self {
         case .published(let done):
             [
@@ -107,7 +107,7 @@ extension PublishOutcome {
             ["\(channel) \(version) of \(app) is published already"]
                 + change.repaired.map { "  replaced \($0), which was damaged" }
                 + (change.files > change.repaired.count
-                    ? ["  put back \(change.files - change.repaired.count) missing files"] : [])
+                    ? ["  put back \(Words.count(change.files - change.repaired.count, "missing file"))"] : [])
         }
     }
 }

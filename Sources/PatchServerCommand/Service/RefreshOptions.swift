@@ -112,7 +112,7 @@ struct RefreshOptions: ParsableArguments {
 }
 
 extension RefreshResult {
-    fileprivate var line: (LogLine.Level, String)? {
+    var line: (LogLine.Level, String)? {
         switch self {
         case .signed(let done): (.info, "signed again: timestamp \(done.timestamp), until \(done.expires)")
         case .failed(let why): (.error, "cannot sign again: \(why)")

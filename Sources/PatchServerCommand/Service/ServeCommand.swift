@@ -158,10 +158,8 @@ struct ServeCommand: AsyncParsableCommand {
         let operations = try folder.folder.operations(openKey: keys.open)
         let uploads = Uploads(operations)
         // Devices are served whatever became of these.
-        do { try await recover(operations, log) } catch {
-            Self.say(error, "what a server left that ended in its work", log)
-        }
-        do { try await uploads.removeStale() } catch { Self.say(error, "uploads that nothing comes to", log) }
+        do { try await recover(operations, log) } catch { Self.say(error, .unread, log) }
+        do { try await uploads.removeStale() } catch { Self.say(error, .uploads, log) }
         let proxies = trustedProxy?.proxies ?? .none
         return (
             OperatorRoutes.Service(operations, uploads: uploads, trustedProxies: proxies),
@@ -171,16 +169,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func recover(_ operations: ReleaseOperations, _ log: ServerLog) async throws {
         let recovery = try await operations.recover()
-        for entry in recovery.published {
-            let what = "\(entry.channel) \(entry.roleVersion)"
-            log.say(.info, "\(what) was published when the server ended; its history is written now", app: entry.app)
-        }
-        for (key, error) in recovery.left { Self.say(error, "what a server left that ended in its work, \(key)", log) }
+        for entry in recovery.published { log.say(.info, EarlierRun.settled(entry), app: entry.app) }
+        for (key, error) in recovery.left { Self.say(error, .unfinished(key), log) }
     }
 
-    private static func say(_ error: any Error, _ what: String, _ log: ServerLog) {
-        let why = Failure(of: error)?.message ?? "\(error)"
-        log.say(.error, printable("\(what): stays for now: \(why)"))
+    private static func say(_ error: any Error, _ what: EarlierRun, _ log: ServerLog) {
+        log.say(.error, printable(what.stays(Failure(of: error)?.message ?? "\(error)")))
     }
 
     private func serve() async throws {
@@ -253,17 +247,24 @@ struct ServeCommand: AsyncParsableCommand {
     private static func mark(_ folder: ServerFolder, _ log: ServerLog) throws -> StoreLock? {
         do throws(StoreLockError) { return try StoreLock(sharing: folder.serving) } catch {
             switch error {
-            case .held:
-                throw Failure(
-                    "\(error), which restores \(folder.root)",
-                    hint: "wait until it has finished, then try again",
-                    exitCode: .busy
-                )
+            case .held: throw restores(folder, error)
             case .file(let error):
-                log.say(.warning, printable("restore --in-place will not see that this runs: \(error)"))
+                log.say(.warning, printable(unmarked(error)))
                 return nil
             }
         }
+    }
+
+    static func restores(_ folder: ServerFolder, _ error: StoreLockError) -> Failure {
+        Failure(
+            "\(error), which restores \(folder.root)",
+            hint: "wait until it has finished, then try again",
+            exitCode: .busy
+        )
+    }
+
+    static func unmarked(_ error: FileError) -> String {
+        "patchsrv restore --in-place will not notice that this server runs: \(error)"
     }
 
     private func run(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {

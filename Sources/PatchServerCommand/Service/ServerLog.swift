@@ -55,7 +55,11 @@ struct ServerLog: Sendable {
         do {
             let new = try Self.open(file)
             try new.closeAfter { _ = try new.duplicate(as: FileDescriptor(rawValue: requests.descriptor)) }
-        } catch { say(.error, "cannot open \(printable(file.string)) again: \(error)") }
+        } catch { say(.error, Self.notReopened(file, error)) }
+    }
+
+    static func notReopened(_ file: FilePath, _ error: any Error) -> String {
+        "cannot open \(printable(file.string)) again, so requests still go to the file before: \(error)"
     }
 
     /// It holds the addresses of devices: its owner's alone, unless it is there already with other rights.

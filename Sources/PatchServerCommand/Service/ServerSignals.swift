@@ -25,7 +25,7 @@ func endingAtSecondSignal(
 ) async throws {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let deadline = StopDeadline([SIGINT, SIGTERM], allowing: time + .seconds(2)) {
-        log.text(.error, "was told to stop and did not within \(DurationText(time)): it ends with work undone")
+        log.text(.error, overdue(time))
     }
     defer { deadline.lift() }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,4 +40,9 @@ func endingAtSecondSignal(
         try await group.next()
         group.cancelAll()
     }
+}
+
+/// What a server says last that does not end in time.
+func overdue(_ time: Duration) -> String {
+    "was told to stop and did not within \(DurationText(time)): it ends with work undone"
 }

@@ -50,12 +50,8 @@ struct TLSOptions: ParsableArguments {
                 } catch { throw OpeningTrouble(error) }
             },
             report: { look in
-                switch look {
-                case .renewed(let until):
-                    log.say(.info, "the certificate was read again: it holds until \(UTCTime(seconds: until))")
-                case .kept(let why):
-                    log.say(.error, "the certificate was not renewed, the one before goes on: \(printable(why))")
-                }
+                let (level, line) = Self.line(look)
+                log.say(level, line)
             }
         )
     }
@@ -63,7 +59,9 @@ struct TLSOptions: ParsableArguments {
     /// Reads both files, and warns of a certificate that does not hold now.
     private func identity(_ tlsCertificate: String, _ tlsKey: String, _ log: ServerLog) throws -> TLSIdentity {
         let identity = try read(tlsCertificate, tlsKey)
-        warn(of: identity.validity, tlsCertificate, log)
+        if let line = Self.warning(of: identity.validity, tlsCertificate, at: ProcessEnvironment.now()) {
+            log.say(.warning, line)
+        }
         return identity
     }
 
@@ -86,19 +84,27 @@ struct TLSOptions: ParsableArguments {
         try DiskFiles().read(FilePath(argument: file).followingLinks, limit: Limits.certificates)
     }
 
-    private func warn(of validity: ClosedRange<Int>, _ file: String, _ log: ServerLog) {
-        let now = ProcessEnvironment.now()
-        guard !validity.contains(now.seconds) else { return }
+    static func line(_ look: CertificateLook) -> (LogLine.Level, String) {
+        switch look {
+        case .renewed(let until): (.info, "the certificate was read again: it holds until \(UTCTime(seconds: until))")
+        case .kept(let why):
+            (.error, "the certificate was not renewed, the one before goes on: \(printable(why))")
+        }
+    }
+
+    /// What is said of a certificate that does not hold now; nil of one that does.
+    static func warning(of validity: ClosedRange<Int>, _ file: String, at now: UTCTime) -> String? {
+        guard !validity.contains(now.seconds) else { return nil }
         let what =
             now.seconds > validity.upperBound
             ? "expired at \(UTCTime(seconds: validity.upperBound))"
             : "holds only from \(UTCTime(seconds: validity.lowerBound)) on"
-        log.say(.warning, "the certificate \(printable(file)) \(what); clients will refuse it")
+        return "the certificate \(printable(file)) \(what); clients will refuse it"
     }
 }
 
 extension Failure {
-    fileprivate init(_ error: TLSIdentityError, certificate: String, key: String) {
+    init(_ error: TLSIdentityError, certificate: String, key: String) {
         switch error {
         case .noCertificate:
             self.init(

@@ -95,13 +95,15 @@ struct KeyOptions: ParsableArguments {
         return try OnlineKey(file, passphrase: text, from: path)
     }
 
+    static func question(for path: FilePath) -> String { "Passphrase for the online key \(path):" }
+
     /// With the passphrase that is named, or one that a person types: one that opens several keys once, a wrong one again.
     private func open(encrypted file: [UInt8], at path: FilePath) throws -> (key: OnlineKey, passphrase: Passphrase) {
         if let named = try named() { return (try Self.open(file, with: named, at: path), named) }
         for known in PassphraseQuestion.known {
             if let key = try? Self.open(file, with: known, at: path) { return (key, known) }
         }
-        var question = PassphraseQuestion("Passphrase for the online key \(path):")
+        var question = PassphraseQuestion(Self.question(for: path))
         while let typed = try question.next() {
             do {
                 let key = try Self.open(file, with: typed, at: path)

@@ -24,7 +24,7 @@ struct TypedPassphrases: Sendable {
             known[path] = same
             return true
         }
-        var question = PassphraseQuestion("Passphrase for the online key \(path), or Enter to serve without it:")
+        var question = PassphraseQuestion(Self.question(for: path))
         while let typed = try Self.answer(to: &question) {
             do {
                 _ = try KeyOptions.open(file, with: typed, at: path)
@@ -35,6 +35,10 @@ struct TypedPassphrases: Sendable {
             }
         }
         return false
+    }
+
+    static func question(for path: FilePath) -> String {
+        "Passphrase for the online key \(path), or Enter to serve without it:"
     }
 
     /// Nil where somebody wants to go on without.

@@ -81,6 +81,8 @@ struct InitCommand: AsyncParsableCommand {
     @Flag(help: "Print what was made as JSON.")
     var json = false
 
+    static let progressLabel = "Making keys"
+
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
             let plan = try plan()
@@ -99,7 +101,7 @@ struct InitCommand: AsyncParsableCommand {
             // Asked for before the keys are made, which takes a while.
             let protect = try protection.resolve()
             let made = try await signing { () async throws(SigningError) in
-                try await maker.makeKeys(bits: bits, progress: reporter("Making keys"))
+                try await maker.makeKeys(bits: bits, progress: reporter(Self.progressLabel))
             }
             let change = try signing { () throws(SigningError) in
                 try maker.write(made, at: time, protection: protect)

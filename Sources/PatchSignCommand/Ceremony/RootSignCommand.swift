@@ -47,7 +47,7 @@ struct RootSignCommand: AsyncParsableCommand {
             try TrustReport(change, in: folder).write(to: .standardOutput)
             let signer = try keys.open(try KeyReference(argument: key))
             let roles = change.rolesToSign(with: signer.publicKey)
-            try Question.confirm("Sign this \(roles.joined(separator: " and "))?", yes: yes || roles.isEmpty)
+            try Question.confirm(Question.about(roles), yes: yes || roles.isEmpty)
             let signed = try signing { () throws(SigningError) in
                 let signed = try folder.change(try change.signed(with: signer), at: path)
                 try folder.save(signed.draft, to: path, replacing: true)

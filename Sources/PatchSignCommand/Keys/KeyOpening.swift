@@ -73,7 +73,7 @@ struct KeyOpening: ParsableArguments {
             if let key = try open(file, with: passphrase) { return key }
         }
         guard given.isEmpty else { throw Failure(SigningError.key(file, .wrongPassphrase)) }
-        var question = PassphraseQuestion("Passphrase for \(file.name ?? file.string):")
+        var question = PassphraseQuestion(Self.question(for: file))
         while let typed = try Self.next(&question, for: file) {
             guard let key = try open(file, with: typed) else { continue }
             PassphraseQuestion.remember(typed)
@@ -105,7 +105,7 @@ struct KeyOpening: ParsableArguments {
         do throws(PassphraseError) {
             if let pinFile { return try Passphrase.read(file: pinFile) }
             if let pinEnv { return try Passphrase.environment(pinEnv) }
-            return try Passphrase.prompt("PIN for \(uri):")
+            return try Passphrase.prompt(Self.question(for: uri))
         } catch .noTerminal {
             return nil
         } catch { throw Failure(error) }
@@ -130,8 +130,15 @@ struct KeyOpening: ParsableArguments {
             throw Failure(SigningError.key(file, .needsPassphrase))
         } catch .empty {
             // Who has not the passphrase presses Enter; a ceremony goes on with the other keys.
-            throw Failure("no passphrase was typed for \(file.name ?? file.string)", exitCode: .refused)
+            throw noneTyped(for: file)
         } catch { throw Failure(error) }
+    }
+
+    static func question(for uri: TokenURI) -> String { "PIN for \(uri):" }
+    static func question(for file: FilePath) -> String { "Passphrase for \(file.name ?? file.string):" }
+
+    static func noneTyped(for file: FilePath) -> Failure {
+        Failure("no passphrase was typed for \(file.name ?? file.string)", exitCode: .refused)
     }
 }
 

@@ -62,10 +62,12 @@ struct NewKeyOptions: ParsableArguments {
         return .passphrase(text)
     }
 
+    static let question = "Passphrase for the new key:"
+
     private func passphrase() throws(PassphraseError) -> Passphrase {
         if let newPassphraseFile { return try .forNewKey(file: newPassphraseFile) }
         if let newPassphraseEnv { return try .forNewKey(variable: newPassphraseEnv) }
-        return try Passphrase.promptForNew("Passphrase for the new key:")
+        return try Passphrase.promptForNew(Self.question)
     }
 }
 

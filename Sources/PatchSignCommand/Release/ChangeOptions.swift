@@ -116,12 +116,16 @@ struct ChangeOptions: ParsableArguments {
         try? DiskFiles().removeTree(above)
     }
 
+    static func noFolder(in base: String, _ error: SystemError) -> Failure {
+        Failure("cannot make a folder in \(base): \(error.reason)", hint: "TMPDIR names another", exitCode: .disk)
+    }
+
     /// A new folder that nobody else can look into.
     private static func temporaryFolder() throws(Failure) -> FilePath {
         let base = ProcessEnvironment.environment("TMPDIR") ?? "/tmp"
         var name = Array("\(base)/patchsign-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&name) != nil else {
-            throw Failure("cannot make a folder in \(base): \(SystemError(errno).reason)", exitCode: .disk)
+            throw noFolder(in: base, SystemError(errno))
         }
         return FilePath(String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }

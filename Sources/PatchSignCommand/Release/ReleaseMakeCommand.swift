@@ -120,7 +120,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
         let check = try await signing { () async throws(SigningError) in
             try await ReleaseCheck(folder: folder, trust: trust, base: base, files: DiskFiles()) { id, total in
-                reporter("Reading \(id)")(total)
+                reporter(ReleaseWork.label(of: .reading(id)))(total)
             }
         }
         ReleaseCheckReport(check: check).write(json: json)

@@ -27,17 +27,25 @@ struct ReleaseReport {
         )
         for line in difference.words { console.line("  " + styled(line, on: console)) }
         for (id, paths) in leftOut.sorted(by: { $0.key < $1.key }) {
-            let more = paths.count > 5 ? " and \(Words.grouped(paths.count - 5)) more" : ""
-            console.line("left out of \(id): \(printable(paths.prefix(5).joined(separator: ", ")))\(more)")
+            console.line(Self.words(paths, leftOutOf: id))
         }
         console.line(
             "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept"
         )
         if jspatch != SignatureCounts() {
-            console.line("JSPatch signatures: \(Words.grouped(jspatch.made)) made, \(Words.grouped(jspatch.kept)) kept")
+            console.line(Self.words(jspatch))
         }
         console.line(signers)
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
+    }
+
+    static func words(_ paths: [String], leftOutOf bundle: PatchID) -> String {
+        let more = paths.count > 5 ? " and \(Words.grouped(paths.count - 5)) more" : ""
+        return "left out of \(bundle): \(printable(paths.prefix(5).joined(separator: ", ")))\(more)"
+    }
+
+    static func words(_ jspatch: SignatureCounts) -> String {
+        "JSPatch signatures: \(Words.grouped(jspatch.made)) made, \(Words.grouped(jspatch.kept)) kept"
     }
 
     /// For the end, where it is read: what is listed in vain.

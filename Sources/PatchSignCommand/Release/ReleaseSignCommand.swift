@@ -74,7 +74,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                 try signed.check(signer, for: delegation)
                 return delegation
             }
-            try Question.confirm("Sign this release?", yes: yes)
+            try Question.confirm(Question.release, yes: yes)
             try signing { () throws(SigningError) in
                 try signed.sign(with: signer, for: delegation)
                 try signed.saveRole(in: folder, files: DiskFiles())

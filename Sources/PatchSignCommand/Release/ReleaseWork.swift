@@ -109,7 +109,7 @@ struct ReleaseWork {
             let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
             names.write(difference, to: console)
         }
-        try Question.confirm("Sign this release?", yes: yes)
+        try Question.confirm(Question.release, yes: yes)
         var made = made
         try signing { () throws(SigningError) in
             let delegation = try builder.rootOfTrust.delegation(to: contents.channel)
@@ -168,10 +168,14 @@ struct ReleaseWork {
     }
 
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
+        reporter(label(of: phase))(total)
+    }
+
+    static func label(of phase: ReleaseBuilder.Phase) -> String {
         switch phase {
-        case .reading(let id): reporter("Reading \(id)")(total)
-        case .signing: reporter("Signing entries")(total)
-        case .signingJSPatch: reporter("Signing JSPatch forms")(total)
+        case .reading(let id): "Reading \(id)"
+        case .signing: "Signing entries"
+        case .signingJSPatch: "Signing JSPatch forms"
         }
     }
 }

@@ -181,7 +181,7 @@ struct PullReport {
         names.write(difference, to: console)
         if let words = release.counts.unseenWords { console.line("  " + words) }
         if !isCurrent {
-            console.line("  ! it was made from another release than the current one: nobody can publish it")
+            console.line("  \(Self.late)")
         }
         console.line(signatures)
         let word = shellWord(folder.at(PulledFolder.release).string)
@@ -189,6 +189,8 @@ struct PullReport {
         console.line("next: patchsign release sign \(word) --keys \(shellWord(keys)) --key FILE\(previous)")
         console.line("      patchsign push \(word)\(server.words)")
     }
+
+    static let late = "! it was made from another release than the current one: nobody can publish it"
 
     private static func line(_ release: VerifiedRelease) -> String {
         let header = release.release.header

@@ -115,7 +115,9 @@ extension PushReport {
 }
 
 /// What is on its way, as a line of progress on standard error.
-private final class PushProgress: Sendable {
+final class PushProgress: Sendable {
+    static let waiting = "The server verifies the release"
+
     private let report = NIOLockedValueBox<ProgressReport?>(nil)
 
     func show(_ event: ReleasePush.Event) {
@@ -131,7 +133,7 @@ private final class PushProgress: Sendable {
             report.withLockedValue(\.self)?.abandon()
             report.withLockedValue { $0 = nil }
         case .publishing:
-            if Console.standardError.isTerminal { Console.standardError.line("The server verifies the release") }
+            if Console.standardError.isTerminal { Console.standardError.line(Self.waiting) }
         }
     }
 }

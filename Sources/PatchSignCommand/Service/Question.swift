@@ -2,6 +2,11 @@ import Terminal
 
 /// The question before anything is signed.
 enum Question {
+    static let release = "Sign this release?"
+
+    /// - Parameter roles: `root`, `targets`.
+    static func about(_ roles: [String]) -> String { "Sign this \(roles.joined(separator: " and "))?" }
+
     /// Refuses, before anything is begun, what nobody could say yes to.
     static func checkSomebody(yes: Bool) throws(Failure) {
         guard yes || YesOrNo.hasSomebody else { throw nobodyThere }
@@ -10,12 +15,14 @@ enum Question {
     /// Goes on only with a yes.
     static func confirm(_ question: String, yes: Bool) throws(Failure) {
         guard !yes else { return }
-        switch YesOrNo.asked("\(question) [y/N]") {
+        switch YesOrNo.asked(withChoice(question)) {
         case .yes: return
         case .no: throw Failure("not signed")
         case .nobody: throw nobodyThere
         }
     }
+
+    static func withChoice(_ question: String) -> String { "\(question) [y/N]" }
 
     private static var nobodyThere: Failure {
         Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", exitCode: .usage)

@@ -20,12 +20,16 @@ struct WaitingProposal {
             }
             return nil
         } catch {
-            return Failure(
-                "the proposal \(id) could not be withdrawn: \(error.message)",
-                hint: hint(after: error),
-                exitCode: error.exitCode
-            )
+            return stays(because: error)
         }
+    }
+
+    func stays(because error: Failure) -> Failure {
+        Failure(
+            "the proposal \(id) could not be withdrawn: \(error.message)",
+            hint: hint(after: error),
+            exitCode: error.exitCode
+        )
     }
 
     /// Takes it back because of an error, which is told with what became of the proposal.

@@ -140,7 +140,7 @@ extension CheckRecord {
 }
 
 extension FileFault {
-    fileprivate var words: String {
+    var words: String {
         switch wrong {
         case .missing: "\(file): is missing"
         case .differs(let field): "\(file): its \(field) is not the listed one"

@@ -44,7 +44,7 @@ extension DeviceStore {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try files.read(path, limit: Limits.selection) } catch { throw .file(error) }
         guard SHA256Digest(of: bytes) == digest else {
-            throw .format(FormatError(path.string, rule: "is not what its name says"))
+            throw .format(FormatError(path.string, rule: StoreRule.name))
         }
         do throws(FormatError) { return try SelectionContent.Rows(bytes, named: path.string) } catch {
             throw .format(error)
@@ -67,7 +67,7 @@ extension DeviceStore {
         let bytes = content.rows.bytes
         do throws(FormatError) {
             guard try SelectionContent.Rows(bytes, named: path.string, limit: selectionLimit) == content.rows else {
-                throw FormatError(path.string, rule: "would not be read as it was written")
+                throw FormatError(path.string, rule: StoreRule.readBack)
             }
         } catch { throw .unreadable(error) }
         try wrapped { () throws(FileError) in

@@ -157,14 +157,14 @@ extension DeviceStore {
                 finding: .init(
                     selection: { digest throws(FormatError) in
                         guard let content = known[digest] else {
-                            throw FormatError(path.string, rule: "names a selection that it does not have")
+                            throw FormatError(path.string, rule: StoreRule.selection)
                         }
                         return content
                     },
                     earlier: { known[$0] }
                 )
             )
-            guard read == state else { throw FormatError(path.string, rule: "would not be read as it was written") }
+            guard read == state else { throw FormatError(path.string, rule: StoreRule.readBack) }
         } catch { throw .unreadable(error) }
     }
 

@@ -211,7 +211,7 @@ package struct DeviceStore: Sendable {
     ) throws(SyncError) {
         do throws(FormatError) {
             guard try isRead(bytes) else {
-                throw FormatError(root.at(name).string, rule: "would not be read as it was written")
+                throw FormatError(root.at(name).string, rule: StoreRule.readBack)
             }
         } catch { throw .unreadable(error) }
         try wrapped { () throws(FileError) in try files.replace(name, in: root, with: bytes) }

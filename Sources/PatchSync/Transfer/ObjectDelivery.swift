@@ -129,7 +129,7 @@ struct ObjectDelivery {
                     }
                 } catch {
                     storeError = error
-                    throw .notTaken(fetch.path, reason: error.description)
+                    throw .notTaken(fetch.path, reason: "\(error)")
                 }
             }
         } catch {

@@ -253,7 +253,9 @@ extension StopDeadline {
     /// Answers in flight have ten seconds; whatever is at work after fifteen is not waited for.
     fileprivate static var ofServing: StopDeadline {
         StopDeadline([SIGINT, SIGTERM], allowing: .seconds(15)) {
-            "was told to stop and did not within 15 s: it ends with work undone"
+            overdue
         }
     }
+
+    static let overdue = "was told to stop and did not within 15 s: it ends with work undone"
 }

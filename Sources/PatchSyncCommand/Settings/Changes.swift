@@ -55,6 +55,12 @@ struct ConfirmCommand: AsyncParsableCommand {
         try await runCommand(json: options.json, work)
     }
 
+    static let otherLaunch = Failure(
+        "this token is not the one of the running trial; nothing was confirmed",
+        hint: "`patchsync status` prints the one that is.",
+        exitCode: .refused
+    )
+
     private func work() async throws(Failure) {
         let (option, text) = try given()
         guard let token = LaunchToken(text) else {
@@ -77,7 +83,7 @@ struct ConfirmCommand: AsyncParsableCommand {
                 exitCode: .refused
             )
         case .otherLaunch:
-            throw Failure("this token is not the one of the running trial; nothing was confirmed", exitCode: .refused)
+            throw Self.otherLaunch
         case .nothingToConfirm: throw Failure(.nothingInstalled)
         }
         Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).line : result.1)
@@ -192,27 +198,30 @@ extension Selection {
 }
 
 extension SelectionMachine.Activation {
+    var told: (name: String, words: String, launch: LaunchToken?) {
+        switch self {
+        case .nothing: ("nothing", "nothing is installed", nil)
+        case .run(let selection, let removed):
+            (
+                "run",
+                "active: \(selection.words)"
+                    + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil
+            )
+        case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
+        case .rolledBack(let good, let bad):
+            ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+        case .unproven(let selection):
+            ("unproven", "active, not confirmed in its time, and nothing to go back to: \(selection.words)", nil)
+        case .interrupted(let good, let damaged):
+            (
+                "interrupted",
+                "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)", nil
+            )
+        }
+    }
+
     func print(_ options: StoreOptions) {
-        let (name, words, launch): (String, String, LaunchToken?) =
-            switch self {
-            case .nothing: ("nothing", "nothing is installed", nil)
-            case .run(let selection, let removed):
-                (
-                    "run",
-                    "active: \(selection.words)"
-                        + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil
-                )
-            case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
-            case .rolledBack(let good, let bad):
-                ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
-            case .unproven(let selection):
-                ("unproven", "active, not confirmed in its time, and nothing to go back to: \(selection.words)", nil)
-            case .interrupted(let good, let damaged):
-                (
-                    "interrupted",
-                    "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)", nil
-                )
-            }
+        let (name, words, launch) = told
         if options.json {
             Console.standardOutput.line(
                 JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).line

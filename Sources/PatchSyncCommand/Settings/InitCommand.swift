@@ -110,7 +110,9 @@ struct InitCommand: AsyncParsableCommand {
                     + (names.contains { $0.hasPrefix("app (") }
                         ? "a store is of one app for good: name another folder with --store, or the root of trust of "
                             + "\(device.configuration.app) with --\(self.root == nil ? "embedded" : "root")."
-                        : "`patchsync set` and `patchsync switch` change them, or choose another folder."),
+                        : names.contains { $0.hasPrefix("root of trust (") }
+                            ? "a store keeps the root of trust that it was made with: name that one, or another folder with --store."
+                            : "`patchsync set` and `patchsync switch` change them, or choose another folder."),
                 exitCode: .conflict
             )
         }

@@ -103,11 +103,15 @@ extension SetFactsCommand {
     private func warn(ofKeysNotIn before: DeviceConfiguration) {
         for key in unset.compactMap({ ConditionKey($0) }) where before.data[key] == nil {
             let known = before.data.keys.sorted().map(\.text)
-            Console.standardError.line(
-                "warning: --unset \(key): nothing was set under this key; "
-                    + (known.isEmpty ? "no data is set" : "set is \(known.joined(separator: ", "))")
-            )
+            Console.standardError.line(Self.warning(of: key, known))
         }
+    }
+}
+
+extension SetFactsCommand {
+    static func warning(of key: ConditionKey, _ known: [String]) -> String {
+        "warning: --unset \(key): nothing was set under this key; "
+            + (known.isEmpty ? "no data is set" : "set is \(known.joined(separator: ", "))")
     }
 }
 
@@ -126,8 +130,7 @@ extension DeviceConfiguration {
     }
 
     /// - Parameter servers: who serves the store now; what they began with holds until they end.
-    fileprivate func printFacts(servedBy servers: [RunningServer]) {
-        let out = Console.standardOutput
+    func printFacts(servedBy servers: [RunningServer], on out: Console = .standardOutput) {
         out.line("app version: \(appVersion?.text ?? "not set")")
         out.line("user: \(user.map { printable($0.text) } ?? "not set")")
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")

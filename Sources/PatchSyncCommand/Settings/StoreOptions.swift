@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -40,7 +41,7 @@ struct StoreOptions: ParsableArguments {
         }
         let errors = Console.standardError
         if let settled = opening.settled {
-            errors.line("new build of the app: it runs what it ships, \(settled.words)")
+            errors.line(Self.newBuild(settled))
         }
         if let trouble = opening.trouble {
             errors.line("warning: \(printable(trouble.description))")
@@ -48,6 +49,10 @@ struct StoreOptions: ParsableArguments {
         }
         warn(of: opening.device)
         return opening.device
+    }
+
+    static func newBuild(_ shipped: Selection) -> String {
+        "new build of the app: it runs what it ships, \(shipped.words)"
     }
 
     /// Whatever the command does: a state that nobody can read is never passed over in silence.

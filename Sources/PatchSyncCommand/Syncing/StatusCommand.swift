@@ -37,7 +37,7 @@ struct StatusCommand: AsyncParsableCommand {
         if options.json {
             Console.standardOutput.line(report.json(device.configuration).line)
         } else {
-            report.print(device)
+            report.print(device.configuration, of: device.store.root)
         }
     }
 }
@@ -130,9 +130,8 @@ extension StatusReport {
         return ", runs what the app ships (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
     }
 
-    fileprivate func print(_ device: Device) {
-        let (out, configuration) = (Console.standardOutput, device.configuration)
-        out.line("\(configuration.app), channel \(configuration.channel): \(sentence(device.store.root))")
+    func print(_ configuration: DeviceConfiguration, of store: FilePath, on out: Console = .standardOutput) {
+        out.line("\(configuration.app), channel \(configuration.channel): \(sentence(store))")
         if !rows.isEmpty {
             Table(
                 ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],

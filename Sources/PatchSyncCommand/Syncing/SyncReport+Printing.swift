@@ -81,8 +81,11 @@ extension SyncReport {
         ])
     }
 
-    func print(_ patches: [SyncTranscript.PatchStates]) {
-        let out = Console.standardOutput
+    func print(
+        _ patches: [SyncTranscript.PatchStates],
+        on out: Console = .standardOutput,
+        errors: Console = .standardError
+    ) {
         if !patches.isEmpty {
             Table(
                 ["PATCH", "VERSION", "STATE", "NOTE"],
@@ -114,16 +117,16 @@ extension SyncReport {
         }
         if let staleMirror, !staleMirror.isOverdue { out.line("\(staleMirror)") }
         if let staleMirror, staleMirror.isOverdue {
-            Console.standardError.line("warning: \(staleMirror)")
-            Console.standardError.line("hint: look at the server or mirror; or someone replays old metadata")
+            errors.line("warning: \(staleMirror)")
+            errors.line("hint: look at the server or mirror; or someone replays old metadata")
         }
         if let parametersError {
-            Console.standardError.line(
+            errors.line(
                 "warning: the last good parameters stay: \(printable(parametersError.description))"
             )
         }
         for fault in mirrors where !fault.isQuiet {
-            Console.standardError.line("warning: \(printable(fault.description))")
+            errors.line("warning: \(printable(fault.description))")
         }
         out.line(
             "\(Words.count(filesReceived, "file")), \(ByteText(bytesReceived)) received; \(staging.sentence(activates))"

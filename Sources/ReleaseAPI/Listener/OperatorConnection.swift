@@ -190,8 +190,7 @@ extension RequestFault {
         case .invalidVersion: self = .unsupportedVersion
         case .invalidMethod: self = .unknownMethod
         case .invalidEOFState, .closedConnection:
-            let what = if case .exchange = phase { "body" } else { "head" }
-            self = .malformed("the \(what) ends early")
+            self = if case .exchange = phase { .bodyEndsEarly } else { .headEndsEarly }
         default: self = .malformed("it is not HTTP/1.1")
         }
     }

@@ -55,7 +55,7 @@ package struct OperatorServer: Service {
         }
         drained.withLockedValue { $0?.cancel() }
         switch result {
-        case .success: if !door.isStopping { throw .listenerFailed(reason: "it was closed") }
+        case .success: if !door.isStopping { throw .listenerClosed }
         case .failure(let error as IOError) where error.errnoCode == Errno.addressInUse.rawValue:
             throw .portInUse(host: host, port: port)
         case .failure(let error as IOError):

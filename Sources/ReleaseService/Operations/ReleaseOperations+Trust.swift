@@ -60,6 +60,10 @@ extension ReleaseOperations {
     }
 
     /// A private key is kept as it came, so it must have come encrypted.
+    package static var clearKey: String {
+        "the online key is not encrypted: whoever reads the server's disk would have it"
+    }
+
     private func brought(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {
         try await reading(documentsOf: app) { () throws(OperationError) in
             let key: OnlineKey
@@ -71,7 +75,7 @@ extension ReleaseOperations {
                 }
             }
             guard key.isEncrypted else {
-                throw .keyRefused("the online key is not encrypted: whoever reads the server's disk would have it")
+                throw .keyRefused(Self.clearKey)
             }
             return key
         }

@@ -53,7 +53,7 @@ extension WaitingDraft {
         difference = Self.difference(from: current, to: patches)
     }
 
-    private static func difference(from current: [AppListing.Patch], to patches: [HistoryEntry.Patch]) -> [String] {
+    static func difference(from current: [AppListing.Patch], to patches: [HistoryEntry.Patch]) -> [String] {
         var lines: [String] = []
         for patch in patches {
             let own = current.filter { $0.patchID == patch.label.patchID }

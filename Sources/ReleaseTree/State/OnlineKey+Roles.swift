@@ -20,8 +20,10 @@ extension OnlineKey {
                 throw .notOnlineKey(role: role, belongsTo: owner)
             }
             guard keys.threshold == 1 else {
-                throw .setup(document: role, rule: "asks for \(keys.threshold) signatures; a server makes one")
+                throw .setup(document: role, rule: Self.rule(threshold: keys.threshold))
             }
         }
     }
+
+    package static func rule(threshold: Int) -> String { "asks for \(threshold) signatures; a server makes one" }
 }

@@ -49,9 +49,11 @@ package struct OnlineKey: Sendable {
         var signed = envelope
         do throws(KeyError) {
             try signed.sign(with: key, id: entry.id, scheme: scheme)
-        } catch { throw .setup(document: envelope.role, rule: "cannot be signed: the online key \(error)") }
+        } catch { throw .setup(document: envelope.role, rule: Self.rule(error)) }
         return signed
     }
+
+    package static func rule(_ error: KeyError) -> String { "cannot be signed: the online key \(error)" }
 }
 
 extension RoleKeys {

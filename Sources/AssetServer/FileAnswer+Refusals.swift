@@ -1,0 +1,33 @@
+import HTTPFiles
+import NIOHTTP1
+
+/// What a page reads in place of what it asked for.
+extension FileAnswer {
+    /// Something else is on trial since: its first page is the next one.
+    static let otherVersionStarts = refused(
+        .serviceUnavailable,
+        message: "Another version of the app is just starting; load the page again.",
+        headers: ["Retry-After": "1"]
+    )
+
+    static let tooManyPages = refused(
+        .serviceUnavailable,
+        message: "Too many pages are open.",
+        headers: ["Retry-After": "5"]
+    )
+
+    /// The call of a page before the app can carry it out.
+    static let stillStarting = PageAPI.json(.serviceUnavailable, "error", "the app is still starting")
+
+    static func gone(_ path: some CustomStringConvertible) -> FileAnswer {
+        refused(.notFound, message: "\(path) is of a release that is gone; load the page again.", headers: [:])
+    }
+
+    static func damaged(_ path: some CustomStringConvertible) -> FileAnswer {
+        refused(
+            .serviceUnavailable,
+            message: "\(path) is damaged on this device; the next sync heals it.",
+            headers: ["Retry-After": "5"]
+        )
+    }
+}

@@ -1,0 +1,11 @@
+/// What an answer of a server must be, where it is well formed and of something else.
+enum AnswerRule {
+    static let draft = "is not the draft that was asked for"
+    static let proposal = "must be the one that was asked for"
+    static let change = "must be what was proposed; is the server older than this program?"
+    static let outcome = "must be published, drafted or alreadyPublished"
+
+    static func took(_ bytes: Int, of size: Int, _ part: String) -> String {
+        "\(part): the server took \(bytes) of \(size) bytes"
+    }
+}

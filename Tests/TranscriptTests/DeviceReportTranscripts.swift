@@ -1,0 +1,228 @@
+import AssetServer
+import PatchFetch
+import PatchFormat
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+import Testing
+
+@testable import PatchChoice
+@testable import PatchSync
+@testable import PatchSyncCommand
+@testable import Patchline
+
+@Suite("What patchsync reports")
+struct DeviceReportTranscripts {
+    @Test func `of a device stands in its transcript`() throws {
+        let key = try #require(ConditionKey("beta"))
+        let facts = try facts
+        var reports = Transcript(
+            "patchsync-reports",
+            about: "What patchsync says of a device, and of what it did with it."
+        )
+        reports.list("what runs after a command", activations.map(\.told.words))
+        reports.section(
+            "set",
+            [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })] + [ownHost(try hosted())]
+        )
+        reports.list("set --unset", [[], ["lang", "tier"]].map { SetFactsCommand.warning(of: key, $0) })
+        reports.list("a new build of the app", [StoreOptions.newBuild(web)])
+        reports.section(
+            "status",
+            try machines.map { machine in
+                text(try Written.lines { status(machine).print(facts, of: "/var/lib/app", on: $0) })
+            }
+        )
+        reports.section(
+            "sync",
+            try syncs.map { sync in text(try Written.lines { sync.print([], on: $0, errors: $0) }) }
+        )
+        reports.list(
+            "verify",
+            [.missing, .differs("sha256"), .unreadable].map {
+                FileFault(file: "web 1.4.2 a.js", wrong: $0, asset: nil).words
+            }
+        )
+        reports.list(
+            "a state that nobody can read",
+            [.previous, .embedded, .nothing].map { standby in
+                StateFault(file: "state.json", error: .format(Sample.format), standby: standby).description
+            }
+        )
+        reports.list(
+            "a file of the store",
+            [
+                SyncError.format(FormatError("\(Sample.digest).json", rule: StoreRule.name)),
+                .unreadable(FormatError("state.json", rule: StoreRule.readBack)),
+                .unreadable(FormatError("state.json", rule: StoreRule.selection)),
+            ].map(\.description)
+        )
+        reports.list("serve", try listening() + [StopDeadline.overdue])
+        try reports.check()
+    }
+
+    private func text(_ lines: [String]) -> String { lines.joined(separator: "\n") }
+    private func ownHost(_ lines: [String]) -> String { text(lines.filter { $0.hasPrefix("pages: ") }) }
+
+    // MARK: values
+
+    private static func patch(_ version: VersionLabel) -> InstalledPatch {
+        InstalledPatch(
+            PatchEntry(
+                patchID: Sample.patch,
+                kind: .bundle,
+                version: version,
+                url: "web",
+                fingerprint: Fingerprint(of: Array(version.text.utf8)),
+                signature: EntrySignature(keyID: Sample.digest, bytes: []),
+                salt: [],
+                rules: .everyone
+            ),
+            column: nil
+        )
+    }
+
+    private static let before = patch(Sample.named("1.4.1"))
+    private static let now = patch(Sample.version)
+
+    private static func selection(_ patch: InstalledPatch) -> Selection {
+        Selection(number: 3, roleVersion: 7, patches: [patch], entryKeys: .none)
+    }
+
+    private let old = Self.selection(Self.before)
+    private let web = Self.selection(Self.now)
+    private let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: true)
+
+    private static func token() throws -> LaunchToken {
+        try #require(LaunchToken(String(repeating: "5e", count: 16)))
+    }
+
+    private var activations: [SelectionMachine.Activation] {
+        [
+            .nothing, .run(web, removed: []), .run(web, removed: [Sample.script]), .rolledBack(to: old, from: web),
+            .rolledBack(to: nil, from: web), .unproven(web), .interrupted(to: old, damaged: web),
+            .interrupted(to: nil, damaged: web),
+        ]
+    }
+
+    private var facts: DeviceConfiguration {
+        get throws {
+            var facts = DeviceConfiguration(
+                app: Sample.app,
+                server: try #require(ServerURL("https://updates.example.com")),
+                channel: Sample.channel
+            )
+            facts.access.pins = [PublicKeyPin(digest: Sample.digest)]
+            facts.access.mirrors = [try #require(ServerURL("https://mirror.example.com"))]
+            facts.access.authorities = "PEM"
+            facts.data = [try #require(ConditionKey("lang")): try #require(ConditionValue("de"))]
+            facts.answers = true
+            facts.embedded = "/usr/share/app/shipped"
+            return facts
+        }
+    }
+
+    private func hosted() throws -> [String] {
+        var facts = try facts
+        facts.host = .make()
+        let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: false)
+        return try Written.lines { facts.printFacts(servedBy: [server], on: $0) }
+    }
+
+    // MARK: status
+
+    private var machines: [SelectionMachine] {
+        get throws {
+            let token = try Self.token()
+            return [
+                SelectionMachine(state: .settled(web), earlier: [], embedded: web),
+                SelectionMachine(
+                    state: .trying(good: nil, trial: web, launch: .init(token: token, launches: 1, isCounted: false)),
+                    earlier: []
+                ),
+                SelectionMachine(
+                    state: .trying(good: old, trial: web, launch: .init(token: token, launches: 2, isCounted: false)),
+                    earlier: []
+                ),
+                SelectionMachine(state: .pending(good: old, next: web), earlier: [], withdrawn: [Self.before.content]),
+            ]
+        }
+    }
+
+    private func status(_ machine: SelectionMachine) -> StatusReport {
+        let retries: [StatusReport.Retry] = [.waits, .blocked, .free, .onTrial, .notListed]
+        let patches = (0..<5).map { Self.patch(Sample.named("1.\($0)")) }
+        var machine = machine
+        var unfit = UnfitVersions()
+        for (index, patch) in patches.enumerated() {
+            machine.blocks.fail([patch], because: index == 1 ? .person : .timer, at: Sample.time)
+            guard index < 2, let platform = Platform(name: "linux", compatibility: "5e5e") else { continue }
+            let needs = index == 0 ? "c1c1" : nil
+            unfit.add(patch.content, .init(version: patch.version, platform: platform, needs: needs))
+        }
+        return StatusReport(
+            phase: .settled,
+            rows: [],
+            machine: machine,
+            lastSync: DeviceState.LastSync(at: Sample.before, roleVersion: 7),
+            transfers: TransferFailures(),
+            unfit: unfit,
+            decisions: [],
+            retries: Dictionary(uniqueKeysWithValues: zip(patches.map(\.content), retries)),
+            fault: nil,
+            damagedState: "/var/lib/app/state.json.damaged"
+        )
+    }
+
+    // MARK: sync
+
+    private func sync(
+        _ staging: SelectionMachine.Staging,
+        _ activates: ActivationTime = .atNextLaunch,
+        _ stale: StaleMirror? = nil,
+        unanswered: SyncError? = nil
+    ) -> SyncReport {
+        let wrong: [MirrorFault.Wrong] = [.failed(.fetch(.newerList)), .lied(.nothingInstalled)]
+        return SyncReport(
+            roleVersion: 7,
+            decisions: [],
+            refused: [],
+            failures: [],
+            filesReceived: 3,
+            bytesReceived: 1_234,
+            healed: [],
+            staging: staging,
+            activates: activates,
+            staleMirror: stale,
+            keptEmbedded: unanswered == nil ? nil : 9,
+            mirrors: unanswered == nil ? [] : wrong.map { MirrorFault(server: "mirror.example.com", wrong: $0) },
+            unanswered: unanswered,
+            ignoredAnswers: [],
+            parameters: unanswered.map { .kept(because: $0) } ?? .unchanged
+        )
+    }
+
+    private var syncs: [SyncReport] {
+        let lags = [Sample.before, Sample.time].map {
+            StaleMirror(offered: 6, known: 7, signedAt: $0, clock: Sample.time)
+        }
+        return ActivationTime.allCases.map { sync(.staged, $0) } + lags.map { sync(.unchanged, .atNextLaunch, $0) }
+            + [.unstaged, .trialRunning, .superseded, .refused(Sample.format)].map { sync($0) }
+            + [sync(.unchanged, unanswered: .fetch(.stalled("answer")))]
+    }
+
+    // MARK: serve
+
+    private func listening() throws -> [String] {
+        let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
+        return try Written.lines { console in
+            let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
+            let open = LocalServer.Address(port: 8_081, token: nil)
+            launch.listening(open, urlIn: nil, isSecret: false)
+            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: "/run/app/url", isSecret: false)
+            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: nil, isSecret: true)
+            for report in [sync(.staged), sync(.unchanged)] { launch.take(.synced(.success(report))) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PatchFormat
+import PatchStore
+import ReleaseTree
+import SystemPackage
+import Terminal
+import Testing
+
+@testable import PatchServer
+@testable import PatchServerCommand
+@testable import ReleaseService
+@testable import ServerRecords
+
+@Suite("A server that runs")
+struct ServerLogTranscripts {
+    @Test func `says in its log what its transcript has`() async throws {
+        var log = Transcript("patchsrv-log", about: "What a server says in its log, and why it does not start.")
+        let results: [RefreshResult] = [.signed(Self.roles), .failed("the disk is full"), .withoutKey]
+        log.list("signing again", results.compactMap(\.line).map { "\($0.0.rawValue): \($0.1)" })
+        log.list(
+            "a locked key",
+            try [[], ["--refresh-every", "off"]].flatMap { words in
+                let options = try RefreshOptions.parse(words)
+                return [true, false].compactMap { options.warning(of: "apps/shop/online.key", hasAPI: $0) }
+            }
+        )
+        let looks: [CertificateLook] = [.renewed(until: Sample.after.seconds), .kept("tls.pem holds no certificate")]
+        log.list(
+            "certificates",
+            looks.map(TLSOptions.line).map { "\($0.0.rawValue): \($0.1)" }
+                + [0...1, 4_000_000_000...4_000_000_001].compactMap {
+                    TLSOptions.warning(of: $0, "tls.pem", at: Sample.time)
+                }
+        )
+        let key = RecordKey("intent", "5e5e")
+        log.list(
+            "an earlier run",
+            [EarlierRun.unread, .unfinished(key), .uploads].map { $0.stays("the disk is full") }
+                + [EarlierRun.settled(history)]
+        )
+        let folder = ServerFolder("/srv/patchline")
+        log.list(
+            "the log and the folder",
+            [
+                ServerLog.notReopened("/var/log/patchsrv.log", FileError.permission(.append, Sample.path)),
+                ServeCommand.unmarked(.readOnly(.create, Sample.path)), overdue(.seconds(10)),
+            ]
+        )
+        let counters = RefreshCounters()
+        counters.add(Sample.app, .signed(Self.roles))
+        log.list("metrics once something was signed", [counters.family.text])
+        let broken = ReadinessCheck(ServerFolder("/dev/null"), files: DiskFiles(), within: .zero, now: { Sample.time })
+        let page = await OperatorPage.ready(broken)
+        log.list("readyz", ["\(page.status) \(String(decoding: page.bytes, as: UTF8.self))"])
+        log.section(
+            "errors",
+            [
+                ServeCommand.restores(folder, .held(Sample.path, by: 4_711)), RestoreCommand.served(folder, by: nil),
+                RestoreCommand.served(folder, by: 4_711),
+                Failure(.unusable(reason: "it is of an unknown version"), certificate: "tls.pem", key: "tls.key"),
+            ].map(\.transcript)
+        )
+        try log.check()
+    }
+
+    private var history: HistoryEntry {
+        HistoryEntry(
+            app: Sample.app,
+            channel: Sample.channel,
+            roleVersion: 7,
+            identity: Sample.digest,
+            published: Sample.time,
+            actor: .server,
+            notes: ReleaseNotes(),
+            patches: [],
+            proposal: nil
+        )
+    }
+
+    private static let roles = RefreshedVersions(
+        app: Sample.app,
+        timestamp: 42,
+        snapshot: 41,
+        dial: 9,
+        expires: Sample.after
+    )
+}
