@@ -63,27 +63,38 @@ let package = Package(
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
+        .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
-            dependencies: ["CLinux", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
+            dependencies: ["CLinux", "FileFacts", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
         ),
         .target(name: "HTTPPeers", dependencies: [nioCore, nioHTTP1, nioSSL, nioTLS]),
         .target(
             name: "HTTPFiles",
             dependencies: [
-                "CLinux", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, nioConcurrency,
+                "CLinux", "FileFacts", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS,
+                nioConcurrency,
                 systemPackage,
             ]
         ),
-        .target(name: "ReleaseFolder", dependencies: ["PatchFormat", "PatchTrust", "PatchStore", systemPackage]),
+        .target(
+            name: "ReleaseFolder",
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", systemPackage]
+        ),
         .target(
             name: "PatchRelease",
             dependencies: ["CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage, yams]
         ),
         .target(
+            name: "ReleaseTree",
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
+        ),
+        .target(
             name: "PatchServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "HTTPFiles", lifecycle, nioConcurrency,
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles",
+                lifecycle,
+                nioConcurrency,
                 nioHTTP1, systemPackage, yams,
             ]
         ),
@@ -91,14 +102,16 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ServerRecords", nioCore,
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "ServerRecords", nioCore,
                 nioPosix, systemPackage,
             ]
         ),
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseService",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "ReleaseService",
                 "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
@@ -114,7 +127,8 @@ let package = Package(
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers", asyncHTTPClient,
+                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers",
+                asyncHTTPClient,
                 nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
@@ -123,14 +137,15 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
         .target(
             name: "AssetServer",
             dependencies: [
-                "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+                "FileFacts", "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix,
+                systemPackage,
             ]
         ),
         .target(
@@ -143,7 +158,7 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -167,7 +182,8 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "HTTPFiles", "HTTPPeers",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree", "HTTPFiles",
+                "HTTPPeers",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -175,7 +191,7 @@ let package = Package(
         .executableTarget(
             name: "PatchSyncCommand",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
                 "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
@@ -185,7 +201,7 @@ let package = Package(
 
         .target(
             name: "PatchTesting",
-            dependencies: ["PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
+            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
             path: "Tests/PatchTesting"
         ),
         .target(
@@ -202,12 +218,13 @@ let package = Package(
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
         .testTarget(
             name: "PatchStoreTests",
-            dependencies: ["PatchStore", "PatchTesting", "PatchFormat", systemPackage]
+            dependencies: ["FileFacts", "PatchStore", "PatchTesting", "PatchFormat", systemPackage]
         ),
         .testTarget(
             name: "HTTPFilesTests",
             dependencies: [
-                "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess, systemPackage,
+                "FileFacts", "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+                systemPackage,
             ]
         ),
         .testTarget(
@@ -220,7 +237,9 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchServer", "ReleaseFolder", "ReleaseService", "ServerRecords", "PatchTesting", "PatchFormat",
+                "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "PatchTesting",
+                "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
                 systemPackage,
             ]
@@ -240,15 +259,19 @@ let package = Package(
         .testTarget(
             name: "ReleaseAPITests",
             dependencies: [
-                "HTTPFiles", "PatchFormat", "PatchServer", "PatchStore", "ReleaseAPI", "ReleaseService",
+                "HTTPFiles", "PatchFormat", "PatchServer", "ReleaseTree", "PatchStore", "ReleaseAPI", "ReleaseService",
                 "ServerRecords",
                 nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
         ),
         .testTarget(
+            name: "PatchChoiceTests",
+            dependencies: ["PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust"]
+        ),
+        .testTarget(
             name: "PatchSyncTests",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
                 "PatchStore",
                 "ReleaseFolder", nioConcurrency, systemPackage,
@@ -265,7 +288,7 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchChoice", "DeviceTesting",
                 "PatchTesting",
                 "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
@@ -298,9 +321,10 @@ let package = Package(
             name: "TranscriptTests",
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
+                "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
                 "ReleaseService",
                 "ServerRecords",

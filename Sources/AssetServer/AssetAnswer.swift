@@ -77,7 +77,7 @@ struct AssetAnswer: ExaminedFile {
                 cacheControl: cacheControl,
                 headers: headers,
                 size: sent.size,
-                stamp: file.stamp
+                identity: file.identity
             )
         )
     }

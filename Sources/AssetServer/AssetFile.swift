@@ -1,4 +1,5 @@
-package import HTTPFiles
+package import FileFacts
+import HTTPFiles
 package import PatchFormat
 package import SystemPackage
 
@@ -19,11 +20,11 @@ package struct AssetFile: Equatable, Sendable {
     /// Below which no symbolic link is followed.
     package let root: FilePath
     /// What it was when its digest was compared.
-    package let stamp: FileStamp
+    package let identity: FileIdentity
 
-    package init(path: FilePath, root: FilePath, stamp: FileStamp) {
+    package init(path: FilePath, root: FilePath, identity: FileIdentity) {
         self.path = path
         self.root = root
-        self.stamp = stamp
+        self.identity = identity
     }
 }

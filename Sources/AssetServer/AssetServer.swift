@@ -145,7 +145,7 @@ package final class AssetServer: FileSource {
         case .delegate(let delegate, let shown):
             let delegated = delegate.decide(shown)
             return .later(delegated.intake) { request in
-                if decision.showsRight { request.standing?.show() }
+                if decision.showsRight { request.right?.show() }
                 // It ends here: nothing of the selection is in the answer.
                 _ = decision.note.map(self.noted)
                 let request = request.with(query: shown.query).with(headers: shown.headers)
@@ -153,7 +153,7 @@ package final class AssetServer: FileSource {
             }
         case .opening(let launch, let host):
             return .later(.whole) { request in
-                if decision.showsRight { request.standing?.show() }
+                if decision.showsRight { request.right?.show() }
                 await host.pageRequested(launch)
                 // By whatever is served now.
                 let decision = self.decision(on: request)
@@ -170,7 +170,7 @@ package final class AssetServer: FileSource {
         _ answer: @escaping @Sendable () async -> FileAnswer
     ) -> FileDecision {
         .later(.whole) { request in
-            if decision.showsRight { request.standing?.show() }
+            if decision.showsRight { request.right?.show() }
             let lease = decision.note.flatMap(self.noted)
             return await answer().adding(missing: decision.fields).holding(lease)
         }

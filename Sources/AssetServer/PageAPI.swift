@@ -114,7 +114,7 @@ package enum PageAPI {
         )
     }
 
-    static func answer(_ readiness: Readiness) -> FileAnswer {
+    static func answer(_ readiness: ReadyOutcome) -> FileAnswer {
         switch readiness {
         case .confirmed, .alreadyConfirmed: json(.ok, "result", readiness.rawValue)
         case .otherLaunch: json(.conflict, "error", "this page belongs to another launch")

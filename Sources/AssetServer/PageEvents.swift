@@ -84,27 +84,27 @@ package final class PageEvents: Sendable {
         }
         guard let opened else { return nil }
         continuation.onTermination = { [weak self] _ in self?.forget(opened) }
-        return Pieces(stream: stream, place: Place { [weak self] in self?.forget(opened) })
+        return Pieces(stream: stream, place: Subscription { [weak self] in self?.forget(opened) })
     }
 
     /// The pieces of one stream, whose place is free again when it ends or nobody has it any more.
     struct Pieces: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate var pieces: AsyncStream<ByteBuffer>.Iterator
-            fileprivate let place: Place
+            fileprivate let place: Subscription
 
             mutating func next() async -> ByteBuffer? { await pieces.next(isolation: #isolation) }
         }
 
         fileprivate let stream: AsyncStream<ByteBuffer>
-        fileprivate let place: Place
+        fileprivate let place: Subscription
 
         func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(pieces: stream.makeAsyncIterator(), place: place)
         }
     }
 
-    fileprivate final class Place: Sendable {
+    fileprivate final class Subscription: Sendable {
         private let leave: @Sendable () -> Void
 
         init(leave: @escaping @Sendable () -> Void) {

@@ -5,7 +5,7 @@ package protocol PageHost: Sendable {
     /// A page of this launch is asked for, for the first time; returns once it may be answered, by whatever is served then.
     func pageRequested(_ launch: String) async
     /// - Parameter token: of the launch that the page speaks for.
-    func confirm(_ token: String) async -> Readiness
+    func confirm(_ token: String) async -> ReadyOutcome
     func switchToPending() async -> Switching
     /// Returns at once; what the check comes to is told as events.
     func checkForUpdates() async -> CheckStart
@@ -16,7 +16,7 @@ package protocol PageHost: Sendable {
 }
 
 /// What became of a page's "I am ready".
-package enum Readiness: String, Sendable {
+package enum ReadyOutcome: String, Sendable {
     case confirmed, alreadyConfirmed, otherLaunch, failed
 }
 

@@ -105,7 +105,7 @@ struct ScriptAnswer: ExaminedFile {
                 cacheControl: "no-cache",
                 headers: [:],
                 size: script.size,
-                stamp: file.stamp
+                identity: file.identity
             )
         )
     }

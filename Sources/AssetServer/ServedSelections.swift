@@ -15,7 +15,7 @@ struct ServedSelections: Sendable {
     static let grace = Duration.seconds(60)
 
     /// Where one request goes.
-    struct Choice: Sendable {
+    struct Route: Sendable {
         let selection: ServedSelection
         let isPrevious: Bool
         /// The page that asks came from another release than the answer: nobody may keep it under this URL.
@@ -67,9 +67,9 @@ struct ServedSelections: Sendable {
     }
 
     /// Which selection answers; ``note(_:at:)`` follows when the answer is used.
-    func choose(_ request: PageRequest, at now: Duration) -> Choice {
+    func choose(_ request: PageRequest, at now: Duration) -> Route {
         guard let table = current.table else {
-            return Choice(selection: current, isPrevious: false, isForeign: false, note: nil)
+            return Route(selection: current, isPrevious: false, isForeign: false, note: nil)
         }
         let page = request.referrer.flatMap { pages[$0] }
         guard let previous = livePrevious(at: now), isForPrevious(request, of: page, previous, table) else {
@@ -77,14 +77,14 @@ struct ServedSelections: Sendable {
             let isForeign = request.purpose != .document && page.map { $0 != table.bundle } ?? false
             // A previous selection has to be looked at again, and pages are remembered.
             let isNoted = self.previous != nil || request.isPage
-            return Choice(
+            return Route(
                 selection: current,
                 isPrevious: false,
                 isForeign: isForeign,
                 note: isNoted ? Note(request, table.bundle, isPrevious: false) : nil
             )
         }
-        return Choice(
+        return Route(
             selection: previous.selection,
             isPrevious: true,
             isForeign: page.map { $0 != previous.bundle } ?? false,

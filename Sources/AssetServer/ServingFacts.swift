@@ -80,13 +80,13 @@ struct ServingFacts: Sendable {
 
     /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time,
     /// and so is a page: which one was loaded last has to be known.
-    private func edition(_ choice: ServedSelections.Choice, isNamed: Bool) -> Int? {
+    private func edition(_ choice: ServedSelections.Route, isNamed: Bool) -> Int? {
         let isOfBundle = isNamed || www == nil && localFiles == nil
         return isOfBundle && choice.note == nil ? edition : nil
     }
 
     /// Nil where nobody waits for a page of what is asked for.
-    private func opening(_ choice: ServedSelections.Choice, isPage: Bool) -> AssetDecision.Action? {
+    private func opening(_ choice: ServedSelections.Route, isPage: Bool) -> AssetDecision.Action? {
         let selection = choice.selection
         guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
             return nil

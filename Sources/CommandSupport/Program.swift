@@ -48,7 +48,7 @@ extension AsyncParsableCommand {
     private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
         mistakes.tellScripts(failure)
         failure.report(to: .standardError)
-        exit(withError: failure.exitCode.ending)
+        exit(withError: failure.exitCode.asError)
     }
 
     /// Says `error: ` as everything here does, where the parser would say `Error: `.

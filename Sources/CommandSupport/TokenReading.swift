@@ -29,7 +29,7 @@ package enum TokenReading {
                 return (String(decoding: try SecretInput.bytes(of: file, .whole(limit: limit)), as: UTF8.self), place)
             } catch { throw Failure("cannot read the token from \(place): \(error.reason)", exitCode: .disk) }
         }
-        guard let text = Surroundings.environment(variable) else {
+        guard let text = ProcessEnvironment.environment(variable) else {
             throw Failure(
                 "there is no token",
                 hint: "name its file with --token-file, or set \(variable); `patchsrv token new` makes one",

@@ -24,7 +24,7 @@ extension HTTPFetcher {
                 servers.map { server in
                     let fetcher = HTTPFetcher(
                         client: client,
-                        places: Places(server, app: app),
+                        places: BaseURLs(server, app: app),
                         settings: settings
                     )
                     return Source(name: server.text, fetcher: fetcher)
@@ -35,7 +35,7 @@ extension HTTPFetcher {
 
     /// Runs `body` with a client that is gone when it returns.
     package static func with<Result: Sendable, Failure: Error>(
-        _ places: Places,
+        _ places: BaseURLs,
         _ settings: Settings = Settings(),
         _ body: (HTTPFetcher) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

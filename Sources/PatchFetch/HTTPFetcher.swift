@@ -10,7 +10,7 @@ import PatchTrust
 /// No redirect is followed and nothing is cached.
 package struct HTTPFetcher: Fetcher {
     let client: HTTPClient
-    let places: Places
+    let places: BaseURLs
     let settings: Settings
 
     package struct Settings: Sendable {
@@ -23,7 +23,7 @@ package struct HTTPFetcher: Fetcher {
     }
 
     /// Where the parts of the URL layout stand.
-    package struct Places: Sendable {
+    package struct BaseURLs: Sendable {
         /// Nil where nothing but files is asked for.
         let server: ServerURL?
         let rest: ServerURL

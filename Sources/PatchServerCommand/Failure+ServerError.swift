@@ -8,6 +8,7 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -20,7 +21,7 @@ func reporting(json: Bool = false, _ body: () async throws -> Void) async throws
         try await body()
     } catch {
         guard let failure = Failure(of: error) else { throw error }
-        try await ending(json: json) { () throws(Failure) in throw failure }
+        try await runCommand(json: json) { () throws(Failure) in throw failure }
     }
 }
 
@@ -35,7 +36,7 @@ extension Failure {
         case let error as FileError: self.init("\(error)", hint: ServerError.file(error).hint, exitCode: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)
-        case let error as DeskError: self.init(error)
+        case let error as OperationError: self.init(error)
         case let error as FormatError: self.init(error.description, exitCode: .malformed)
         case PassphraseError.noTerminal:
             self.init(
@@ -53,7 +54,7 @@ extension Failure {
         self.init(error.description, hint: error.hint, exitCode: error.exitCode)
     }
 
-    private init(_ error: DeskError) {
+    private init(_ error: OperationError) {
         switch error {
         case .server(let error): self.init(error)
         case .records(let error): self.init(error)

@@ -25,7 +25,8 @@ extension Failure {
         case .tls:
             self.init(
                 error.description,
-                hint: "--ca FILE names the authority of a server that has its own",
+                hint:
+                    "name the server as its certificate does; --ca FILE names the authority of a server that has its own",
                 exitCode: .refused
             )
         case .severalApps: self.init(error.description, exitCode: .usage)

@@ -6,7 +6,7 @@ import Terminal
 
 extension KeyPolicy {
     static var ofThisProcess: KeyPolicy {
-        KeyPolicy(allowsTestingKeys: Surroundings.allowsTestingKeys)
+        KeyPolicy(allowsTestingKeys: ProcessEnvironment.allowsTestingKeys)
     }
 }
 
@@ -21,7 +21,7 @@ struct TimeOption: ParsableArguments {
     )
     var at: UTCTime?
 
-    func time() throws(Failure) -> UTCTime { try given() ?? Surroundings.now() }
+    func time() throws(Failure) -> UTCTime { try given() ?? ProcessEnvironment.now() }
 
     /// Nil where nobody named a time.
     func given() throws(Failure) -> UTCTime? {
@@ -43,14 +43,14 @@ struct JudgingTimeOption: ParsableArguments {
 
     func time() throws(Failure) -> UTCTime {
         if let at { return at }
-        return try UTCTime.ofEnvironment() ?? Surroundings.now()
+        return try UTCTime.ofEnvironment() ?? ProcessEnvironment.now()
     }
 }
 
 extension UTCTime {
     /// What SOURCE_DATE_EPOCH says (reproducible-builds.org); nil where it is not set.
     fileprivate static func ofEnvironment() throws(Failure) -> UTCTime? {
-        guard let epoch = Surroundings.environment("SOURCE_DATE_EPOCH") else { return nil }
+        guard let epoch = ProcessEnvironment.environment("SOURCE_DATE_EPOCH") else { return nil }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
             throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
         }

@@ -45,7 +45,8 @@ extension SyncError {
         case .fetch(.cancelled): "run it again: it goes on where it stopped."
         case .fetch(.tls(let fault)): fault.hint
         case .fetch(.notFound("metadata/timestamp.json")):
-            "the server has nothing for this app: check --server, and that `patchsrv init` ran."
+            "the server has nothing for this app: does --server name where devices ask (port 8080 unless told otherwise; operators' "
+                + "port has no tree), and did `patchsrv init` run?"
         case .fetch(.notFound):
             "the published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
         case .trust(.clockAheadOrStale("timestamp", _, _)), .trust(.clockAheadOrStale("snapshot", _, _)):

@@ -23,7 +23,7 @@ extension Device {
         let patches = selection.patches.filter { $0.kind == .script }
         guard !patches.isEmpty else { return .none }
         let keeping = store.keepingServed(selection)
-        let examination = Examination(store: store, records: store.records())
+        let check = IntegrityCheck(store: store, records: store.records())
         return ServedScripts(
             patches.map { patch in
                 ServedScripts.Script(
@@ -33,7 +33,7 @@ extension Device {
                     size: patch.fingerprint.size
                 )
             },
-            files: ScriptsOnDisk(patches, examination: examination, keeping: keeping, whenDamaged: whenDamaged)
+            files: ScriptsOnDisk(patches, check: check, keeping: keeping, whenDamaged: whenDamaged)
         )
     }
 
@@ -50,14 +50,14 @@ extension Device {
         guard let patch = selection.bundle(id) else { return nil }
         // Before anything is looked at: what is there then stays.
         let keeping = store.keepingServed(selection)
-        var examination = Examination(store: store, records: store.records())
+        var check = IntegrityCheck(store: store, records: store.records())
         var index = store.index(of: patch.fingerprint.sha256)
         if index == nil {
-            if let fault = try examination.manifestFault(of: patch) { return .damaged(fault.file) }
-            index = try examination.index(of: patch)
+            if let fault = try check.manifestFault(of: patch) { return .damaged(fault.file) }
+            index = try check.index(of: patch)
         }
         guard let index else { return .damaged("\(patch.label) manifest") }
-        let files = ServedBundle(patch, examination: examination, keeping: keeping, whenDamaged: whenDamaged)
+        let files = ServedBundle(patch, check: check, keeping: keeping, whenDamaged: whenDamaged)
         return .ready(AssetTable(index, files: files))
     }
 }

@@ -6,7 +6,7 @@ import PatchSync
 
 /// What the pages of a running app may ask of it.
 extension RunningApp: PageHost {
-    package func confirm(_ text: String) async -> Readiness {
+    package func confirm(_ text: String) async -> ReadyOutcome {
         guard let token = LaunchToken(text) else { return .otherLaunch }
         do throws(SyncError) {
             // Another process may have changed the channel.

@@ -1,4 +1,5 @@
 package import AssetServer
+import FileFacts
 import HTTPFiles
 import PatchChoice
 import PatchFormat

@@ -1,4 +1,5 @@
 import AssetServer
+import FileFacts
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice
@@ -12,7 +13,7 @@ import PatchSync
 /// signed bytes, as it does once a sync has healed it.
 final class ScriptsOnDisk: ScriptFiles {
     private struct Known {
-        var examination: Examination
+        var check: IntegrityCheck
         var damaged: Set<PatchID> = []
     }
 
@@ -25,32 +26,32 @@ final class ScriptsOnDisk: ScriptFiles {
     /// - Parameter whenDamaged: called with the file in words, when it turns out to be damaged.
     init(
         _ patches: [InstalledPatch],
-        examination: Examination,
+        check: IntegrityCheck,
         keeping: LiveFile?,
         whenDamaged: @escaping @Sendable (String) -> Void
     ) {
         self.patches = Dictionary(patches.map { ($0.patchID, $0) }) { first, _ in first }
         self.keeping = keeping
         self.whenDamaged = whenDamaged
-        known = NIOLockedValueBox(Known(examination: examination))
+        known = NIOLockedValueBox(Known(check: check))
     }
 
     func recorded(_ script: ServedScripts.Script) -> AssetFile? {
         guard let patch = patches[script.patchID] else { return nil }
-        return known.withLockedValue(\.examination).recorded(patch).map(AssetFile.init)
+        return known.withLockedValue(\.check).recorded(patch).map(AssetFile.init)
     }
 
     func examined(_ script: ServedScripts.Script) -> AssetFile? {
         guard let patch = patches[script.patchID] else { return nil }
-        var examination = known.withLockedValue(\.examination)
+        var check = known.withLockedValue(\.check)
         // What cannot be looked at is not served either.
-        guard let found = (try? examination.examine(patch)) ?? nil else {
+        guard let found = (try? check.examine(patch)) ?? nil else {
             let isNew = known.withLockedValue { $0.damaged.insert(script.patchID).inserted }
             if isNew { whenDamaged(patch.label.description) }
             return nil
         }
         known.withLockedValue { known in
-            known.examination.record(found.1, of: script.sha256, at: found.0)
+            known.check.record(found.1, of: script.sha256, at: found.0)
             known.damaged.remove(script.patchID)
         }
         return AssetFile(found)
@@ -58,7 +59,7 @@ final class ScriptsOnDisk: ScriptFiles {
 }
 
 extension AssetFile {
-    init(_ found: (place: Place, identity: FileIdentity)) {
-        self.init(path: found.place.path, root: found.place.root, stamp: FileStamp(found.identity))
+    init(_ found: (place: FileLocation, identity: FileIdentity)) {
+        self.init(path: found.place.path, root: found.place.root, identity: found.identity)
     }
 }

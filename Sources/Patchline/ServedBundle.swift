@@ -1,4 +1,5 @@
 import AssetServer
+import FileFacts
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice
@@ -12,7 +13,7 @@ import PatchSync
 /// what was found damaged stays so until it changes again, as it does when a sync heals it.
 final class ServedBundle: AssetFiles {
     private struct Known {
-        var examination: Examination
+        var check: IntegrityCheck
         /// By path: the file that was found damaged, nil where there was none.
         var damaged: [String: FileIdentity?] = [:]
         /// By path: what could not be read when it was looked at last.
@@ -28,29 +29,29 @@ final class ServedBundle: AssetFiles {
     /// - Parameter whenDamaged: called with the file in words, once for each change that damaged it.
     init(
         _ patch: InstalledPatch,
-        examination: Examination,
+        check: IntegrityCheck,
         keeping: LiveFile?,
         whenDamaged: @escaping @Sendable (String) -> Void
     ) {
         self.patch = patch
         self.keeping = keeping
         self.whenDamaged = whenDamaged
-        known = NIOLockedValueBox(Known(examination: examination))
+        known = NIOLockedValueBox(Known(check: check))
     }
 
     func recorded(_ row: BundleIndex.Row) -> AssetFile? {
-        let examination = known.withLockedValue(\.examination)
-        guard let (place, identity) = examination.recorded(row, in: patch) else { return nil }
+        let check = known.withLockedValue(\.check)
+        guard let (place, identity) = check.recorded(row, in: patch) else { return nil }
         return AssetFile((place, identity))
     }
 
     func examined(_ row: BundleIndex.Row) -> AssetFile? {
         let before = known.withLockedValue(\.self)
-        let there = before.examination.identity(of: row, in: patch)
+        let there = before.check.identity(of: row, in: patch)
         if let damaged = before.damaged[row.path], damaged == there { return nil }
-        var examination = before.examination
-        let found: (Place, FileIdentity)?
-        do throws(FileError) { found = try examination.examine(row, in: patch) } catch {
+        var check = before.check
+        let found: (FileLocation, FileIdentity)?
+        do throws(FileError) { found = try check.examine(row, in: patch) } catch {
             // That says nothing of the file (too many may be open): it is tried again at the next request.
             let isNew = known.withLockedValue { $0.unreadable.insert(row.path).inserted }
             if isNew { whenDamaged("\(patch.label) \(row.path)") }
@@ -62,22 +63,10 @@ final class ServedBundle: AssetFiles {
             return nil
         }
         known.withLockedValue { known in
-            known.examination.record(identity, of: row.sha256, at: place)
+            known.check.record(identity, of: row.sha256, at: place)
             known.damaged[row.path] = nil
             known.unreadable.remove(row.path)
         }
         return AssetFile((place, identity))
-    }
-}
-
-extension FileStamp {
-    init(_ identity: FileIdentity) {
-        self.init(
-            device: identity.device,
-            inode: identity.inode,
-            size: identity.size,
-            modified: identity.modified,
-            changed: identity.changed
-        )
     }
 }

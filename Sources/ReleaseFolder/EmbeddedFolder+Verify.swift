@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFormat
 package import PatchStore
 import PatchTrust

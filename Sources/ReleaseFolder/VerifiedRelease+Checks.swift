@@ -105,14 +105,14 @@ extension VerifiedRelease {
         }
 
         /// How many of the channel's keys signed the role; whether they are enough is for the caller.
-        func quorum() -> Quorum {
+        func quorum() -> SignatureTally {
             let valid = delegation.keys.validSignatures(
                 on: release.role,
                 role: "\(channel) \(role.header.version)",
                 rule: .roleSignature,
                 observe: observe
             )
-            return Quorum(valid: valid, needed: delegation.keys.threshold)
+            return SignatureTally(valid: valid, needed: delegation.keys.threshold)
         }
 
         private func manifest(of entry: PatchEntry) throws(ReleaseError) -> VerifiedManifest {

@@ -6,7 +6,7 @@ package import PatchTrust
 /// target's digest, every entry's and asset's digests and RSA signature, every object's bytes.
 package struct VerifiedRelease: Sendable {
     /// How far the role's quorum has come.
-    package struct Quorum: Equatable, Sendable {
+    package struct SignatureTally: Equatable, Sendable {
         package let valid: Int
         package let needed: Int
         package var isComplete: Bool { valid >= needed }
@@ -40,7 +40,7 @@ package struct VerifiedRelease: Sendable {
     package let jspatchKeys: JSPatchKeys
     package let list: VerifiedList
     package let manifests: [Label: VerifiedManifest]
-    package private(set) var quorum: Quorum
+    package private(set) var quorum: SignatureTally
     package let counts: Counts
     private let delegation: Delegation
 
@@ -81,7 +81,7 @@ package struct VerifiedRelease: Sendable {
         else { return nil }
         var counted = self
         counted.release = other
-        counted.quorum = Quorum(valid: now.keys.validSignatures(on: other.role), needed: now.keys.threshold)
+        counted.quorum = SignatureTally(valid: now.keys.validSignatures(on: other.role), needed: now.keys.threshold)
         return counted
     }
 

@@ -11,7 +11,7 @@ extension ServerRecords {
     package static let useStep = Duration.seconds(3_600)
 
     /// - Throws: `conflict` where another process has written just this.
-    package func noteUse(of token: AccessToken) async throws(RecordError) {
+    package func noteUse(of token: APIToken) async throws(RecordError) {
         let key = RecordKey(Self.uses, token.id)
         let record = try await store.record(key)
         let time = now()
@@ -21,7 +21,7 @@ extension ServerRecords {
     }
 
     /// Tokens as others may see them, the oldest first, each with when it was last used.
-    package func tokenList(of isShown: (AccessToken) -> Bool) async throws(RecordError) -> JSON {
+    package func tokenList(of isShown: (APIToken) -> Bool) async throws(RecordError) -> JSON {
         let time = try await referenceTime()
         var uses: [String: UTCTime] = [:]
         for record in try await store.records(RecordRange(Self.uses, limit: 10_000)) {

@@ -3,7 +3,7 @@ package import PatchFormat
 extension ServerRecords {
     /// What became of a token that somebody showed.
     package enum Admission: Equatable, Sendable {
-        case admitted(AccessToken)
+        case admitted(APIToken)
         /// No such token, or another secret: who asks is not told which.
         case unknown
         case expired
@@ -11,10 +11,10 @@ extension ServerRecords {
     }
 
     package func admission(of text: TokenText) async throws(RecordError) -> Admission {
-        guard let record = try await store.record(RecordKey(AccessToken.collection, text.id)) else { return .unknown }
-        let token = try AccessToken(record)
+        guard let record = try await store.record(RecordKey(APIToken.collection, text.id)) else { return .unknown }
+        let token = try APIToken(record)
         guard text.belongs(to: token) else { return .unknown }
-        switch token.standing(at: try await referenceTime()) {
+        switch token.status(at: try await referenceTime()) {
         case .valid: return .admitted(token)
         case .expired: return .expired
         case .revoked: return .revoked
@@ -27,7 +27,7 @@ extension ServerRecords {
         grants: [AccessGrant],
         for lifetime: Duration,
         by actor: Actor
-    ) async throws(RecordError) -> (token: AccessToken, text: TokenText) {
+    ) async throws(RecordError) -> (token: APIToken, text: TokenText) {
         let time = try await referenceTime()
         let made = TokenText.make(
             name: name,
@@ -44,25 +44,25 @@ extension ServerRecords {
     }
 
     /// All of them, those that hold no more too.
-    package func tokens() async throws(RecordError) -> [AccessToken] {
-        var tokens: [AccessToken] = []
-        for record in try await store.records(RecordRange(AccessToken.collection, limit: 10_000)) {
-            tokens.append(try AccessToken(record))
+    package func tokens() async throws(RecordError) -> [APIToken] {
+        var tokens: [APIToken] = []
+        for record in try await store.records(RecordRange(APIToken.collection, limit: 10_000)) {
+            tokens.append(try APIToken(record))
         }
         return tokens.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
 
-    package func token(_ id: String) async throws(RecordError) -> AccessToken? {
-        guard let record = try await store.record(RecordKey(AccessToken.collection, id)) else { return nil }
-        return try AccessToken(record)
+    package func token(_ id: String) async throws(RecordError) -> APIToken? {
+        guard let record = try await store.record(RecordKey(APIToken.collection, id)) else { return nil }
+        return try APIToken(record)
     }
 
     /// From now on nobody is let in with it; nil when there is no such token.
-    package func revokeToken(_ id: String, by actor: Actor) async throws(RecordError) -> AccessToken? {
-        guard let record = try await store.record(RecordKey(AccessToken.collection, id)) else { return nil }
-        let token = try AccessToken(record)
+    package func revokeToken(_ id: String, by actor: Actor) async throws(RecordError) -> APIToken? {
+        guard let record = try await store.record(RecordKey(APIToken.collection, id)) else { return nil }
+        let token = try APIToken(record)
         let time = try await referenceTime()
-        guard token.standing(at: time) != .revoked else { return token }
+        guard token.status(at: time) != .revoked else { return token }
         let revoked = token.revoked(at: time)
         try await commit(
             [.replace(record, with: revoked.value)],

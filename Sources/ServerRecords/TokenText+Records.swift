@@ -9,9 +9,9 @@ extension TokenText {
         by creator: String,
         at now: UTCTime,
         expires: UTCTime
-    ) -> (token: AccessToken, text: TokenText) {
+    ) -> (token: APIToken, text: TokenText) {
         let text = TokenText(id: SecureRandom.bytes(8), secret: SecureRandom.bytes(32))
-        let token = AccessToken(
+        let token = APIToken(
             id: text.id,
             name: name,
             secretDigest: SHA256Digest(of: text.secret),
@@ -24,7 +24,7 @@ extension TokenText {
     }
 
     /// Whether this is the token's own text; takes as long for a wrong one.
-    package func belongs(to token: AccessToken) -> Bool {
+    package func belongs(to token: APIToken) -> Bool {
         SecretBytes.areEqual(SHA256Digest(of: secret).bytes, token.secretDigest.bytes) && id == token.id
     }
 }

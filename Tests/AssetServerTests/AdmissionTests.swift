@@ -70,12 +70,12 @@ struct AdmissionTests {
         for token in [Self.token, nil] {
             let server = AssetServer(AssetServer.Settings(access: Access(token: token)))
             server.listening(on: AssetServer.port, pass: Self.pass)
-            let standing = Standing()
-            let asked = try request(target, fields).with(standing)
+            let right = ShownRight()
+            let asked = try request(target, fields).with(right)
             let decision = server.decide(asked)
-            #expect(!standing.isShown, "nobody is answered yet")
+            #expect(!right.isShown, "nobody is answered yet")
             _ = await decision.answer(to: asked)
-            #expect(standing.isShown == (isShown && token != nil))
+            #expect(right.isShown == (isShown && token != nil))
         }
     }
 

@@ -1,3 +1,4 @@
+import FileFacts
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
@@ -71,8 +72,8 @@ struct SampleFiles: AssetFiles {
     func examined(_ row: BundleIndex.Row) -> AssetFile? { recorded(row) }
 
     private func file(_ row: BundleIndex.Row) -> AssetFile {
-        let stamp = FileStamp(device: 1, inode: UInt64(row.number), size: row.size, modified: 0, changed: 0)
-        return AssetFile(path: folder.appending(row.path), root: folder, stamp: stamp)
+        let identity = FileIdentity(device: 1, inode: UInt64(row.number), size: row.size, modified: 0, changed: 0)
+        return AssetFile(path: folder.appending(row.path), root: folder, identity: identity)
     }
 }
 
@@ -123,7 +124,7 @@ struct SampleHost: PageHost {
     var switching = Switching.refused("No pending version to switch to")
     var start = CheckStart.started
 
-    func confirm(_ token: String) -> Readiness {
+    func confirm(_ token: String) -> ReadyOutcome {
         switch token {
         case running: .confirmed
         case "before": .alreadyConfirmed

@@ -441,11 +441,11 @@ struct RunningAppTests {
         try await world.device.launchAndConfirm()
         let app = world.app()
         try await app.launch()
-        let before = try #require(try await world.server.get("/same.js").file?.stamp)
+        let before = try #require(try await world.server.get("/same.js").file?.identity)
         try world.disk.overwrite(try world.path(of: "same.js"), with: Array("same;".utf8))
-        let after = try #require(try await world.server.get("/same.js").file?.stamp)
+        let after = try #require(try await world.server.get("/same.js").file?.identity)
         #expect(after != before)
-        #expect(try await world.server.get("/same.js").file?.stamp == after)
+        #expect(try await world.server.get("/same.js").file?.identity == after)
     }
 
     @Test func `serves a file that could not be read as soon as it can`() async throws {

@@ -31,7 +31,7 @@ package struct SimulatedDevice: Sendable {
         (deadlines.retries, deadlines.sync, deadlines.newerList) = (0, nil, nil)
         return deadlines
     }()
-    package var pauses = Pauses()
+    package var timing = RetryTiming()
     /// Asked after the repository.
     package var mirrors: [Source] = []
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
@@ -131,7 +131,7 @@ package struct SimulatedDevice: Sendable {
             now: clock.now
         )
         engine.deadlines = deadlines
-        engine.pauses = pauses
+        engine.timing = timing
         engine.retryNow = retryNow
         engine.report = report
         engine.atCommitPoint = device.atCommitPoint

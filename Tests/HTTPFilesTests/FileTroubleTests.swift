@@ -1,3 +1,4 @@
+import FileFacts
 import Foundation
 import HTTPFiles
 import NIOHTTP1
@@ -35,11 +36,11 @@ struct FileTroubleTests {
 
     @Test func `is 503 when it is not the one that was verified, or was written to since`() async throws {
         let path = try folder.write("0123456789", to: "file")
-        func stamp(size: Int, inode: UInt64) -> FileStamp {
-            FileStamp(device: 1, inode: inode, size: size, modified: 0, changed: 0)
+        func identity(size: Int, inode: UInt64) -> FileIdentity {
+            FileIdentity(device: 1, inode: inode, size: size, modified: 0, changed: 0)
         }
-        for stamp in [stamp(size: 10, inode: 1), stamp(size: 9, inode: 2)] {
-            let file = ServedFile(path: path, entityTag: "v1", cacheControl: "max-age=60", stamp: stamp)
+        for identity in [identity(size: 10, inode: 1), identity(size: 9, inode: 2)] {
+            let file = ServedFile(path: path, entityTag: "v1", cacheControl: "max-age=60", identity: identity)
             try await expect(503, for: file, logging: "is not the file that was verified")
         }
     }

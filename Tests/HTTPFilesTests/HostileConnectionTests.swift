@@ -22,7 +22,7 @@ private struct Shop: FileSource {
 
     private func answer(_ request: FileRequest) async -> FileAnswer {
         if request.path.text == "/large" { return .file(large) }
-        if request.path.text == "/token" || request.query == "token" { request.standing?.show() }
+        if request.path.text == "/token" || request.query == "token" { request.right?.show() }
         if let stream = request.stream {
             do { for try await _ in stream {} } catch {
                 return .refused(.badRequest, message: "\(error)", headers: [:])

@@ -1,3 +1,4 @@
+import FileFacts
 import Foundation
 import NIOHTTP1
 import SystemPackage
@@ -106,12 +107,12 @@ struct PreparedAnswerTests {
             // As long as before, and its time is set back.
             case .written:
                 let modified = try folder.modified(file)
-                let before = FileStamp(at: file.string)?.changed
+                let before = FileIdentity(at: file.string)?.changed
                 repeat {
                     try folder.overwrite(file, with: "9876543210")
                     try folder.setModified(modified, of: file)
                     // The kernel's clock moves in steps of some milliseconds.
-                } while FileStamp(at: file.string)?.changed == before
+                } while FileIdentity(at: file.string)?.changed == before
             case .replaced:
                 try folder.write("9876543210", to: "other")
                 try folder.move("other", to: name)

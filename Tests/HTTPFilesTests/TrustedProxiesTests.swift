@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Proxies that are trusted")
 struct TrustedProxiesTests {
-    private static let askers: [(address: String, forwarded: [String], asker: String)] = [
+    private static let askers: [(address: String, forwarded: [String], client: String)] = [
         // Nobody's word counts but a proxy's, and of its word the last that is no proxy.
         ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"), ("127.0.0.1", ["198.51.100.1"], "198.51.100.1"),
         ("127.0.0.1", ["6.6.6.6, 198.51.100.1"], "198.51.100.1"), ("127.0.0.1", [], "127.0.0.1"),
@@ -26,7 +26,7 @@ struct TrustedProxiesTests {
     func `say who asks`(_ index: Int) throws {
         let row = Self.askers[index]
         let proxies = try #require(TrustedProxies("127.0.0.1,10.0.0.0/8,2001:db8:0:7::/64,fe80::1"))
-        #expect(proxies.asker(at: row.address, forwarded: row.forwarded) == row.asker)
+        #expect(proxies.client(at: row.address, forwarded: row.forwarded) == row.client)
     }
 
     @Test(arguments: [

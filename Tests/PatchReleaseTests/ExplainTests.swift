@@ -15,7 +15,7 @@ struct ExplainTests {
             let trust = try ReleaseTrust(folder: bench.keys, policy: .forTests, files: bench.files) {
                 records.append($0)
             }
-            _ = try Verification(bench.folder.appending("one"), rootOfTrust: trust, files: bench.files) {
+            _ = try ReleaseVerification(bench.folder.appending("one"), rootOfTrust: trust, files: bench.files) {
                 records.append($0)
             }
             return (records, nil)

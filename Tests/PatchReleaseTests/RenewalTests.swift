@@ -12,7 +12,7 @@ struct RenewalTests {
         _ bench: Workbench,
         _ base: String,
         to output: String,
-        quorum: BaseRelease.Quorum = .complete,
+        quorum: BaseRelease.SignatureRule = .complete,
         above: Int = 0,
         entry: TestKey = .entry,
         keeping: [TestKey] = [],
@@ -159,7 +159,7 @@ struct TrustStatusTests {
         try bench.describe("v1")
         try await bench.release("v1", to: "one")
         #expect(try status(bench).incomplete.map(\.role) == ["production"])
-        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.Quorum(valid: 1, needed: 2))
+        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.SignatureTally(valid: 1, needed: 2))
         try await bench.release("v1", to: "both", by: [.production, .second])
         #expect(try status(bench, "both").incomplete.isEmpty)
     }
@@ -176,7 +176,7 @@ struct TrustStatusTests {
     @Test func `is a release of keys that may not sign any more`() async throws {
         let bench = try await RenewalTests.revoked()
         #expect(try status(bench).incomplete.map(\.role) == ["production"])
-        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.Quorum(valid: 0, needed: 1))
+        #expect(try status(bench).roles.last?.quorum == VerifiedRelease.SignatureTally(valid: 0, needed: 1))
     }
 
     @Test func `is not taken from bytes that nobody signed`() async throws {

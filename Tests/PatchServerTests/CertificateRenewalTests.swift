@@ -10,7 +10,7 @@ import Testing
 @Suite("A certificate that is renewed while a server serves", .timeLimit(.minutes(20)))
 struct CertificateRenewalTests {
     /// A certificate and a key as files, a clock, and what was reported.
-    private final class Yard: Sendable {
+    private final class Fixture: Sendable {
         let folder: TemporaryFolderBox
         let clock = TestingClock()
         let nudge: AsyncStream<Void>.Continuation
@@ -20,7 +20,7 @@ struct CertificateRenewalTests {
         init() async throws {
             folder = try TemporaryFolderBox()
             let (certificate, key) = (folder.path.appending("server.crt"), folder.path.appending("server.key"))
-            try await Yard.make(days: 3, in: folder.path)
+            try await Fixture.make(days: 3, in: folder.path)
             let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
             let (reports, report) = AsyncStream.makeStream(of: CertificateLook.self)
             (self.nudge, self.reports) = (nudge, reports)
@@ -71,12 +71,12 @@ struct CertificateRenewalTests {
 
     @Test
     func `is shown after the next look at its files, and read only when they changed`() async throws {
-        let yard = try await Yard()
+        let yard = try await Fixture()
         #expect(yard.days == 3)
         try await yard.running {
             yard.clock.wakeAll()
             #expect(await yard.slept() == .seconds(60))
-            try await Yard.make(days: 5, in: yard.folder.path)
+            try await Fixture.make(days: 5, in: yard.folder.path)
             yard.clock.wakeAll()
             // The first look reported nothing.
             let until = try #require(await yard.report())
@@ -86,9 +86,9 @@ struct CertificateRenewalTests {
 
     @Test
     func `is shown at once when the server is told to look`() async throws {
-        let yard = try await Yard()
+        let yard = try await Fixture()
         try await yard.running {
-            try await Yard.make(days: 5, in: yard.folder.path)
+            try await Fixture.make(days: 5, in: yard.folder.path)
             yard.nudge.yield()
             _ = await yard.report()
             #expect(yard.days == 5)
@@ -97,9 +97,9 @@ struct CertificateRenewalTests {
 
     @Test
     func `is not shown before it is whole and has its key, which is said once`() async throws {
-        let yard = try await Yard()
+        let yard = try await Fixture()
         try await yard.running {
-            try await Yard.make(days: 5, in: yard.folder.path, onlyCertificate: true)
+            try await Fixture.make(days: 5, in: yard.folder.path, onlyCertificate: true)
             yard.clock.wakeAll()
             #expect(await yard.report() == .kept("mismatch"))
             _ = await yard.slept()
@@ -112,7 +112,7 @@ struct CertificateRenewalTests {
             yard.clock.wakeAll()
             #expect(await yard.report() == .kept("noCertificate"))
             #expect(yard.days == 3)
-            try await Yard.make(days: 7, in: yard.folder.path)
+            try await Fixture.make(days: 7, in: yard.folder.path)
             _ = await yard.slept()
             yard.clock.wakeAll()
             guard case .renewed = await yard.report() else {

@@ -6,6 +6,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing
@@ -28,18 +29,18 @@ struct CostlyUploadTests {
             // The first is read; the second waits in its app's line, though a thread is free; there is no third.
             for _ in 0..<2 {
                 group.addTask {
-                    try await documents.run(for: Self.app) { () throws(DeskError) in
+                    try await documents.run(for: Self.app) { () throws(OperationError) in
                         begin.yield()
                         end.wait()
                     }
                 }
             }
             for await _ in begun { break }
-            #expect(try await documents.run(for: mine) { () throws(DeskError) in 7 } == 7)
+            #expect(try await documents.run(for: mine) { () throws(OperationError) in 7 } == 7)
             for _ in 0..<2 { end.signal() }
             try await group.waitForAll()
         }
-        #expect(try await documents.run(for: Self.app) { () throws(DeskError) in 8 } == 8)
+        #expect(try await documents.run(for: Self.app) { () throws(OperationError) in 8 } == 8)
         try await threads.shutdownGracefully()
     }
 
@@ -49,27 +50,29 @@ struct CostlyUploadTests {
         let documents = DocumentThreads(threads, waitingAtMost: 1)
         let end = DispatchSemaphore(value: 0)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        async let first: Void = documents.run(for: Self.app) { () throws(DeskError) in
+        async let first: Void = documents.run(for: Self.app) { () throws(OperationError) in
             begin.yield()
             end.wait()
         }
         for await _ in begun { break }
-        await #expect(throws: DeskError.busy) { try await documents.run(for: Self.app) { () throws(DeskError) in } }
+        await #expect(throws: OperationError.busy) {
+            try await documents.run(for: Self.app) { () throws(OperationError) in }
+        }
         end.signal()
         try await first
         try await threads.shutdownGracefully()
     }
 
     @Test func `is read to its end before anybody has to wait for it`() async throws {
-        let yard = try TestingDesk()
+        let yard = try TestingOperations()
         let good = try yard.release()
         let list = TargetPath.patchList(ReleaseFactory.production)
         let targets = good.targets.merging([list: Array("no list".utf8)]) { $1 }
         let bad = SignedRelease(header: good.header, role: good.role, targets: targets, objects: good.objects)
         // Somebody else has the folder: what is wrong with it is said all the same.
         let lock = try StoreLock(yard.server.folder.lock)
-        let error = await #expect(throws: DeskError.self) {
-            try await yard.again(patience: .zero).desk.publish(bad, notes: ReleaseNotes(), by: yard.actor)
+        let error = await #expect(throws: OperationError.self) {
+            try await yard.again(patience: .zero).operations.publish(bad, notes: ReleaseNotes(), by: yard.actor)
         }
         guard case .server(.release(.trust)) = error else {
             Issue.record("\(String(describing: error))")
@@ -81,7 +84,7 @@ struct CostlyUploadTests {
     }
 
     @Test func `is checked once, and what holds of it under the lock is not checked again`() async throws {
-        let yard = try TestingDesk()
+        let yard = try TestingOperations()
         let release = try yard.release()
         let verified = try yard.server.repository.verified(release)
         let object = try #require(release.objects.first)
@@ -91,7 +94,8 @@ struct CostlyUploadTests {
             lock.release()
         }
         let watched = try yard.on(opened.watch(DiskFiles()))
-        guard case .published = try await watched.desk.publish(release, notes: ReleaseNotes(), by: yard.actor) else {
+        guard case .published = try await watched.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        else {
             Issue.record("was not published")
             return
         }
@@ -108,8 +112,8 @@ struct CostlyUploadTests {
     }
 
     @Test func `is published whole when what it leans on was collected after it was read`() async throws {
-        let yard = try TestingDesk()
-        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
         let whole = try yard.release("cart.total = 2;", version: "2")
         let known = SHA256Digest(of: Array("console.log(1);".utf8))
         let leaning = SignedRelease(
@@ -135,13 +139,13 @@ struct CostlyUploadTests {
     }
 
     @Test func `keeps no lock while garbage is looked for`() async throws {
-        let yard = try TestingDesk()
+        let yard = try TestingOperations()
         for number in 1...2 {
             let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
         }
         let next = try yard.release("// 3", version: "3")
-        let begun = try await Uploads(yard.desk).begin(next.header, next.role, for: Self.app)
+        let begun = try await Uploads(yard.operations).begin(next.header, next.role, for: Self.app)
         let role = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/role.json")
         let reading = Interruption(before: .opening(role)) {
             let lock = try StoreLock(yard.server.folder.lock)
@@ -149,17 +153,17 @@ struct CostlyUploadTests {
         }
         let watched = try yard.on(reading.watch(DiskFiles()))
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await watched.desk.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        _ = try await watched.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
         #expect(try reading.happened)
     }
 
     @Test func `is not read for garbage where its documents have more bytes than the largest manifest`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
-        let yard = try TestingDesk(files: files)
+        let yard = try TestingOperations(files: files)
         for number in 1...2 {
             let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
         }
         let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
         let other = try #require(TargetPath("production/other/1/manifest.json"))
@@ -169,7 +173,7 @@ struct CostlyUploadTests {
             let back = try yard.server.factory.release(contents, on: yard.server.repository) {
                 $0[other] = [UInt8](repeating: 0, count: size)
             }
-            let begun = try await Uploads(yard.desk).begin(back.header, back.role, for: Self.app)
+            let begun = try await Uploads(yard.operations).begin(back.header, back.role, for: Self.app)
             // The list has come, and names what the tree has.
             let list = try #require(back.targets[.patchList(ReleaseFactory.production)])
             let upload = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)")
@@ -177,7 +181,7 @@ struct CostlyUploadTests {
             try files.write(list, to: blob)
             let reading = Interruption(before: .opening(blob)) {}
             let watched = try yard.on(reading.watch(files))
-            let plan = try await watched.desk.garbage(of: Self.app, by: GarbageRule(keep: 0, protect: .zero))
+            let plan = try await watched.operations.garbage(of: Self.app, by: GarbageRule(keep: 0, protect: .zero))
             #expect(try reading.happened == counts, "\(size)")
             let goes = plan.items.values.joined().contains { $0.path.hasSuffix(object) }
             #expect(goes != counts, "\(size)")
@@ -186,8 +190,8 @@ struct CostlyUploadTests {
     }
 
     @Test func `has no key opened beside a root of trust that nobody follows`() async throws {
-        let yard = try TestingDesk()
-        let desk = ReleaseDesk(
+        let yard = try TestingOperations()
+        let operations = ReleaseOperations(
             yard.server.folder,
             records: yard.records,
             files: DiskFiles(),
@@ -198,9 +202,15 @@ struct CostlyUploadTests {
             }
         )
         let foreign = TrustPlan().next { $0.rootKey = .other }
-        let offered = try OfferedTrust(root: foreign.root(signedBy: []), targets: foreign.targets())
-        let error = await #expect(throws: DeskError.self) {
-            try await desk.take(offered, of: Self.app, onlineKey: Array("key".utf8), carryingOver: [], by: yard.actor)
+        let offered = try TrustUpload(root: foreign.root(signedBy: []), targets: foreign.targets())
+        let error = await #expect(throws: OperationError.self) {
+            try await operations.take(
+                offered,
+                of: Self.app,
+                onlineKey: Array("key".utf8),
+                carryingOver: [],
+                by: yard.actor
+            )
         }
         guard case .server(.trust(.untrusted)) = error else {
             Issue.record("\(String(describing: error))")

@@ -1,6 +1,8 @@
+import FileFacts
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -3,6 +3,7 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -93,7 +94,7 @@ struct DialTests {
     /// `web 1.0.0: 100%, paused (why)`, in list order.
     private func lines(_ state: DialState) -> [String] {
         state.versions.map {
-            "\($0.patchID) \($0.version): \(Share($0.effective))" + ($0.isPaused ? ", paused" : "")
+            "\($0.patchID) \($0.version): \(RolloutShare($0.effective))" + ($0.isPaused ? ", paused" : "")
                 + ($0.row?.reason.map { " (\($0))" } ?? "")
         }
     }

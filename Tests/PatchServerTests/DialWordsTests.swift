@@ -9,12 +9,12 @@ struct DialWordsTests {
         ("0%", 0), ("25%", 2_500), ("0.5%", 50), ("12.34%", 1_234), ("100%", 10_000), ("0.01%", 1),
     ])
     func `is a share, read and written the same way`(text: String, share: Int) {
-        #expect(Share(text)?.tenThousandths == share && "\(Share(share))" == text)
+        #expect(RolloutShare(text)?.tenThousandths == share && "\(RolloutShare(share))" == text)
     }
 
     @Test(arguments: ["", "%", "25", "-1%", "+1%", "101%", "100.01%", "1.234%", "1.%", ".5%", "1e1%", "٣%", "25 %"])
     func `is no other share`(text: String) {
-        #expect(Share(text) == nil)
+        #expect(RolloutShare(text) == nil)
     }
 
     @Test

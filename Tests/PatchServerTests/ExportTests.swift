@@ -1,3 +1,4 @@
+import FileFacts
 import Glibc
 import PatchFormat
 import PatchServer
@@ -5,6 +6,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -13,7 +14,7 @@ struct GarbageTests {
     private let everything = GarbageRule(keep: 0, protect: .zero)
 
     /// A server whose disk dates files as its clock says.
-    private struct Yard {
+    private struct Fixture {
         let files = FaultyFiles()
         let server: TestingServer
         private(set) var hours = 0
@@ -70,7 +71,7 @@ struct GarbageTests {
 
     @Test
     func `takes nothing of what was current within the protected time`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 10)
             try yard.publish(number)
@@ -82,7 +83,7 @@ struct GarbageTests {
 
     @Test
     func `takes superseded metadata once it is superseded as long as that, by what was signed since`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for _ in 1...12 {
             yard.wait(hours: 6)
             try yard.refresh()
@@ -97,7 +98,7 @@ struct GarbageTests {
 
     @Test
     func `keeps the newest superseded releases whole, and takes what only older ones had`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...6 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -125,7 +126,7 @@ struct GarbageTests {
 
     @Test
     func `takes nothing that a channel shares with another`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         try yard.publish(1)
         try yard.server.publish(
             try yard.server.factory.release(
@@ -145,7 +146,7 @@ struct GarbageTests {
 
     @Test
     func `takes nothing early by a clock that jumped ahead`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         try yard.publish(1)
         yard.wait(hours: 1)
         try yard.publish(2)
@@ -156,7 +157,7 @@ struct GarbageTests {
 
     @Test
     func `leaves what an interrupted publish wrote until it is old, and its numbers for good`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         try yard.publish(1)
         yard.wait(hours: 50)
         let next = try yard.server.factory.release(yard.contents(2), on: yard.server.repository)
@@ -189,7 +190,7 @@ struct GarbageTests {
 
     @Test
     func `leaves what a draft leans on, and takes drafts that came too late`() throws {
-        var yard = try Yard(threshold: 2)
+        var yard = try Fixture(threshold: 2)
         try yard.publish(1, signedBy: [.production, .second])
         try yard.publish(2, signedBy: [.production])
         let draft = yard.server.folder.drafts(of: ReleaseFactory.app, channel: production)
@@ -216,7 +217,7 @@ struct GarbageTests {
 
     @Test
     func `remembers the numbers of roles that are gone`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -237,7 +238,7 @@ struct GarbageTests {
     /// A thief's numbers leave no room for a next one; the server's own begin again above what caches may know.
     @Test
     func `remembers the numbers of snapshots and dials that are gone, and forgets a thief's`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -271,7 +272,7 @@ struct GarbageTests {
 
     @Test
     func `looks again when a draft has another content between two steps`() throws {
-        var yard = try Yard(threshold: 2)
+        var yard = try Fixture(threshold: 2)
         let both: [TestingKey] = [.production, .second]
         for number in 1...2 {
             yard.wait(hours: 1)
@@ -291,7 +292,7 @@ struct GarbageTests {
 
     @Test
     func `looks again when somebody publishes between two steps`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -310,7 +311,7 @@ struct GarbageTests {
 
     @Test
     func `takes nothing of a tree that has lost something, for nobody knows what it needs`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -327,7 +328,7 @@ struct GarbageTests {
 
     @Test
     func `on a full disk takes nothing that is needed, and the next collection with room takes the rest`() throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...3 {
             yard.wait(hours: 1)
             try yard.publish(number)
@@ -359,7 +360,7 @@ struct GarbageTests {
     func `stopped anywhere leaves a whole tree, and the next collection takes the rest`(
         survival: FaultyFiles.Survival
     ) throws {
-        var yard = try Yard()
+        var yard = try Fixture()
         for number in 1...4 {
             yard.wait(hours: 1)
             try yard.publish(number)

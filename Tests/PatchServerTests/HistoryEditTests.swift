@@ -6,23 +6,23 @@ import Testing
 
 @Suite("What people say of a release")
 struct HistoryEditTests {
-    private let yard: TestingDesk
+    private let yard: TestingOperations
     private let app = ReleaseFactory.app
     private let channel = ReleaseFactory.production
 
     init() throws {
-        yard = try TestingDesk()
+        yard = try TestingOperations()
     }
 
     private func publish() async throws {
         var notes = ReleaseNotes()
         (notes.label, notes.notes, notes.author, notes.commit) = ("old", "one\ntwo", "Ada", "abcdef1")
-        _ = try await yard.desk.publish(try yard.release(), notes: notes, by: yard.actor)
+        _ = try await yard.operations.publish(try yard.release(), notes: notes, by: yard.actor)
     }
 
     private func edit(_ members: [(String, JSON?)], of version: Int = 1) async throws -> HistoryEntry {
         let edit = try NotesEdit(Fields(.fields(members), of: "body"))
-        return try await yard.desk.edit(edit, of: version, in: channel, of: app, by: .local(user: "ada"))
+        return try await yard.operations.edit(edit, of: version, in: channel, of: app, by: .local(user: "ada"))
     }
 
     @Test func `is edited, and the audit log has it as it was and as it is`() async throws {
@@ -57,7 +57,7 @@ struct HistoryEditTests {
 
     @Test func `is of a release that was published, and keeps to the rules`() async throws {
         try await publish()
-        await #expect(throws: DeskError.noRelease(channel, version: 2)) {
+        await #expect(throws: OperationError.noRelease(channel, version: 2)) {
             try await edit([("label", .text("x"))], of: 2)
         }
         await #expect(throws: FormatError("body", field: "label", rule: "or notes must stand there")) {
@@ -75,11 +75,11 @@ struct HistoryEditTests {
     @Test func `comes on a page of so many bytes, and one release at least`() async throws {
         for number in 1...3 {
             let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
         }
-        let first = try await yard.desk.history(of: channel, in: app, below: nil, limit: 10, bytes: 1)
+        let first = try await yard.operations.history(of: channel, in: app, below: nil, limit: 10, bytes: 1)
         #expect(first.entries.map(\.roleVersion) == [3] && first.next == 3)
-        let rest = try await yard.desk.history(of: channel, in: app, below: 3, limit: 10)
+        let rest = try await yard.operations.history(of: channel, in: app, below: 3, limit: 10)
         #expect(rest.entries.map(\.roleVersion) == [2, 1] && rest.next == nil)
     }
 }

@@ -3,6 +3,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTesting
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing
@@ -292,10 +293,10 @@ struct ParametersTests {
     }
 
     @Test func `leave a line in the audit log with what was there before, unless nothing changed`() async throws {
-        let yard = try TestingDesk()
-        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
         for _ in 1...2 {
-            _ = try await yard.desk.change(
+            _ = try await yard.operations.change(
                 .set([banner: .text("Sale")]),
                 in: production,
                 of: ReleaseFactory.app,

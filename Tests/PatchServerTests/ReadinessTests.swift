@@ -7,6 +7,7 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -3,6 +3,7 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Testing
 

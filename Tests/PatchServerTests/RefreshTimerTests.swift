@@ -4,6 +4,7 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
+import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Testing

@@ -3,6 +3,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 /// What a release pipeline makes, without `patchsign`: the root of trust and signed releases of one app.

@@ -3,6 +3,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -38,7 +39,7 @@ struct ServerRestoreTests {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
         let production = ReleaseFactory.production
-        func standing(base: Int) throws -> Standing {
+        func comparison(base: Int) throws -> BaseComparison {
             let state = try PublishedState(of: server.repository)
             let identity = try #require(state.channels[production]?.identity)
             let release = try server.factory.release(
@@ -46,17 +47,19 @@ struct ServerRestoreTests {
                 signedBy: [.production]
             )
             let restored = try server.repository.tree.versionRecord().restored
-            return try Standing(release, in: state, labels: try server.repository.labels(), restored: restored)
+            return try BaseComparison(release, in: state, labels: try server.repository.labels(), restored: restored)
         }
         let outdated = PublishConflict.outdated(channel: production, base: 20, current: 1)
-        #expect(throws: outdated) { try standing(base: 20) }
+        #expect(throws: outdated) { try comparison(base: 20) }
         _ = try server.repository.goAboveWhatWasSeen()
-        #expect(try standing(base: 20) == .next)
+        #expect(try comparison(base: 20) == .next)
         #expect(throws: PublishConflict.outdated(channel: production, base: UsedVersions.sane + 1, current: 1)) {
-            try standing(base: UsedVersions.sane + 1)
+            try comparison(base: UsedVersions.sane + 1)
         }
         try server.publish(try server.factory.release(on: server.repository))
-        #expect(throws: PublishConflict.outdated(channel: production, base: 20, current: 2)) { try standing(base: 20) }
+        #expect(throws: PublishConflict.outdated(channel: production, base: 20, current: 2)) {
+            try comparison(base: 20)
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Testing
 

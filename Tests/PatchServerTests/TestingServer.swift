@@ -3,6 +3,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 import PatchTesting

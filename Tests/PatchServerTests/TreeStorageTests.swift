@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -115,10 +116,10 @@ struct FolderStorageTests {
         #expect(try server.everything() == before)
 
         let path = server.folder.tree(of: app).appending(URLLayout.timestamp)
-        let standing = try server.files.read(path, limit: 10_000)
-        #expect(try storage.exchange([1, 2, 3], for: standing) == TreeChange(files: 1, bytes: 3))
+        let existing = try server.files.read(path, limit: 10_000)
+        #expect(try storage.exchange([1, 2, 3], for: existing) == TreeChange(files: 1, bytes: 3))
         #expect(try server.files.read(path, limit: 10) == [1, 2, 3])
-        #expect(try storage.exchange([1, 2, 3], for: standing) == .nothing)
+        #expect(try storage.exchange([1, 2, 3], for: existing) == .nothing)
     }
 
     @Test

@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -39,7 +40,7 @@ struct TrustCarryOverTests {
         return done
     }
 
-    private func expectRefused(_ server: TestingServer, _ refusal: TrustRefusal, _ offered: OfferedTrust) throws {
+    private func expectRefused(_ server: TestingServer, _ refusal: TrustRefusal, _ offered: TrustUpload) throws {
         let before = try server.everything()
         #expect(throws: ServerError.trust(refusal)) { try server.take(offered, key: .other) }
         #expect(try server.everything() == before)

@@ -3,6 +3,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -60,16 +61,16 @@ struct TrustPlan {
             .signed(by: [targetsKey] + others).fileBytes
     }
 
-    func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> OfferedTrust {
+    func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> TrustUpload {
         var roots: [Int: [UInt8]] = [:]
         for plan in earlier { roots[plan.version] = try plan.root() }
-        return try OfferedTrust(root: try root(), earlier: roots, targets: try targets(signedBy: others))
+        return try TrustUpload(root: try root(), earlier: roots, targets: try targets(signedBy: others))
     }
 }
 
 extension TestingServer {
     func take(
-        _ offered: OfferedTrust,
+        _ offered: TrustUpload,
         key: TestingKey = .online,
         releases: [SignedRelease] = [],
         carryingOver accepted: Set<ChannelName> = []

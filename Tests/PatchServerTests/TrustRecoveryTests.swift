@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 

@@ -4,6 +4,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 import Testing
 
@@ -77,7 +78,7 @@ struct TrustTests {
     func `heals a root that the tree lost`() throws {
         let server = try server()
         let second = plan.next { $0.rootKey = .other }
-        let offered = try OfferedTrust(
+        let offered = try TrustUpload(
             root: try second.next().root(signedBy: [.other]),
             earlier: [2: try second.root()],
             targets: try second.targets()
@@ -120,7 +121,7 @@ struct TrustTests {
         let testDescription: String
         let error: ServerError
         var published: @Sendable (TrustPlan) -> TrustPlan? = { _ in nil }
-        let offered: @Sendable (TrustPlan) throws -> OfferedTrust
+        let offered: @Sendable (TrustPlan) throws -> TrustUpload
     }
 
     private static let now = TestingServer.start
@@ -151,7 +152,7 @@ struct TrustTests {
             error: .trust(.untrusted(document: "2.root.json", .threshold(role: "root", valid: 0, needed: 1)))
         ) { plan in
             let next = plan.next { $0.rootKey = .other }
-            return try OfferedTrust(root: try next.root(signedBy: []), targets: try next.targets())
+            return try TrustUpload(root: try next.root(signedBy: []), targets: try next.targets())
         },
         Refusal(
             testDescription: "a root that did not sign itself",
@@ -160,7 +161,7 @@ struct TrustTests {
             let next = plan.next { $0.rootKey = .other }
             var envelope = try Envelope(try next.root(), role: "root", limit: Limits.root)
             envelope = try Envelope(role: "root", signing: envelope.signed).signed(by: [.root])
-            return try OfferedTrust(root: envelope.fileBytes, targets: try next.targets())
+            return try TrustUpload(root: envelope.fileBytes, targets: try next.targets())
         },
         Refusal(
             testDescription: "a root of another app",
@@ -191,7 +192,7 @@ struct TrustTests {
             )
         ) { plan in
             let next = plan.next { $0.targetsKey = .other }
-            return try OfferedTrust(root: try next.root(), targets: try plan.targets())
+            return try TrustUpload(root: try next.root(), targets: try plan.targets())
         },
         Refusal(testDescription: "other targets of one version", error: .trust(.forked("targets", version: 1))) {
             try $0.next { $0.channels.removeLast() }.offered()
@@ -270,14 +271,14 @@ struct TrustTests {
         ] {
             try server.files.write(bytes, to: folder.appending(name))
         }
-        let offered = try OfferedTrust(folder: folder, files: server.files)
+        let offered = try TrustUpload(folder: folder, files: server.files)
         #expect((offered.version, offered.app) == (3, ReleaseFactory.app))
         #expect(try updated(try server.take(offered)).root == 3)
 
         try server.files.remove(folder.appending("3.root.json"))
         try server.files.write(try second.root(), to: folder.appending("3.root.json"))
         #expect(throws: ServerError.trust(.forked("root", version: 3))) {
-            try OfferedTrust(folder: folder, files: server.files)
+            try TrustUpload(folder: folder, files: server.files)
         }
     }
 }

@@ -9,19 +9,20 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing
 
 @Suite("An upload")
 struct UploadTests {
-    private let yard: TestingDesk
+    private let yard: TestingOperations
     private let uploads: Uploads
     private let app = ReleaseFactory.app
 
     init() throws {
-        yard = try TestingDesk()
-        uploads = Uploads(yard.desk)
+        yard = try TestingOperations()
+        uploads = Uploads(yard.operations)
     }
 
     private func begin(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> Uploads.State {
@@ -96,7 +97,7 @@ struct UploadTests {
     }
 
     @Test func `asks for nothing that the server has`() async throws {
-        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
         let next = try yard.release("cart.total = 2;", version: "2")
         #expect(try await sendAll(next) == ["production/patchlist.json", "fix-cart-total 2"])
         guard case .published = try await publish(next) else {
@@ -106,8 +107,8 @@ struct UploadTests {
     }
 
     @Test func `of another holder's signature sends the role alone`() async throws {
-        let yard = try TestingDesk(threshold: 2)
-        let uploads = Uploads(yard.desk)
+        let yard = try TestingOperations(threshold: 2)
+        let uploads = Uploads(yard.operations)
         let first = try yard.release()
         try await sendAll(first, on: uploads)
         guard case .drafted = try await publish(first, on: uploads) else {
@@ -134,7 +135,7 @@ struct UploadTests {
         await #expect(throws: UploadError.interrupted) {
             try await uploads.receive(list.sha256, from: 0, broken, state.id, of: app)
         }
-        let after = Uploads(yard.desk)
+        let after = Uploads(yard.operations)
         #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
         await #expect(throws: UploadError.wrongOffset(list.sha256, next: 100)) {
             try await send(bytes, of: list.sha256, to: state.id, on: after)
@@ -151,8 +152,8 @@ struct UploadTests {
 
     @Test func `for which there is no room keeps what there was room for, and goes on from there`() async throws {
         let files = FaultyFiles()
-        let yard = try TestingDesk(files: files)
-        let uploads = Uploads(yard.desk)
+        let yard = try TestingOperations(files: files)
+        let uploads = Uploads(yard.operations)
         let release = try yard.release()
         let state = try await begin(release, on: uploads)
         let list = try #require(state.needs.first)
@@ -164,7 +165,7 @@ struct UploadTests {
         }
         #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == 100)
         // Also a process that starts meanwhile leaves it as it is.
-        let after = Uploads(yard.desk)
+        let after = Uploads(yard.operations)
         #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
         await #expect(throws: UploadError.file(.noSpace(.append, part))) {
             try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after)
@@ -215,20 +216,22 @@ struct UploadTests {
         for keys in [[], [TestingKey.beta], [.root]] {
             let release = try yard.release(signedBy: keys)
             let refused = TrustError.threshold(role: "production", valid: 0, needed: 1)
-            await #expect(throws: UploadError.desk(.server(.release(.trust(refused))))) { try await begin(release) }
+            await #expect(throws: UploadError.operations(.server(.release(.trust(refused))))) {
+                try await begin(release)
+            }
         }
         #expect(!DiskFiles().exists(folder))
     }
 
     @Test func `is not begun on an outdated base`() async throws {
-        _ = try await yard.desk.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
         let late = try yard.server.factory.release(
             .init(scripts: ["other": ("1", "x")], web: nil),
             base: nil,
             signedBy: [.production]
         )
         let conflict = PublishConflict.outdated(channel: ReleaseFactory.production, base: 0, current: 1)
-        await #expect(throws: UploadError.desk(.server(.conflict(conflict)))) { try await begin(late) }
+        await #expect(throws: UploadError.operations(.server(.conflict(conflict)))) { try await begin(late) }
     }
 
     @Test func `is one app's own`() async throws {
@@ -275,8 +278,12 @@ struct UploadTests {
     }
 
     @Test func `asks for what a collection took that was there when it began, and is published with it`() async throws {
-        _ = try await yard.desk.publish(try yard.release("one"), notes: ReleaseNotes(), by: yard.actor)
-        _ = try await yard.desk.publish(try yard.release("two", version: "2"), notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.operations.publish(try yard.release("one"), notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.operations.publish(
+            try yard.release("two", version: "2"),
+            notes: ReleaseNotes(),
+            by: yard.actor
+        )
         var contents = ReleaseFactory.Contents()
         contents.scripts = ["fix-cart-total": ("3", "one")]
         let third = try yard.server.factory.release(contents, on: yard.server.repository)
@@ -293,8 +300,8 @@ struct UploadTests {
     }
 
     @Test func `that another holder begins too keeps both signatures, and none that does not count`() async throws {
-        let yard = try TestingDesk(threshold: 2)
-        let uploads = Uploads(yard.desk)
+        let yard = try TestingOperations(threshold: 2)
+        let uploads = Uploads(yard.operations)
         let (first, second) = (try yard.release(), try yard.release(signedBy: [.second, .beta]))
         var forged = second.role
         forged.add(Envelope.Signature(keyID: try TestingKey.production.signer.id.hex, bytes: [1, 2, 3]))
@@ -305,7 +312,7 @@ struct UploadTests {
         let holders: [TestingKey] = [.production, .second]
         #expect(kept.signatures.map(\.keyID) == (try holders.map { try $0.signer.id.hex }.sorted()))
         // Also by a process that knows of it from the disk alone.
-        for uploads in [uploads, Uploads(yard.desk)] {
+        for uploads in [uploads, Uploads(yard.operations)] {
             #expect(try await uploads.state(state.id, of: app).needs.isEmpty)
         }
         guard case .published = try await publish(first, on: uploads) else {
@@ -316,14 +323,14 @@ struct UploadTests {
 
     @Test func `is as large as what it names, whoever has that`() async throws {
         let release = try yard.release()
-        _ = try await yard.desk.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
         let next = try yard.release("cart.total = 2;", version: "2")
         let size = try parts(of: next).values.reduce(0) { $0 + $1.count }
-        let narrow = Uploads(yard.desk, totalLimit: size - 1)
+        let narrow = Uploads(yard.operations, totalLimit: size - 1)
         await #expect(throws: UploadError.tooLarge(bytes: size, limit: size - 1)) {
             try await sendAll(next, on: narrow)
         }
-        try await sendAll(next, on: Uploads(yard.desk, totalLimit: size))
+        try await sendAll(next, on: Uploads(yard.operations, totalLimit: size))
     }
 
     @Test func `whose bytes are digested holds up no other`() async throws {
@@ -338,8 +345,8 @@ struct UploadTests {
             let isFreed = gate.wait(timeout: .now() + 60) == .success
             wasFreed.withLockedValue { $0 = isFreed }
         }
-        let yard = try TestingDesk(files: files)
-        let uploads = Uploads(yard.desk)
+        let yard = try TestingOperations(files: files)
+        let uploads = Uploads(yard.operations)
         let (first, second) = (try yard.release("first"), try yard.release("second"))
         let state = try await begin(first, on: uploads)
         let list = try #require(state.needs.first)
@@ -366,8 +373,8 @@ struct UploadTests {
             guard path.string.contains("/uploads/"), let name = path.lastComponent?.stem else { return }
             opened.withLockedValue { $0[name, default: 0] += 1 }
         }
-        let yard = try TestingDesk(files: files)
-        let uploads = Uploads(yard.desk)
+        let yard = try TestingOperations(files: files)
+        let uploads = Uploads(yard.operations)
         var contents = ReleaseFactory.Contents(scripts: [:], web: nil)
         contents.bundles = (1...12).map { ("web\($0)", ["index.html": "<p>\($0)</p>"]) }
         let release = try yard.server.factory.release(contents, on: yard.server.repository)
@@ -392,7 +399,7 @@ struct UploadTests {
         let list = try #require(state.needs.first)
         let part = folder.appending(state.id).appending("blobs/\(list.sha256.hex).part")
         try DiskFiles().write(try #require(try parts(of: release)[list.sha256]), to: part)
-        let needs = try await begin(release, on: Uploads(yard.desk)).needs
+        let needs = try await begin(release, on: Uploads(yard.operations)).needs
         #expect(!needs.contains(list) && needs.count > 2)
     }
 
@@ -403,7 +410,7 @@ struct UploadTests {
         let name = try #require(try DiskFiles().list(blobs).first)
         try DiskFiles().remove(blobs.appending(name))
         try DiskFiles().write([], to: blobs.appending(name))
-        let after = Uploads(yard.desk)
+        let after = Uploads(yard.operations)
         #expect(try await sendAll(release, on: after).count == 1)
         guard case .published = try await publish(release, on: after) else {
             Issue.record("was not published")

@@ -1,3 +1,4 @@
+import FileFacts
 import NIOConcurrencyHelpers
 import PatchStore
 import SystemPackage

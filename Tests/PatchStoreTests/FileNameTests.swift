@@ -1,3 +1,4 @@
+import FileFacts
 import PatchStore
 import SystemPackage
 import Testing

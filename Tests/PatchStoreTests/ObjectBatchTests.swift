@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFormat
 import PatchStore
 import PatchTesting

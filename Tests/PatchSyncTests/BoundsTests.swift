@@ -69,7 +69,7 @@ struct BoundsTests {
             now: engine.now
         )
         engine.deadlines = world.device.deadlines
-        engine.pauses = world.device.pauses
+        engine.timing = world.device.timing
         return try await engine.sync()
     }
 
@@ -134,7 +134,7 @@ struct BoundsTests {
         let (repository, server) = (world.repository, NotingServer(world.repository))
         world.device.deadlines.object = .seconds(100)
         let time = NIOLockedValueBox(ContinuousClock.now)
-        world.device.pauses.clock = { time.withLockedValue(\.self) }
+        world.device.timing.clock = { time.withLockedValue(\.self) }
         repository.fail(object("tip;"), with: .stalls)
         repository.onRequest { path in
             if path == object("tip;") { time.withLockedValue { $0 += .seconds(40) } }

@@ -75,10 +75,10 @@ struct FollowingTests {
     }
 
     @Test func `takes a version whose label the other channel used for other bytes`() throws {
-        let circumstances = Circumstances(device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start))
+        let context = EligibilityContext(device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start))
         let offered = entry("fix", "1", bytes: "other")
-        #expect(circumstances.obstacle(to: offered, over: installed("fix 1")) == .republished)
-        #expect(circumstances.obstacle(to: offered, over: installed("fix 1").told(in: production, from: beta)) == nil)
+        #expect(context.obstacle(to: offered, over: installed("fix 1")) == .republished)
+        #expect(context.obstacle(to: offered, over: installed("fix 1").told(in: production, from: beta)) == nil)
     }
 
     @Test func `reads that channel's list alone`() async throws {

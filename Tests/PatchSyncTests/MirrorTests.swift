@@ -14,7 +14,7 @@ extension World {
     fileprivate mutating func tellingMinutes() -> AsyncStream<Void>.Continuation {
         let (minutes, minute) = AsyncStream.makeStream(of: Void.self)
         device.deadlines.newerList = .seconds(60)
-        device.pauses.sleep = { _ in
+        device.timing.sleep = { _ in
             for await _ in minutes { return }
             throw CancellationError()
         }
@@ -187,9 +187,9 @@ struct NewerListTests {
         let (repository, slow, other) = (world.repository, slow, slow + "er")
         world.device.deadlines.newerLists = 1
         let minute = world.tellingMinutes()
-        let sleep = world.device.pauses.sleep
+        let sleep = world.device.timing.sleep
         let watches = NIOLockedValueBox(0)
-        world.device.pauses.sleep = { wait in
+        world.device.timing.sleep = { wait in
             watches.withLockedValue { $0 += 1 }
             try await sleep(wait)
         }

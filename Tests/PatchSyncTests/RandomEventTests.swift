@@ -76,7 +76,7 @@ struct RandomEventTests {
         for versions in Self.versions {
             if walk.pick(25) == 0 { continue }
             let wanted = versions[walk.pick(versions.count)]
-            let isFree = walk.machine.blocks.standing(of: wanted.content, at: walk.time) == .free
+            let isFree = walk.machine.blocks.status(of: wanted.content, at: walk.time) == .free
             let taken = isFree ? wanted : walk.machine.state.running?[wanted.patchID]
             if let taken { patches.append(taken) }
         }
@@ -107,7 +107,7 @@ struct RandomEventTests {
         case .tryOut(let trial, let token)?:
             let new = trial.contents.subtracting(before.state.confirmed?.contents ?? [])
             if case .pending = before.state {
-                for content in new { #expect(before.blocks.standing(of: content, at: walk.time) == .free, comment) }
+                for content in new { #expect(before.blocks.status(of: content, at: walk.time) == .free, comment) }
             }
             guard case .trying(_, trial, let launch) = machine.state else {
                 Issue.record("is tried and not in trial; \(comment)")
@@ -121,7 +121,7 @@ struct RandomEventTests {
         case .rolledBack(let good, let bad)?:
             #expect(machine.state.running == good, comment)
             for content in bad.contents.subtracting(good?.contents ?? []) {
-                #expect(machine.blocks.standing(of: content, at: walk.time) != .free, comment)
+                #expect(machine.blocks.status(of: content, at: walk.time) != .free, comment)
             }
         case .interrupted(let good, let trial)?:
             #expect(machine.state.running == good && machine.blocks == before.blocks, comment)

@@ -79,12 +79,12 @@ extension RandomLife {
     /// Every selection that is kept, in every channel, is there byte for byte, and was signed once.
     fileprivate func expectWhole(_ comment: Comment) throws {
         let store = world.device.device.store
-        var examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        var check = IntegrityCheck(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
         for channel in try store.channels() {
             for selection in try store.state(of: channel).machine.kept {
                 #expect(selection.contents.isSubset(of: listed), comment)
                 let faults = try selection.patches.flatMap { patch in
-                    try examination.faults(of: patch).map { "\(channel), \($0.file): \($0.wrong)" }
+                    try check.faults(of: patch).map { "\(channel), \($0.file): \($0.wrong)" }
                 }
                 // What comes after it follows from it.
                 try #require(faults == [], comment)
@@ -192,7 +192,7 @@ extension RandomLife {
         }
         #expect(trial.contents == next.contents, comment)
         for content in trial.contents.subtracting(good?.contents ?? []) {
-            #expect(before.blocks.standing(of: content, at: world.clock.now()) == .free, comment)
+            #expect(before.blocks.status(of: content, at: world.clock.now()) == .free, comment)
         }
     }
 
@@ -223,7 +223,7 @@ extension RandomLife {
             }
         }
         for patch in next.patches where before?[patch.patchID]?.content != patch.content {
-            #expect(state.machine.blocks.standing(of: patch.content, at: time) == .free, comment)
+            #expect(state.machine.blocks.status(of: patch.content, at: time) == .free, comment)
             let newPlace = try #require(place(patch), "\(patch.label) is not listed; \(comment)")
             let offer = offers[newPlace].patch
             for (id, digests) in offer.requires {

@@ -1,4 +1,5 @@
 import DeviceTesting
+import FileFacts
 import NIOConcurrencyHelpers
 import PatchFetch
 import PatchFormat
@@ -28,9 +29,9 @@ extension World {
     mutating func retries(_ count: Int = 4) -> NIOLockedValueBox<[Duration]> {
         let waits = NIOLockedValueBox<[Duration]>([])
         device.deadlines.retries = count
-        device.pauses.sleep = { wait in waits.withLockedValue { $0.append(wait) } }
-        device.pauses.random = { 0.5 }
-        device.pauses.networkChanges = .none
+        device.timing.sleep = { wait in waits.withLockedValue { $0.append(wait) } }
+        device.timing.random = { 0.5 }
+        device.timing.networkChanges = .none
         return waits
     }
 
@@ -223,8 +224,8 @@ struct RetryTests {
         _ = world.retries(4)
         let (changes, change) = AsyncStream.makeStream(of: Void.self)
         // A wait that never ends by itself.
-        world.device.pauses.sleep = { _ in try await Task.sleep(for: .seconds(3_600)) }
-        world.device.pauses.networkChanges = NetworkChanges { changes }
+        world.device.timing.sleep = { _ in try await Task.sleep(for: .seconds(3_600)) }
+        world.device.timing.networkChanges = NetworkChanges { changes }
         repository.fail(URLLayout.timestamp, with: .connection)
         let events = NIOLockedValueBox<[SyncEvent]>([])
         world.device.report = { event in
@@ -250,7 +251,7 @@ struct RetryTests {
         let repository = world.repository
         world.device.deadlines.sync = .seconds(77)
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
-        world.device.pauses.sleep = { wait in
+        world.device.timing.sleep = { wait in
             guard wait == .seconds(77) else { return }
             for await _ in asked { return }
         }
@@ -272,8 +273,8 @@ struct RetryTests {
         world.device.deadlines.retries = 4
         repository.fail(object(large), with: .breaksOff(after: 70_000))
         let (waiting, wait) = AsyncStream.makeStream(of: Void.self)
-        world.device.pauses.networkChanges = .none
-        world.device.pauses.sleep = { _ in
+        world.device.timing.networkChanges = .none
+        world.device.timing.sleep = { _ in
             wait.yield()
             try await Task.sleep(for: .seconds(3_600))
         }

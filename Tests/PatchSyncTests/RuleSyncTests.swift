@@ -60,14 +60,14 @@ struct WithdrawnBundleTests {
     /// Version 2 runs here, and only version 1 is listed.
     private func choice(_ kind: PatchKind, listed: [PatchEntry], _ row: Dial.Row?) -> Choice {
         let running = InstalledPatch(Self.web("2", kind), column: nil)
-        let circumstances = Circumstances(
+        let context = EligibilityContext(
             device: DeviceFacts(deviceID: SimulatedDevice.id, time: UTCTime(seconds: 1_795_000_000)),
             dial: Dial(app: name("app"), channel: name("production"), rows: row.map { [$0] } ?? []),
             blocks: TrialBlocks(),
             transfers: TransferFailures(),
             unfit: UnfitVersions()
         )
-        return Candidates(running.patchID, versions: listed, current: running, under: circumstances).decision.choice
+        return Candidates(running.patchID, versions: listed, current: running, under: context).decision.choice
     }
 
     @Test(arguments: [row(paused: true), row(rollout: 0), row(headcount: 1)])
@@ -322,7 +322,7 @@ struct ActivationTimeTests {
     {
         var rules = PatchRules.everyone
         change(&rules)
-        return PatchSyncTests.entry(id, version, rules: rules)
+        return DeviceTesting.entry(id, version, rules: rules)
     }
 
     private static func bundle(_ change: (inout PatchRules) -> Void = { _ in }) -> PatchEntry {
@@ -411,7 +411,7 @@ struct DeviceFactsTests {
         #expect(try !Condition("ios>=1").holds(for: facts.data))
         let other = DeviceFacts(
             deviceID: SimulatedDevice.id,
-            data: PatchSyncTests.facts(["iOS": "9.3"]),
+            data: DeviceTesting.facts(["iOS": "9.3"]),
             time: ManualClock.start
         )
         #expect(try Condition("ios==9.3&&ispad==0").holds(for: other.data))

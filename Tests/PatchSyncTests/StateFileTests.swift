@@ -352,4 +352,28 @@ struct StateFileTests {
             }
         }
     }
+
+    @Test func `is what was written, also of a launch taken back, of earlier selections, and of the most launches`()
+        throws
+    {
+        let (token, now) = (SimulatedDevice.token(1), ManualClock.start)
+        var takenBack = SelectionMachine(state: .settled(selection(["fix 1"], number: 1)))
+        _ = takenBack.stage(selection(["fix 2"], number: 2))
+        _ = takenBack.launch(token: token, at: now)
+        takenBack.stoppedCleanly(token)
+        var confirmed = SelectionMachine()
+        for number in 1...5 {
+            _ = confirmed.stage(selection(["fix \(number)"], number: number))
+            _ = confirmed.launch(token: token, at: now)
+            _ = confirmed.confirm(token, keep: 10)
+        }
+        #expect(confirmed.earlier.count == 4)
+        var tried = SelectionMachine(state: .pending(good: nil, next: selection(["fix 1"], number: 1)))
+        for _ in 1...1_100 { _ = tried.launch(token: token, at: now, launchLimit: 5_000) }
+        for machine in [takenBack, confirmed, tried] {
+            var state = DeviceState()
+            state.machine = machine
+            #expect(try state.reread() == state)
+        }
+    }
 }

@@ -40,9 +40,9 @@ struct TransferQueueTests {
             )
         }
         let manifest = AssetManifest(
-            app: PatchSyncTests.name("com.example.storefront"),
-            patchID: PatchSyncTests.name("web"),
-            version: PatchSyncTests.name("1"),
+            app: DeviceTesting.name("com.example.storefront"),
+            patchID: DeviceTesting.name("web"),
+            version: DeviceTesting.name("1"),
             commit: nil,
             created: UTCTime(seconds: 0),
             compatibility: [:],

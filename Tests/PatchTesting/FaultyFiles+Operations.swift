@@ -1,3 +1,4 @@
+import FileFacts
 import NIOConcurrencyHelpers
 package import PatchStore
 package import SystemPackage

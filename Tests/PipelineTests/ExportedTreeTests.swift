@@ -168,6 +168,19 @@ struct CareTests {
                 let ours = try await run(.patchsrv, ["doctor", "--data", site.string, "--port", port, "--json"])
                 #expect(ours.code == 10 && ours.output.contains("\(port) is served by patchsrv"), "\(ours)")
             }
+            let open = try await run(.patchsrv, ["doctor", "--data", site.string, "--operators-host", "0.0.0.0"])
+            #expect(
+                open.code == 3
+                    && open.output.hasSuffix(
+                        """
+                        fault  operators: operators would ask at 0.0.0.0 without TLS, so anybody on the way could read their tokens
+                          hint: name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on \
+                        where nobody listens
+
+                        """
+                    ),
+                "\(open)"
+            )
             let key = site.appending("apps/\(Workshop.app)/online.key")
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key.string)
             try FileManager.default.removeItem(atPath: site.tree.appending("metadata/1.targets.json").string)

@@ -274,7 +274,7 @@ struct OperatorTroubleTests {
     @Test func `is told what a share may mean, and asks for the rest in the environment`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
-            let surroundings: [Environment.Key: String?] = [
+            let environment: [Environment.Key: String?] = [
                 "PATCHSRV_DATA": site.string, "PATCHSRV_CONFIG": "", "PATCHSRV_APP": Self.app,
                 "PATCHSRV_CHANNEL": "production", "PATCHSRV_READY_WITHIN": "200d", "PATCHSRV_KEEP": "-1",
             ]
@@ -286,13 +286,13 @@ struct OperatorTroubleTests {
                 let refused = try await run(
                     .patchsrv,
                     ["dial", "--rollout", "web=\(share)"],
-                    environment: surroundings
+                    environment: environment
                 )
                 #expect(refused.code == 64 && refused.errors.contains("error: \(says)\n"), "\(refused)")
             }
-            let half = try await run(.patchsrv, ["dial", "--rollout", "web=50 %"], environment: surroundings).done()
+            let half = try await run(.patchsrv, ["dial", "--rollout", "web=50 %"], environment: environment).done()
             #expect(half.output.contains(" 50% "), "\(half)")
-            try await run(.patchsrv, ["dial", "--headcount", "web@1.0.0=1"], environment: surroundings).done()
+            try await run(.patchsrv, ["dial", "--headcount", "web@1.0.0=1"], environment: environment).done()
             let renewed = world.path("renewed")
             try await world.sign(
                 "release",
@@ -309,11 +309,11 @@ struct OperatorTroubleTests {
                 "\(published)"
             )
 
-            let status = try await run(.patchsrv, ["status"], environment: surroundings)
+            let status = try await run(.patchsrv, ["status"], environment: environment)
             #expect(status.code == 10 && status.output.contains("production 2 ends in "), "\(status)")
-            let nearer = try await run(.patchsrv, ["status", "--within", "1d"], environment: surroundings)
+            let nearer = try await run(.patchsrv, ["status", "--within", "1d"], environment: environment)
             #expect(nearer.code == 0, "\(nearer)")
-            let keep = try await run(.patchsrv, ["gc", "--dry-run"], environment: surroundings)
+            let keep = try await run(.patchsrv, ["gc", "--dry-run"], environment: environment)
             #expect(keep.code == 64 && keep.errors.contains("PATCHSRV_KEEP must be from 0 to 1000000"), "\(keep)")
         }
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SystemPackage
 import Testing
 
@@ -112,6 +113,32 @@ struct OtherUsersTests {
                 let name = try #/http:\/\/[0-9a-f]{32}\.localhost:\d+/#.wholeMatch(in: page.url)
                 let release = try await page.release()
                 #expect(name != nil && release == 1)
+            }
+        }
+    }
+}
+
+/// All of this machine have one address, and what is being answered makes room for nobody.
+@Suite("Another user at the operators' port")
+struct OtherUserAtOperatorsTests {
+    @Test(.enabled(if: getuid() == 0, "another user's process is root's to start"))
+    func `keeps no operator out by asking much on every connection there is and reading nothing`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            try await serving(site, ["--connections", "16"]) { _, url in
+                let crowd = """
+                    trap '' PIPE
+                    printf -v asked 'GET /api/v1/openapi.json HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n%.0s' {1..200}
+                    for _ in {1..16}; do exec {place}<>"/dev/tcp/${0/://}"; printf %s "$asked" >&$place; done
+                    read -r -u $place said; echo "the last: $said"; exec tail -f /dev/null
+                    """
+                let place = String(url.trimmingPrefix("http://"))
+                let other = ["--reuid", "65534", "--clear-groups", "bash", "-c", crowd, place]
+                _ = try await running(.system("setpriv"), other) { crowd in
+                    _ = try await crowd.line(with: "the last: ")
+                    let curl = ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "\(url)/readyz"]
+                    #expect(try await run(.system("curl"), curl).done().output == "200")
+                }
             }
         }
     }

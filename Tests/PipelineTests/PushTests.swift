@@ -108,6 +108,15 @@ struct PushTests {
                         ),
                     "\(devices)"
                 )
+                let device = try await world.newDevice(server: url)
+                let lost = try await device.sync()
+                #expect(
+                    lost.code == 3
+                        && lost.errors.hasSuffix(
+                            "(port 8080 unless told otherwise; operators' port has no tree), and did `patchsrv init` run?\n"
+                        ),
+                    "\(lost)"
+                )
                 let missing = try await run(.patchsign, ["push", release.string, "--server", url])
                 #expect(missing.code == 64 && missing.errors.contains("there is no token"), "\(missing)")
                 let given = try await run(

@@ -214,7 +214,7 @@ struct ReleaseServiceTests {
                         (path, "200"), ("%\(String(path.utf8.first ?? 0, radix: 16))\(path.dropFirst())", "400"),
                         (path.replacing("n", with: "%6E"), "400"),
                         ("./\(path)", "400"), ("/\(path)", "400"), ("x/../\(path)", "400"), ("x/%2e%2e/\(path)", "400"),
-                        ("\(name)/x/../../\(path)", "400"), ("\(name)/%2E%2E/\(path)", "400"),
+                        ("\(name)/x/../../\(path)", "400"), ("\(name)/%2E%2E/\(path)", "400"), ("\(path)/", "404"),
                     ] {
                         for (base, status) in [(itsOwn, status), (others, status == "200" ? "404" : status)] {
                             let said = try await run(

@@ -14,17 +14,17 @@ struct World: Sendable {
     /// Waits for its turn, makes a world, and cleans up after `body`.
     static func with(_ body: @Sendable (World) async throws -> Void) async throws {
         let shop = try await Workshop.ready()
-        await Turnstile.worlds.enter()
+        await ConcurrencyLimiter.worlds.enter()
         let number = count.add(1, ordering: .relaxed).newValue
         let world = World(shop: shop, folder: Workshop.folder.appending("world\(number)"))
         do {
             try FileManager.default.createDirectory(atPath: world.folder.string, withIntermediateDirectories: true)
             try await body(world)
             world.remove()
-            await Turnstile.worlds.leave()
+            await ConcurrencyLimiter.worlds.leave()
         } catch {
             world.remove()
-            await Turnstile.worlds.leave()
+            await ConcurrencyLimiter.worlds.leave()
             throw error
         }
     }

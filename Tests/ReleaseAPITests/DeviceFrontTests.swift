@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchServer
+import ReleaseTree
 import Testing
 
 @testable import ReleaseAPI
@@ -22,9 +23,9 @@ struct DeviceFrontTests {
 
     @Test func `there is no operator's door: every path of theirs is answered as one that nobody has`() async throws {
         let folder = try RunningOperators.Folder()
-        let desk = try folder.desk()
-        let routes = try RunningOperators.routes(folder, desk)
-        let answers = DeviceAnswers(desk, report: { Issue.record("\($0)") })
+        let operations = try folder.operations()
+        let routes = try RunningOperators.routes(folder, operations)
+        let answers = DeviceAnswers(operations, report: { Issue.record("\($0)") })
         #expect(routes.paths.count > 25 && routes.paths.contains { $0.path == "/healthz" })
         for front in [
             DeviceFront(PublishedTree(folder.server.tree), answers: answers),

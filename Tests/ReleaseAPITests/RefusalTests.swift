@@ -63,7 +63,7 @@ struct RefusalTests {
 
     @Test func `because of the token is said word by word`() async throws {
         try await RunningOperators.with { operators in
-            let records = operators.desk.records
+            let records = operators.operations.records
             func token(_ grant: String, for time: Duration = .days(1)) async throws -> (id: String, text: String) {
                 let made = try await records.makeToken(
                     name: "CI",
@@ -132,7 +132,7 @@ struct RefusalTests {
         #expect(none.problem(at: "/api/v1/apps").detail == "There is nothing here.")
         #expect(APIProblem.internal.detail == "the server could not do this; its log says why")
         let folder = try RunningOperators.Folder()
-        let answers = DeviceAnswers(try folder.desk(), sinceStart: { .zero }, report: { Issue.record("\($0)") })
+        let answers = DeviceAnswers(try folder.operations(), sinceStart: { .zero }, report: { Issue.record("\($0)") })
         let path = "/api/v1/apps/a/channels/b/answer"
         func asked(_ method: HTTPMethod, _ body: RequestStream? = nil) async throws -> String {
             let plain = FileRequest(method: method, path: try RequestPath(parsing: path))

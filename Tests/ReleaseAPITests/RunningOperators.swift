@@ -6,6 +6,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing
@@ -16,7 +17,7 @@ import Testing
 struct RunningOperators: Sendable {
     let port: Int
     let token: String
-    let desk: ReleaseDesk
+    let operations: ReleaseOperations
     let accessLog: AsyncStream<AccessLogEntry>
     /// Cancels the task that runs it.
     let stop: @Sendable () -> Void
@@ -31,10 +32,10 @@ struct RunningOperators: Sendable {
         configure(&configuration)
         let (addresses, listening) = AsyncStream.makeStream(of: SocketAddress.self)
         let (accessLog, access) = AsyncStream.makeStream(of: AccessLogEntry.self)
-        let desk = try folder.desk()
+        let operations = try folder.operations()
         let server = OperatorServer(
-            ServerDoor(configuration, accessLog: { access.yield($0) }),
-            try routes(folder, desk),
+            ConnectionAdmission(configuration, accessLog: { access.yield($0) }),
+            try routes(folder, operations),
             onListening: { listening.yield($0) }
         )
         let task = Task {
@@ -43,11 +44,11 @@ struct RunningOperators: Sendable {
         }
         let address = try #require(await addresses.first { _ in true })
         let grant = try #require(AccessGrant("*=admin"))
-        let made = try await desk.records.makeToken(name: "a test", grants: [grant], for: .days(1), by: .server)
+        let made = try await operations.records.makeToken(name: "a test", grants: [grant], for: .days(1), by: .server)
         let running = RunningOperators(
             port: try #require(address.port),
             token: made.text.text,
-            desk: desk,
+            operations: operations,
             accessLog: accessLog,
             stop: { task.cancel() }
         )
@@ -60,11 +61,11 @@ struct RunningOperators: Sendable {
         try await task.value
     }
 
-    static func routes(_ folder: Folder, _ desk: ReleaseDesk) throws -> OperatorRoutes {
+    static func routes(_ folder: Folder, _ operations: ReleaseOperations) throws -> OperatorRoutes {
         let readiness = ReadinessCheck(folder.server, files: DiskFiles(), within: .zero, now: { Folder.now })
         return OperatorRoutes(
             // No time passes: who asks too often does so for good.
-            OperatorRoutes.Service(desk, uploads: Uploads(desk), sinceStart: { .zero }),
+            OperatorRoutes.Service(operations, uploads: Uploads(operations), sinceStart: { .zero }),
             pages: OperatorPages(
                 readiness: readiness,
                 metrics: ServerMetrics(
@@ -92,8 +93,8 @@ struct RunningOperators: Sendable {
 
         deinit { try? FileManager.default.removeItem(atPath: path.string) }
 
-        func desk() throws -> ReleaseDesk {
-            ReleaseDesk(
+        func operations() throws -> ReleaseOperations {
+            ReleaseOperations(
                 server,
                 records: ServerRecords(try SQLiteRecords(path.appending("records.sqlite")), now: { Self.now }),
                 files: DiskFiles(),

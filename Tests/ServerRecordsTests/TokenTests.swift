@@ -13,7 +13,7 @@ struct TokenTests {
         records = try folder.records()
     }
 
-    private func token(_ grants: String...) async throws -> (token: AccessToken, text: TokenText) {
+    private func token(_ grants: String...) async throws -> (token: APIToken, text: TokenText) {
         try await records.makeToken(
             name: "ci",
             grants: grants.compactMap { AccessGrant($0) },
@@ -63,7 +63,7 @@ struct TokenTests {
     @Test func `lets nobody in once it is revoked, and is revoked once`() async throws {
         let made = try await token("*=viewer")
         let other = try folder.records()
-        #expect(try await other.revokeToken(made.token.id, by: .server)?.standing(at: folder.now) == .revoked)
+        #expect(try await other.revokeToken(made.token.id, by: .server)?.status(at: folder.now) == .revoked)
         #expect(try await records.admission(of: made.text) == .revoked)
         _ = try await records.revokeToken(made.token.id, by: .server)
         let actions = try await records.auditEntries(after: 0).map { $0.json["action"] }

@@ -8,9 +8,9 @@ import Testing
 @Suite("The help of every command, in transcripts")
 struct HelpTests {
     static let programs = [
-        CommandTranscript(program: PatchSign.self, name: "patchsign"),
-        CommandTranscript(program: PatchServerCommand.self, name: "patchsrv"),
-        CommandTranscript(program: Patchsync.self, name: "patchsync"),
+        CommandTranscript(program: PatchSignProgram.self, name: "patchsign"),
+        CommandTranscript(program: PatchServerProgram.self, name: "patchsrv"),
+        CommandTranscript(program: PatchSyncProgram.self, name: "patchsync"),
     ]
 
     @Test(arguments: [0, 1, 2])

@@ -6,6 +6,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing
@@ -53,8 +54,11 @@ struct LibraryTranscripts {
 
     @Test func `of each refusal by the API stands in its transcript`() throws {
         var api = Transcript("api-problems", about: "What the release service answers to what it does not do.")
-        api.section("the desk", DeskError.samples.map { Self.text(APIProblem($0)) })
-        api.section("records", RecordError.samples.map { error in Self.text(APIProblem(DeskError.records(error))) })
+        api.section("the desk", OperationError.samples.map { Self.text(APIProblem($0)) })
+        api.section(
+            "records",
+            RecordError.samples.map { error in Self.text(APIProblem(OperationError.records(error))) }
+        )
         api.section("the server", ServerError.samples.map { Self.text(APIProblem($0)) })
         api.section("uploads", UploadError.samples.map { Self.text(APIProblem($0)) })
         try api.check()
@@ -96,7 +100,7 @@ extension UpstreamFault: Sampled {
 
 extension UploadError: Sampled {
     static let samples: [UploadError] = [
-        .desk(.busy), .otherApp(Sample.otherApp), .unknown(id: "5e5e"), .malformed(Sample.format),
+        .operations(.busy), .otherApp(Sample.otherApp), .unknown(id: "5e5e"), .malformed(Sample.format),
         .notWanted(Sample.digest), .inUse(Sample.digest), .wrongOffset(Sample.digest, next: 1_024),
         .tooLong(Sample.digest, size: 10), .wrongBytes(Sample.digest), .incomplete(missing: 3),
         .tooLarge(bytes: 5_000_000_000, limit: 4_000_000_000), .tooMany(limit: 16),
@@ -106,7 +110,7 @@ extension UploadError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .desk, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .wrongBytes,
+        case .operations, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .wrongBytes,
             .incomplete, .tooLarge, .tooMany, .file, .interrupted:
             true
         }

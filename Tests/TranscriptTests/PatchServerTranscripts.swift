@@ -4,6 +4,7 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import Terminal
 import Testing
@@ -22,7 +23,7 @@ struct PatchServerTranscripts {
             about: "What patchsrv says of each error, what it advises, and the code with which it ends."
         )
         transcript.section("publishing and serving", try said(ServerError.samples))
-        transcript.section("changes at the desk", try said(DeskError.samples))
+        transcript.section("changes at the desk", try said(OperationError.samples))
         transcript.section("files", try said(FileError.samples + [Sample.format]))
         transcript.section("exporting", try said(ExportError.samples))
         transcript.section("records", try said(RecordError.samples))
@@ -42,7 +43,7 @@ struct PatchServerTranscripts {
         try transcript.check()
     }
 
-    private let program = CommandTranscript(program: PatchServerCommand.self, name: "patchsrv")
+    private let program = CommandTranscript(program: PatchServerProgram.self, name: "patchsrv")
 
     private static let misused = [
         "draft shwo 3",
@@ -52,6 +53,8 @@ struct PatchServerTranscripts {
         "serve --data /srv/patchline --least-rate 2GB",
         "serve --data /srv/patchline --least-rate fast",
         "serve --data /srv/patchline --operators-port 70000",
+        "serve --data /srv/patchline --port 8081",
+        "serve --data /srv/patchline --host :: --operators-host 127.0.0.1 --operators-port 8080",
         "serve --data /srv/patchline --tls-certificate a.pem",
         "serve --data /srv/patchline --tls-passphrase-file a",
         "serve --data /srv/patchline --passphrase-file a --passphrase-env B",
@@ -61,6 +64,7 @@ struct PatchServerTranscripts {
         "serve --data /srv/patchline --log-format xml",
         "check --data /srv/patchline --from /backup",
         "doctor --data /srv/patchline --port 0",
+        "doctor --data /srv/patchline --port 443 --operators-port 443",
         "export /srv/www --data /srv/patchline --valid 9999d",
         "gc --data /srv/patchline --keep 0",
         "gc --data /srv/patchline --protect a",

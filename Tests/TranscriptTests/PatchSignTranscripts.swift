@@ -80,7 +80,7 @@ struct PatchSignTranscripts {
         return found
     }
 
-    private let program = CommandTranscript(program: PatchSign.self, name: "patchsign")
+    private let program = CommandTranscript(program: PatchSignProgram.self, name: "patchsign")
 
     private static let misused = [
         "relase",

@@ -17,7 +17,7 @@ struct PatchSyncTranscripts {
         transcript.section("the device", SyncError.samples.map { Failure($0).transcript })
         transcript.section("its pages", LocalServerError.samples.map { Failure($0).transcript })
         let rules = try ProxyOptions.parse((0...100).flatMap { ["--proxy", "/\($0)=https://example.com"] })
-        var others = [Confirm.otherLaunch]
+        var others = [ConfirmCommand.otherLaunch]
         do throws(Failure) { _ = try rules.settings() } catch { others.append(error) }
         transcript.section("other things", others.map(\.transcript))
         transcript.section("a server that runs already", [Failure(.portInUse(8_081), servers: [server]).transcript])
@@ -39,7 +39,7 @@ struct PatchSyncTranscripts {
         try transcript.check()
     }
 
-    private let program = CommandTranscript(program: Patchsync.self, name: "patchsync")
+    private let program = CommandTranscript(program: PatchSyncProgram.self, name: "patchsync")
 
     private static let misused = [
         "syncc",

@@ -31,7 +31,7 @@ struct PromptTranscripts {
         )
         prompts.list(
             "work",
-            [Init.progressLabel, PushProgress.waiting]
+            [PatchSignCommand.InitCommand.progressLabel, PushProgress.waiting]
                 + [ReleaseBuilder.Phase.reading(Sample.patch), .signing, .signingJSPatch].map(ReleaseWork.label)
         )
         try prompts.check()

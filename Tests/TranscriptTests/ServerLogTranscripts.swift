@@ -9,6 +9,7 @@ import Testing
 
 @testable import PatchServer
 @testable import PatchServerCommand
+@testable import ReleaseTree
 @testable import ReleaseService
 @testable import ServerRecords
 

@@ -1,6 +1,7 @@
 import PatchFormat
 
 @testable import PatchServer
+@testable import ReleaseTree
 @testable import ReleaseService
 @testable import ServerRecords
 
@@ -73,7 +74,7 @@ extension ServerReportTranscripts {
         note { _ = try Places(RecordKey("places", "web")) }
         note { _ = try ServerAnswer(record("answer", "web", [app, channel, ("for", .text("x"))])) }
         note {
-            _ = try AccessToken(
+            _ = try APIToken(
                 record(
                     "token",
                     "5e5e",

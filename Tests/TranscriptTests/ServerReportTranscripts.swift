@@ -8,6 +8,7 @@ import Testing
 @testable import PatchServer
 @testable import PatchServerCommand
 @testable import PatchTrust
+@testable import ReleaseTree
 @testable import ReleaseFolder
 @testable import ReleaseService
 @testable import ServerRecords
@@ -34,11 +35,11 @@ struct ServerReportTranscripts {
         reports.list("audit verify", Self.faults.map(\.sentence))
         reports.list(
             "audit accept-clock",
-            [Sample.before, Sample.after].map { AuditAcceptClock.sentence($0, Sample.time) }
+            [Sample.before, Sample.after].map { AuditAcceptClockCommand.sentence($0, Sample.time) }
         )
         reports.list("who did something", Self.actors.map { "\($0.text), and over the API \($0.json.actor)" })
         reports.list("a key that is encrypted", [KeyOptions.question(for: "Keys/online.key")])
-        reports.list("token new", [TokenNew.warning(of: Sample.app, among: [])])
+        reports.list("token new", [TokenNewCommand.warning(of: Sample.app, among: [])])
         try reports.check()
     }
 
@@ -89,7 +90,7 @@ struct ServerReportTranscripts {
         )
         let outcomes: [PublishOutcome] = [
             .published(done),
-            .drafted(channel: Sample.channel, version: 7, quorum: VerifiedRelease.Quorum(valid: 1, needed: 2)),
+            .drafted(channel: Sample.channel, version: 7, quorum: VerifiedRelease.SignatureTally(valid: 1, needed: 2)),
             .alreadyPublished(channel: Sample.channel, version: 7, change),
         ]
         return outcomes.map { text($0.lines(app: Sample.app)) }

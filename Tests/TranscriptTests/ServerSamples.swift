@@ -5,6 +5,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 
@@ -149,12 +150,12 @@ extension SettingsError: Sampled {
     }
 }
 
-extension DeskError: Sampled {
-    static var samples: [DeskError] {
+extension OperationError: Sampled {
+    static var samples: [OperationError] {
         [
             .server(.movedOn(Sample.app)), .records(RecordError.samples[0]), .stopping, .keyIsLocked,
             .keyUnusable("the online key is not a PEM key"),
-            .keyRefused(ReleaseDesk.clearKey), .busy,
+            .keyRefused(ReleaseOperations.clearKey), .busy,
             .noRelease(Sample.channel, version: 12), .tooManyAnswers(limit: 100),
             .answersFull(Sample.channel, limit: 100_000),
         ] + ProposalFault.samples.map { .proposal($0) }

@@ -42,7 +42,7 @@ struct WordsTranscripts {
         "ParameterName": ParameterName.rule, "ParameterValue": ParameterValue.rule, "ProposalID": ProposalID.rule,
         "Platform": Platform.rule, "PublicKeyPin": PublicKeyPin.rule,
         "RoutePattern": RoutePattern.rule, "answers": ServerAnswer.Place.rule, "ServerURL": ServerURL.rule,
-        "Share": Share.rule,
+        "Share": RolloutShare.rule,
         "TargetPath": TargetPath.rule, "TokenText": TokenText.rule, "TrustedProxies": TrustedProxies.rule,
         "Upstream": Upstream.rule, "UserID": UserID.rule,
     ]

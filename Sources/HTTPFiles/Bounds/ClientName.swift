@@ -7,7 +7,7 @@ package struct ClientName: Hashable, Sendable {
     ///   - address: of the connection.
     ///   - forwarded: the values of `X-Forwarded-For`, in order; only what trusted proxies added is looked at.
     package init(_ address: String?, forwarded: [String] = [], trusting proxies: TrustedProxies = .none) {
-        let address = proxies.asker(at: address ?? "", forwarded: forwarded)
+        let address = proxies.client(at: address ?? "", forwarded: forwarded)
         text = IPAddress(address)?.customer ?? address
     }
 }

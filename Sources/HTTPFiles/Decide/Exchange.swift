@@ -83,7 +83,7 @@ struct Exchange: Sendable {
             report("\(name) has \(open.size) bytes, not \(size)")
             return .unreadable
         }
-        if let stamp = file.stamp, stamp != open.stamp {
+        if let identity = file.identity, identity != open.identity {
             report("\(name) is not the file that was verified")
             return .changing
         }

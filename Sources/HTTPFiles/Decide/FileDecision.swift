@@ -23,7 +23,7 @@ package enum FileDecision: Sendable {
     package func answer(to request: FileRequest) async -> FileAnswer {
         switch self {
         case .now(let reply):
-            if reply.showsRight { request.standing?.show() }
+            if reply.showsRight { request.right?.show() }
             return reply.used()
         case .later(_, let work):
             return await work(request)
@@ -58,7 +58,7 @@ package struct PreparedReply: Sendable {
     /// as long as the file is the very one that it was, which is looked at each time; files without one, refusals and
     /// parts of files are always asked for again.
     package let edition: Int?
-    /// Whether the request shows a right that not everybody has: see ``Standing``.
+    /// Whether the request shows a right that not everybody has: see ``ShownRight``.
     package let showsRight: Bool
     /// Called once when the answer is used, before any of it is sent; nil when there is nothing to note.
     ///

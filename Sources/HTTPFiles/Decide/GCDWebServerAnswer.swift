@@ -1,3 +1,4 @@
+import FileFacts
 import NIOCore
 import NIOHTTP1
 
@@ -15,7 +16,7 @@ struct GCDWebServerAnswer {
     func response(to request: FileRequest, with file: ServedFile, _ open: OpenFile, now: Int) -> Response {
         let seconds = Int(open.modified.components.seconds)
         let modified = file.entityTag == nil ? seconds : nil
-        let tag = file.entityTag ?? "\(open.stamp.inode)/\(seconds)/\(open.stamp.modified % 1_000_000_000)"
+        let tag = file.entityTag ?? "\(open.identity.inode)/\(seconds)/\(open.identity.modified % 1_000_000_000)"
         var headers = file.headers
         headers.replaceOrAdd(name: "Etag", value: tag)
         if let modified {

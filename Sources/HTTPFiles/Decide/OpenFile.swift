@@ -1,3 +1,4 @@
+import FileFacts
 import Glibc
 import NIOCore
 import NIOPosix
@@ -18,11 +19,11 @@ enum OpenFileError: Error, Equatable, Sendable {
 /// reads shares the descriptor with the connection that waits; the last of them closes it.
 final class OpenFile: Sendable {
     /// When it was opened.
-    let stamp: FileStamp
+    let identity: FileIdentity
     /// Bytes, when it was opened.
-    var size: Int { stamp.size }
+    var size: Int { identity.size }
     /// Last modification, since 1970.
-    var modified: Duration { .nanoseconds(stamp.modified) }
+    var modified: Duration { .nanoseconds(identity.modified) }
 
     private let descriptor: FileDescriptor
     /// What ends with the last reader.
@@ -48,7 +49,7 @@ final class OpenFile: Sendable {
             try? descriptor.close()
             throw .notFound
         }
-        stamp = FileStamp(facts)
+        identity = FileIdentity(facts)
         self.descriptor = descriptor
         self.lease = lease
     }
@@ -58,9 +59,9 @@ final class OpenFile: Sendable {
     }
 
     /// What it is by now; nil if the system cannot say.
-    var currentStamp: FileStamp? {
+    var currentIdentity: FileIdentity? {
         var facts = stat()
-        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileStamp(facts) : nil
+        return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
     }
 
     /// What `sendfile` reads from.
@@ -150,29 +151,6 @@ final class OpenFile: Sendable {
             case let other: throw .failed(other)
             }
         }
-    }
-}
-
-extension FileStamp {
-    fileprivate init(_ facts: stat) {
-        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and at most written as a date.
-        func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-        }
-        self.init(
-            device: UInt64(facts.st_dev),
-            inode: UInt64(facts.st_ino),
-            size: Int(facts.st_size),
-            modified: nanoseconds(facts.st_mtim),
-            changed: nanoseconds(facts.st_ctim)
-        )
-    }
-
-    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
-    init?(at path: String) {
-        var facts = stat()
-        guard unsafe lstat(path, &facts) == 0 else { return nil }
-        self.init(facts)
     }
 }
 

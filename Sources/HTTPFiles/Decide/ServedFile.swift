@@ -1,3 +1,4 @@
+package import FileFacts
 package import NIOHTTP1
 package import SystemPackage
 
@@ -21,7 +22,7 @@ package struct ServedFile: Sendable {
     /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
     /// Which file it must be; another one, or one that was written to since, is answered 503 and logged, never sent.
-    package let stamp: FileStamp?
+    package let identity: FileIdentity?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
     package init(
@@ -33,7 +34,7 @@ package struct ServedFile: Sendable {
         headers: HTTPHeaders = [:],
         modified: Int? = nil,
         size: Int? = nil,
-        stamp: FileStamp? = nil
+        identity: FileIdentity? = nil
     ) {
         precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
         self.path = path
@@ -44,7 +45,7 @@ package struct ServedFile: Sendable {
         self.headers = headers
         self.modified = modified
         self.size = size
-        self.stamp = stamp
+        self.identity = identity
     }
 
     /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.

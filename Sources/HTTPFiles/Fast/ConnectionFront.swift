@@ -14,11 +14,11 @@ final class ConnectionFront: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     let server: RunningServer
-    let desk: AnswerDesk
+    let responder: LoopResponder
     /// Among the server's connections.
     let place: Connections.Place
     let group: ClientGroup
-    let standing = Standing()
+    let right = ShownRight()
     /// Of the client's reading, over all of its answers.
     var pace: Pace
     /// Set for as long as the handler is in a pipeline.
@@ -31,9 +31,9 @@ final class ConnectionFront: ChannelDuplexHandler {
     private var idleSince = NIODeadline.now()
     private var idleTask: Scheduled<Void>?
 
-    init(server: RunningServer, desk: AnswerDesk, place: Connections.Place, group: ClientGroup) {
+    init(server: RunningServer, responder: LoopResponder, place: Connections.Place, group: ClientGroup) {
         self.server = server
-        self.desk = desk
+        self.responder = responder
         self.place = place
         self.group = group
         pace = server.configuration.readingPace
@@ -125,7 +125,7 @@ final class ConnectionFront: ChannelDuplexHandler {
             return false
         }
         // The server stops, or somebody else has its place.
-        guard server.connections.begin(place, standing) else {
+        guard server.connections.begin(place, right) else {
             close(context)
             return false
         }
@@ -139,10 +139,10 @@ final class ConnectionFront: ChannelDuplexHandler {
         var batch: [PreparedAnswer] = []
         var bytes = 0
         while opened == nil, buffer.readableBytes > 0, bytes < FileSending.sliceSize {
-            switch desk.take(from: &buffer) {
+            switch responder.take(from: &buffer) {
             case .answer(let answer):
                 batch.append(answer)
-                if answer.showsRight { standing.show() }
+                if answer.showsRight { right.show() }
                 bytes += answer.bodyBytes
                 if answer.keepsConnection, answer.part == nil { continue }
             case .request(let request):
@@ -159,17 +159,17 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// A proxy's requests are each of somebody else, who may have a share of their own.
     private func admitted(_ batch: [PreparedAnswer]) -> [PreparedAnswer] {
         guard let last = batch.last, let context,
-            let asker = server.asker(by: group, at: remoteAddress, last.head.headers),
-            !server.connections.ask(place, for: asker)
+            let client = server.client(by: group, at: remoteAddress, last.head.headers),
+            !server.connections.ask(place, for: client)
         else { return batch }
-        server.losses.add(.refused, of: asker, on: context.eventLoop)
-        return batch.dropLast() + [desk.refusal(.tooManyConnections, to: last.head)]
+        server.losses.add(.refused, of: client, on: context.eventLoop)
+        return batch.dropLast() + [responder.refusal(.tooManyConnections, to: last.head)]
     }
 
     /// The answers are with the kernel, or never will be.
     func didWrite(keepsConnection: Bool) {
         guard let context else { return }
-        switch turn.written(keepsConnection: server.connections.end(place, standing) && keepsConnection) {
+        switch turn.written(keepsConnection: server.connections.end(place, right) && keepsConnection) {
         case .look: look()
         case .linger(let afterwards): linger(afterwards, context)
         case .close: context.close(promise: nil)
@@ -197,7 +197,7 @@ final class ConnectionFront: ChannelDuplexHandler {
                 front: front,
                 place: place,
                 group: group,
-                standing: standing
+                right: right
             )
             if !server.handOver(handover) { close(context) }
         case .deliver(let afterwards): deliver(afterwards, context)

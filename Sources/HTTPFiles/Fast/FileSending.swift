@@ -1,3 +1,4 @@
+import FileFacts
 import NIOCore
 
 /// A part of a file on its way to a client by `sendfile`, slice by slice.
@@ -51,7 +52,7 @@ final class FileSending {
     var waitingBytes: Int { range.upperBound - sliceEnd }
 
     /// Whether the file still reaches to the end of the slice under way.
-    var isFileLongEnough: Bool { (file.currentStamp?.size ?? 0) >= sliceEnd }
+    var isFileLongEnough: Bool { (file.currentIdentity?.size ?? 0) >= sliceEnd }
 
     func sendSlice() {
         guard !hasFinished else { return }

@@ -20,7 +20,7 @@ final class PreparedAnswer {
     let part: Part?
     /// Whether the same head gets the same answer for as long as ``origin`` stays what it is.
     let isLasting: Bool
-    /// Whether only somebody with a right gets it: see ``Standing``.
+    /// Whether only somebody with a right gets it: see ``ShownRight``.
     var showsRight = false
     private let origin: FileOrigin?
 

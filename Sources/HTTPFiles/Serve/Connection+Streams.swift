@@ -55,7 +55,7 @@ extension Connection {
         let reply =
             decision.intake.isKept
             ? await answering() : await responder.client.cancelling(at: .input, answering)
-        if let standing = request.standing { responder.connections.answers(responder.place, standing) }
+        if let right = request.right { responder.connections.answers(responder.place, right) }
         switch reply {
         case .tunnel(let tunnel): return .tunnel(tunnel)
         case .response(let reply): response = reply
@@ -81,7 +81,7 @@ extension Connection {
             do throws(RequestFault) {
                 let piece = try await next(of: &body, while: { !pieces.isClosed })
                 // From here on it is the client who waits.
-                if body.decoder.isComplete { connections.answers(place, standing) }
+                if body.decoder.isComplete { connections.answers(place, right) }
                 if let piece {
                     pieces.give(piece)
                 } else if body.decoder.isComplete {
@@ -103,7 +103,7 @@ extension Connection {
                 body.expectsContinue = false
                 await sendContinue()
             }
-            connections.awaitsMore(place, standing)
+            connections.awaitsMore(place, right)
             guard try await fill(within: &body.pace) else { throw .bodyEndsEarly }
         }
         return nil

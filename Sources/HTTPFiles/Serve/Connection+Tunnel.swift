@@ -11,7 +11,7 @@ extension Connection {
             let response = Response(refusing: .internalServerError, message: "No upgrade was asked for.")
             return await responder.send(response, to: head, keepAlive: false, since: since)
         }
-        switch connections.becomesEndless(place, standing, tunnel: true) {
+        switch connections.becomesEndless(place, right, tunnel: true) {
         case .granted: break
         case .tooLate: return false
         case .tooMany:

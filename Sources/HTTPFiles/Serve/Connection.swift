@@ -19,7 +19,7 @@ struct Connection {
     var connections: Connections { responder.connections }
     var place: Connections.Place { responder.place }
     /// Of whoever sent the request that is answered.
-    private(set) var standing: Standing
+    private(set) var right: ShownRight
 
     private var inbound: NIOAsyncChannelInboundStream<ConnectionInput>.AsyncIterator
     /// What the front read and decided on; it came before what is in ``buffer``.
@@ -39,7 +39,7 @@ struct Connection {
         self.handover = handover
         self.responder = responder
         self.inbound = inbound.makeAsyncIterator()
-        standing = handover.standing
+        right = handover.right
         scanner = RequestHeadScanner(
             maxHeadBytes: responder.configuration.maxHeaderBytes,
             maxTargetBytes: responder.configuration.maxTargetBytes
@@ -51,13 +51,13 @@ struct Connection {
         while true {
             let keepsConnection: Bool
             do throws(RequestFault) {
-                guard let (head, opening) = try await nextHead(), connections.begin(place, standing) else { return }
+                guard let (head, opening) = try await nextHead(), connections.begin(place, right) else { return }
                 keepsConnection = await answer(head, opening)
             } catch {
                 // Without a head there was no begin; an answer to a server that stops is not owed.
                 keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
             }
-            guard connections.end(place, standing), keepsConnection else { return await linger() }
+            guard connections.end(place, right), keepsConnection else { return await linger() }
         }
     }
 
@@ -109,7 +109,7 @@ struct Connection {
             if expectsContinue { await sendContinue() }
             expectsContinue = false
             if deadline.hasExpired { throw .tooSlow }
-            if !connections.awaitsBody(place, standing) { channel.close(promise: nil) }
+            if !connections.awaitsBody(place, right) { channel.close(promise: nil) }
             guard await fill() else { throw .bodyEndsEarly }
         }
     }
@@ -160,9 +160,9 @@ struct Connection {
             case .receive(let request, let decision, let framing, let expectsContinue)
             where decision.intake == .whole:
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
-                guard connections.begin(place, standing) else { return false }
+                guard connections.begin(place, right) else { return false }
                 since = .now
-                switch await exchange.reply(to: request.from(channel, standing).with(body: body), by: decision) {
+                switch await exchange.reply(to: request.from(channel, right).with(body: body), by: decision) {
                 case .response(let whole): response = whole
                 case .tunnel(let tunnel): return await run(tunnel, for: head)
                 }
@@ -172,7 +172,7 @@ struct Connection {
                     expectsContinue: expectsContinue,
                     pace: configuration.sendingPace(of: decision.intake)
                 )
-                return try await answer(head, request.from(channel, standing), by: decision, streaming: body)
+                return try await answer(head, request.from(channel, right), by: decision, streaming: body)
             }
         } catch {
             response = Response(error)
@@ -185,10 +185,10 @@ struct Connection {
     /// A proxy's requests are each of somebody else, who may have a share of their own, and shows a right of their own.
     private mutating func findAsker(_ head: RequestHead) throws(RequestFault) {
         let address = channel.remoteAddress?.ipAddress
-        guard let asker = responder.server.asker(by: handover.group, at: address, head.headers) else { return }
-        standing = Standing()
-        guard connections.ask(place, for: asker) else {
-            responder.server.losses.add(.refused, of: asker, on: channel.eventLoop)
+        guard let client = responder.server.client(by: handover.group, at: address, head.headers) else { return }
+        right = ShownRight()
+        guard connections.ask(place, for: client) else {
+            responder.server.losses.add(.refused, of: client, on: channel.eventLoop)
             throw .tooManyConnections
         }
     }

@@ -6,7 +6,7 @@ struct ConnectionHandover: Sendable {
     let front: NIOLoopBound<ConnectionFront>
     let place: Connections.Place
     let group: ClientGroup
-    let standing: Standing
+    let right: ShownRight
 
     /// - Throws: when the client is gone.
     func attach() async throws -> Client {

@@ -87,9 +87,9 @@ final class Connections: Sendable {
     var isStopping: Bool { state.withLockedValue { $0.isStopping } }
 
     /// A request is complete; false if the server stopped before, or the place went to another: it is too late to answer.
-    func begin(_ place: Place, _ standing: Standing) -> Bool {
+    func begin(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
-            !state.isStopping && state.room.set(place, .busy, isKnown: standing.isShown)
+            !state.isStopping && state.room.set(place, .busy, isKnown: right.isShown)
         }
     }
 
@@ -101,25 +101,25 @@ final class Connections: Sendable {
     /// The body of a request is still to come: until the next ``begin(_:_:)`` a stop closes the connection.
     ///
     /// - Returns: false if it is too late for it.
-    func awaitsBody(_ place: Place, _ standing: Standing) -> Bool {
+    func awaitsBody(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
-            !state.isStopping && state.room.set(place, .receiving, isKnown: standing.isShown)
+            !state.isStopping && state.room.set(place, .receiving, isKnown: right.isShown)
         }
     }
 
     /// The body of a request that is worked on already is waited for.
-    func awaitsMore(_ place: Place, _ standing: Standing) {
+    func awaitsMore(_ place: Place, _ right: ShownRight) {
         state.withLockedValue { state in
             guard let activity = state.room.activity(of: place), activity == .busy || activity == .uploading else {
                 return
             }
-            _ = state.room.set(place, .uploading, isKnown: standing.isShown)
+            _ = state.room.set(place, .uploading, isKnown: right.isShown)
         }
     }
 
     /// The answer is on its way from here on, whatever else is waited for.
-    func answers(_ place: Place, _ standing: Standing) {
-        state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: standing.isShown) }
+    func answers(_ place: Place, _ right: ShownRight) {
+        state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: right.isShown) }
     }
 
     enum EndlessAnswer: Equatable, Sendable {
@@ -129,17 +129,17 @@ final class Connections: Sendable {
     }
 
     /// The answer has no end that a stop could wait for.
-    func becomesEndless(_ place: Place, _ standing: Standing, tunnel: Bool = false) -> EndlessAnswer {
+    func becomesEndless(_ place: Place, _ right: ShownRight, tunnel: Bool = false) -> EndlessAnswer {
         state.withLockedValue { state in
             if state.isStopping || !state.room.holds(place) { return .tooLate }
-            return state.room.set(place, tunnel ? .tunnel : .endless, isKnown: standing.isShown) ? .granted : .tooMany
+            return state.room.set(place, tunnel ? .tunnel : .endless, isKnown: right.isShown) ? .granted : .tooMany
         }
     }
 
     /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
-    func end(_ place: Place, _ standing: Standing) -> Bool {
+    func end(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
-            state.room.set(place, .idle, isKnown: standing.isShown) && !state.isStopping
+            state.room.set(place, .idle, isKnown: right.isShown) && !state.isStopping
         }
     }
 

@@ -104,7 +104,7 @@ package struct FileServer: Service {
     private func bind(_ server: RunningServer) async throws(FileServerError) -> any Channel {
         let (host, port) = (configuration.host, configuration.port)
         let loops = MultiThreadedEventLoopGroup.singleton
-        let desks = AnswerDesks(exchange, configuration, loops: Array(loops.makeIterator()).count)
+        let responders = LoopResponders(exchange, configuration, loops: Array(loops.makeIterator()).count)
         do {
             return try await ServerBootstrap(group: loops)
                 // A flood that fills the queue costs everybody else a second, after which a client asks again; what is
@@ -121,7 +121,7 @@ package struct FileServer: Service {
                 // A client may say that it sends nothing more and still wait for its answers.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture { try server.admit(channel, desks) }
+                    channel.eventLoop.makeCompletedFuture { try server.admit(channel, responders) }
                 }
                 .bind(host: host, port: port).get()
         } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {

@@ -8,7 +8,7 @@ struct Responder: Sendable {
     let client: ClientEnd
     let place: Connections.Place
     let group: ClientGroup
-    let standing: Standing
+    let right: ShownRight
     let server: RunningServer
     /// Of the client's reading, over all answers.
     private let pace: NIOLockedValueBox<Pace>
@@ -22,7 +22,7 @@ struct Responder: Sendable {
         channel = handover.channel
         place = handover.place
         group = handover.group
-        standing = handover.standing
+        right = handover.right
         self.server = server
         pace = NIOLockedValueBox(server.configuration.readingPace)
         self.client = client
@@ -99,7 +99,7 @@ struct Responder: Sendable {
     private func send(_ stream: ServedStream, after head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
         // A server that stops meanwhile need not wait for what never ends.
         if stream.isEndless {
-            guard connections.becomesEndless(place, standing) == .granted else { return Sent() }
+            guard connections.becomesEndless(place, right) == .granted else { return Sent() }
         }
         return await client.cancelling(at: .input) { [self] in
             var sent = Sent()

@@ -21,7 +21,7 @@ struct RunningServer: Sendable {
 
 extension RunningServer {
     /// Sets a connection up that was accepted, or refuses it.
-    func admit(_ channel: any Channel, _ desks: AnswerDesks) throws {
+    func admit(_ channel: any Channel, _ responders: LoopResponders) throws {
         let group = ClientGroup(channel, configuration.sharing)
         switch connections.admit(channel, of: group) {
         case .admitted(let place, let leaving):
@@ -35,7 +35,12 @@ extension RunningServer {
             try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout) {
                 losses.add(.slow, of: group, on: loop)
             }
-            let front = ConnectionFront(server: self, desk: desks.desk(of: loop), place: place, group: group)
+            let front = ConnectionFront(
+                server: self,
+                responder: responders.responder(of: loop),
+                place: place,
+                group: group
+            )
             try channel.pipeline.syncOperations.addHandler(front)
         case .full(let answers):
             losses.add(.refused, of: group, on: channel.eventLoop)
@@ -50,7 +55,7 @@ extension RunningServer {
     }
 
     /// Whom a proxy asks for; nil for a connection that is its client's own.
-    func asker(by group: ClientGroup, at address: String?, _ headers: HTTPHeaders) -> ClientGroup? {
+    func client(by group: ClientGroup, at address: String?, _ headers: HTTPHeaders) -> ClientGroup? {
         guard group == .boundless, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
         else { return nil }
         return .address(ClientName(address, forwarded: headers["X-Forwarded-For"], trusting: proxies))
@@ -61,7 +66,7 @@ extension RunningServer {
         guard let address else { return "-" }
         guard let headers, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
         else { return address }
-        return proxies.asker(at: address, forwarded: headers["X-Forwarded-For"])
+        return proxies.client(at: address, forwarded: headers["X-Forwarded-For"])
     }
 
     /// Ends a connection that made room.
@@ -71,24 +76,24 @@ extension RunningServer {
     }
 }
 
-/// The desk of each event loop, made when its first connection comes.
-struct AnswerDesks: Sendable {
-    private let desks = NIOLockedValueBox<[ObjectIdentifier: NIOLoopBound<AnswerDesk>]>([:])
-    private let make: @Sendable () -> AnswerDesk
+/// The responder of each event loop, made when its first connection comes.
+struct LoopResponders: Sendable {
+    private let responders = NIOLockedValueBox<[ObjectIdentifier: NIOLoopBound<LoopResponder>]>([:])
+    private let make: @Sendable () -> LoopResponder
 
     /// - Parameter loops: how many share ``FileServerConfiguration/maxRememberedBytes``.
     init(_ exchange: Exchange, _ configuration: FileServerConfiguration, loops: Int) {
         let limit = configuration.maxRememberedBytes / max(1, loops)
-        make = { AnswerDesk(exchange: exchange, configuration: configuration, limit: limit) }
+        make = { LoopResponder(exchange: exchange, configuration: configuration, limit: limit) }
     }
 
     /// - Precondition: called on `loop`.
-    func desk(of loop: any EventLoop) -> AnswerDesk {
-        desks.withLockedValue { desks in
-            if let desk = desks[ObjectIdentifier(loop)] { return desk.value }
-            let desk = make()
-            desks[ObjectIdentifier(loop)] = NIOLoopBound(desk, eventLoop: loop)
-            return desk
+    func responder(of loop: any EventLoop) -> LoopResponder {
+        responders.withLockedValue { responders in
+            if let responder = responders[ObjectIdentifier(loop)] { return responder.value }
+            let responder = make()
+            responders[ObjectIdentifier(loop)] = NIOLoopBound(responder, eventLoop: loop)
+            return responder
         }
     }
 }

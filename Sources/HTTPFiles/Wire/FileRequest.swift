@@ -23,7 +23,7 @@ package struct FileRequest: Sendable {
     /// everybody's, and where it is unknown.
     package private(set) var remoteAddress: String?
     /// Where a source says that a right was shown; nil for a request that did not come over a connection.
-    package private(set) var standing: Standing?
+    package private(set) var right: ShownRight?
 
     package init(
         method: HTTPMethod,
@@ -67,15 +67,15 @@ package struct FileRequest: Sendable {
         return request
     }
 
-    func from(_ channel: any Channel, _ standing: Standing) -> FileRequest {
-        var request = with(standing)
+    func from(_ channel: any Channel, _ right: ShownRight) -> FileRequest {
+        var request = with(right)
         request.remoteAddress = channel.remoteAddress?.ipAddress
         return request
     }
 
-    package func with(_ standing: Standing) -> FileRequest {
+    package func with(_ right: ShownRight) -> FileRequest {
         var request = self
-        request.standing = standing
+        request.right = right
         return request
     }
 

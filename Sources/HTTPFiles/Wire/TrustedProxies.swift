@@ -58,7 +58,7 @@ package struct TrustedProxies: Equatable, Sendable {
     /// Of that the last address counts that is no proxy's itself: what stands before it, the client may have written.
     ///
     /// - Parameter forwarded: the values of `X-Forwarded-For`, in order.
-    func asker(at address: String, forwarded: [String]) -> String {
+    func client(at address: String, forwarded: [String]) -> String {
         var address = address
         guard contains(address) else { return address }
         var hops = forwarded.flatMap { $0.split(separator: ",") }

@@ -8,8 +8,8 @@ package struct AnsweredChoice: Sendable {
     package let decisions: [Decision]
     package let ignored: [IgnoredAnswer]
 
-    package init(_ candidates: [Candidates], under circumstances: Circumstances) {
-        let choices = circumstances.answers.choices
+    package init(_ candidates: [Candidates], under context: EligibilityContext) {
+        let choices = context.answers.choices
         let ids = Set(candidates.map(\.patchID))
         var ignored: [PatchID: IgnoredAnswer.Why] = [:]
         for id in choices.keys where !ids.contains(id) { ignored[id] = .notListed }
@@ -19,7 +19,7 @@ package struct AnsweredChoice: Sendable {
                 guard ignored[candidate.patchID] == nil, let choice = choices[candidate.patchID] else { continue }
                 ignored[candidate.patchID] = narrowed[index].follow(choice)
             }
-            let decided = JointChoice(narrowed, under: circumstances).decisions
+            let decided = JointChoice(narrowed, under: context).decisions
             let followed = choices.filter { ignored[$0.key] == nil }
             let lost = decided.filter { decision in
                 followed[decision.patchID].map { !decision.follows($0) } ?? false

@@ -32,7 +32,7 @@ package enum BundleDecision: Equatable, Sendable {
         package var downloading: PatchContent?
         package var current: PatchContent?
         package var pending: PatchContent?
-        package var standing = TrialBlocks.Standing.free
+        package var blockStatus = TrialBlocks.BlockStatus.free
         /// Of this device; nil when it does not say, and then it does not ask.
         package var platform: Platform?
         package var embedded: PatchContent?
@@ -49,7 +49,7 @@ package enum BundleDecision: Equatable, Sendable {
             self = .ignore(.current)
         } else if offered == facts.pending {
             self = .ignore(.pending)
-        } else if let until = facts.standing.blockedUntil {
+        } else if let until = facts.blockStatus.blockedUntil {
             self = .refuse(.blacklisted(until: until))
         } else if let platform = facts.platform, !platform.fits(compatibility) {
             self = .refuse(.incompatible(platform, needs: compatibility[platform.name]))

@@ -49,7 +49,7 @@ package struct Candidates: Sendable {
         withdrawal: Withdrawal? = nil,
         namesWithdrawn: Bool = false,
         before: InstalledPatch? = nil,
-        under circumstances: Circumstances
+        under context: EligibilityContext
     ) {
         self.withdrawal = withdrawal
         self.before = before
@@ -62,11 +62,11 @@ package struct Candidates: Sendable {
         let place = listable.flatMap { current in
             versions.firstIndex {
                 $0.fingerprint.sha256 == current.fingerprint.sha256
-                    && $0.rules.appVersionFits(circumstances.device.appVersion)
+                    && $0.rules.appVersionFits(context.device.appVersion)
             }
         }
         self.place = place
-        verdicts = versions[..<(place ?? versions.endIndex)].map { circumstances.obstacle(to: $0, over: current) }
+        verdicts = versions[..<(place ?? versions.endIndex)].map { context.obstacle(to: $0, over: current) }
         sum = VerdictSum(verdicts, of: versions)
     }
 
@@ -151,11 +151,11 @@ package struct Candidates: Sendable {
     }
 
     /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.
-    mutating func loseCurrent(because why: NotEligible, under circumstances: Circumstances) {
+    mutating func loseCurrent(because why: NotEligible, under context: EligibilityContext) {
         guard let place else { preconditionFailure("it is not listed") }
         if let before { withdrawal = Withdrawal(before: before) }
         verdicts.append(why)
-        verdicts += versions[(place + 1)...].map { circumstances.obstacle(to: $0, over: current) }
+        verdicts += versions[(place + 1)...].map { context.obstacle(to: $0, over: current) }
         self.place = nil
         sum = VerdictSum(verdicts, of: versions)
     }

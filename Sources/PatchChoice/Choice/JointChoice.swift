@@ -21,7 +21,7 @@ import PatchFormat
 package struct JointChoice: Sendable {
     /// By id, in ascending order.
     private var candidates: [Candidates]
-    private let circumstances: Circumstances
+    private let context: EligibilityContext
     private let requirements: Requirements
     /// By rule: ids of which it is not known that the rule finds nothing.
     private var isOpen: [[Bool]]
@@ -32,9 +32,9 @@ package struct JointChoice: Sendable {
         case lostRequirement, impossible, unmet, breaksInstalled
     }
 
-    package init(_ candidates: [Candidates], under circumstances: Circumstances) {
+    package init(_ candidates: [Candidates], under context: EligibilityContext) {
         self.candidates = candidates.sorted { $0.patchID < $1.patchID }
-        self.circumstances = circumstances
+        self.context = context
         requirements = Requirements(of: self.candidates)
         isOpen = Rule.allCases.map { _ in Array(repeating: true, count: candidates.count) }
         settle()
@@ -61,7 +61,7 @@ package struct JointChoice: Sendable {
         switch rule {
         case .lostRequirement:
             guard let lost = lostRequirement(of: id) else { return false }
-            candidates[id].loseCurrent(because: lost, under: circumstances)
+            candidates[id].loseCurrent(because: lost, under: context)
         case .impossible, .unmet, .breaksInstalled:
             guard let picked = candidates[id].pickedIndex else { return false }
             let needs = requirements.needs(of: id, version: picked)

@@ -20,7 +20,7 @@ package struct SyncPlan: Sendable {
     package let rest: Selection?
     /// What waits already.
     package let pending: Selection?
-    package let circumstances: Circumstances
+    package let context: EligibilityContext
     package let decisions: [Decision]
     /// What the server answered and is not followed.
     package let ignoredAnswers: [IgnoredAnswer]
@@ -34,7 +34,7 @@ package struct SyncPlan: Sendable {
     /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
     package let keptEmbedded: Int?
 
-    package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under circumstances: Circumstances) {
+    package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under context: EligibilityContext) {
         let base = machine.state.choiceBase
         self.base = base
         var after = machine
@@ -42,10 +42,10 @@ package struct SyncPlan: Sendable {
         let rest = base.flatMap { after.withoutWithdrawn($0) }
         self.rest = rest
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
-        self.circumstances = circumstances
+        self.context = context
         keptEmbedded = machine.embeddedThatStays(beside: list)
         if keptEmbedded == nil {
-            let choice = Self.choice(list, base: base, rest: rest, after: after, under: circumstances)
+            let choice = Self.choice(list, base: base, rest: rest, after: after, under: context)
             (decisions, ignoredAnswers) = (choice.decisions, choice.ignored)
         } else {
             decisions = (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
@@ -96,11 +96,11 @@ package struct SyncPlan: Sendable {
     ///
     /// - Parameter user: told only together with the wish for choices.
     package func question(for user: SHA256Digest?) -> DeviceQuestion? {
-        let answers = circumstances.answers
+        let answers = context.answers
         guard answers.questionsLeft > 0, !isTrial else { return nil }
         let taken = decisions.compactMap(\.taken)
         let places = taken.compactMap { entry in
-            circumstances.lackedPlace(in: entry).map {
+            context.lackedPlace(in: entry).map {
                 DeviceQuestion.Place(patchID: entry.patchID, sha256: entry.fingerprint.sha256, device: $0)
             }
         }
@@ -124,7 +124,7 @@ package struct SyncPlan: Sendable {
         base: Selection?,
         rest: Selection?,
         after machine: SelectionMachine,
-        under circumstances: Circumstances
+        under context: EligibilityContext
     ) -> AnsweredChoice {
         var versions: [PatchID: [PatchEntry]] = [:]
         let withdrawn = list.withdrawn
@@ -142,10 +142,10 @@ package struct SyncPlan: Sendable {
                 withdrawal: current?.content == before?.content ? nil : Candidates.Withdrawal(before: before),
                 namesWithdrawn: withdrawn[id] != nil,
                 before: withdrawn.isEmpty ? nil : current.flatMap { machine.before($0.content) },
-                under: circumstances
+                under: context
             )
         }
-        return AnsweredChoice(candidates, under: circumstances)
+        return AnsweredChoice(candidates, under: context)
     }
 }
 

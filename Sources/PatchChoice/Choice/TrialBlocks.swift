@@ -23,7 +23,7 @@ package struct TrialBlocks: Equatable, Sendable {
     }
 
     /// Whether a version may be tried now.
-    package enum Standing: Equatable, Sendable {
+    package enum BlockStatus: Equatable, Sendable {
         case free
         case waiting(until: UTCTime)
         case blocked(until: UTCTime)
@@ -46,7 +46,7 @@ package struct TrialBlocks: Equatable, Sendable {
     }
 
     /// - Parameter retryNow: a person asked to try again what only waits for its first hour to end.
-    package func standing(of content: PatchContent, at time: UTCTime, retryNow: Bool = false) -> Standing {
+    package func status(of content: PatchContent, at time: UTCTime, retryNow: Bool = false) -> BlockStatus {
         guard let block = blocks[content], block.until > time else { return .free }
         if block.reason == .person { return .rolledBackByHand(until: block.until) }
         if block.failures >= 2 { return .blocked(until: block.until) }

@@ -37,9 +37,9 @@ package struct Dial: Hashable, Sendable {
     package let channel: ChannelName
     package let rows: [Row]
     /// Where each version's row stands: a list asks for as many as it has entries.
-    private let places: [Place: Int]
+    private let places: [Key: Int]
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         let patchID: PatchID
         let sha256: SHA256Digest
     }
@@ -52,8 +52,8 @@ package struct Dial: Hashable, Sendable {
         places = Self.places(of: rows)
     }
 
-    private static func places(of rows: [Row]) -> [Place: Int] {
-        Dictionary(rows.enumerated().map { (Place(patchID: $1.patchID, sha256: $1.sha256), $0) }) { first, _ in first }
+    private static func places(of rows: [Row]) -> [Key: Int] {
+        Dictionary(rows.enumerated().map { (Key(patchID: $1.patchID, sha256: $1.sha256), $0) }) { first, _ in first }
     }
 
     package init(_ bytes: [UInt8], named document: String = "dial") throws(FormatError) {
@@ -100,6 +100,6 @@ package struct Dial: Hashable, Sendable {
     }
 
     package func row(_ patchID: PatchID, _ sha256: SHA256Digest) -> Row? {
-        places[Place(patchID: patchID, sha256: sha256)].map { rows[$0] }
+        places[Key(patchID: patchID, sha256: sha256)].map { rows[$0] }
     }
 }

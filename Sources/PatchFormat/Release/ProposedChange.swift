@@ -72,7 +72,8 @@ package enum ProposedChange: Hashable, Sendable {
         switch self {
         case .promote(let from, let rollouts):
             "\(channel) lists what \(from) lists"
-                + rollouts.sorted { $0.key < $1.key }.map { ", \($0.key) for \(Share($0.value)) of devices" }.joined()
+                + rollouts.sorted { $0.key < $1.key }.map { ", \($0.key) for \(RolloutShare($0.value)) of devices" }
+                .joined()
         case .rollBack(let version): "\(channel) lists again what its release \(version) listed"
         case .withdraw(let id, let version): "\(channel) no longer lists \(id)\(version.map { " \($0)" } ?? "")"
         case .rules(let id, let version, let edit):

@@ -33,7 +33,7 @@ package struct RuleEdit: Hashable, Sendable {
     private static func words(_ member: JSONObject.Member) -> String {
         let name = member.key.text
         if member.value == .null { return "no \(name)" }
-        if name == "rollout", case .integer(let share) = member.value { return "\(name) \(Share(share))" }
+        if name == "rollout", case .integer(let share) = member.value { return "\(name) \(RolloutShare(share))" }
         if case .array(let users) = member.value { return "\(users.count) \(name)" }
         return "\(name) \(String(decoding: member.value.fileBytes, as: UTF8.self))"
     }

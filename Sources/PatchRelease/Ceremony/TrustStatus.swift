@@ -47,9 +47,9 @@ package struct TrustStatus: Sendable {
 package struct RoleStatus: Sendable {
     package let expiry: RoleExpiry
     /// By keys that may sign now; nil for root and targets, which are not read without all of theirs.
-    package let quorum: VerifiedRelease.Quorum?
+    package let quorum: VerifiedRelease.SignatureTally?
 
-    init(role: String, header: RoleHeader, quorum: VerifiedRelease.Quorum?) {
+    init(role: String, header: RoleHeader, quorum: VerifiedRelease.SignatureTally?) {
         expiry = RoleExpiry(role: role, header: header, keeper: .holders)
         self.quorum = quorum
     }
@@ -74,7 +74,7 @@ extension SignedRelease {
         return RoleStatus(
             role: parsed.name,
             header: parsed.header,
-            quorum: VerifiedRelease.Quorum(valid: valid, needed: needed)
+            quorum: VerifiedRelease.SignatureTally(valid: valid, needed: needed)
         )
     }
 }

@@ -8,7 +8,7 @@ import SystemPackage
 struct DescribedFiles: Sendable {
     let folder: FilePath
     let app: AppID
-    let places: DescriptionPlaces
+    let places: DescriptionPositions
     let base: ReleaseContents?
     let created: UTCTime?
     let files: any FileOperations

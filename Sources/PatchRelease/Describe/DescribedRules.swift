@@ -36,13 +36,13 @@ struct DescribedRules {
         let name = member.key.text
         switch (name, member.value) {
         case ("rollout", .string(let text)):
-            guard let share = Share(text.text) else { throw fields.broken(name, Self.rollout) }
+            guard let share = RolloutShare(text.text) else { throw fields.broken(name, Self.rollout) }
             return .integer(share.tenThousandths)
         case ("rollout", .integer(let number)):
             guard (0...10_000).contains(number) else { throw fields.broken(name, Self.rollout) }
             if (1...100).contains(number) {
                 mistakes.doubt(
-                    fields.broken(name, "\(number) is \(Share(number)) of devices; \(number)% is a percentage")
+                    fields.broken(name, "\(number) is \(RolloutShare(number)) of devices; \(number)% is a percentage")
                 )
             }
             return member.value

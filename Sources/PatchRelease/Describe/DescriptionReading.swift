@@ -12,17 +12,17 @@ package struct DescriptionReading: Sendable {
     package let mistakes: [DescriptionError]
     /// What is allowed, and probably not meant.
     package let warnings: [DescriptionError]
-    package let places: DescriptionPlaces
+    package let places: DescriptionPositions
 
     package init(_ bytes: [UInt8], named file: String = ReleaseDescription.fileName) {
         let document: YAMLDocument
         do throws(DescriptionError) { document = try YAMLDocument(bytes, named: file) } catch {
             (description, app, channel, patches) = (nil, nil, nil, [])
             (mistakes, warnings) = ([error], [])
-            places = DescriptionPlaces(file: file, lines: [:])
+            places = DescriptionPositions(file: file, lines: [:])
             return
         }
-        let places = DescriptionPlaces(file: file, lines: document.lines)
+        let places = DescriptionPositions(file: file, lines: document.lines)
         let mistakes = Mistakes()
         let fields = mistakes.take { () throws(FormatError) in try Fields(document.json, of: file) }
         let (app, channel, patches) = Self.parts(of: fields, mistakes)
@@ -66,7 +66,7 @@ package struct DescriptionReading: Sendable {
 }
 
 /// Where the fields of a description stand.
-package struct DescriptionPlaces: Equatable, Sendable {
+package struct DescriptionPositions: Equatable, Sendable {
     package let file: String
     /// By field, from 1.
     let lines: [String: Int]

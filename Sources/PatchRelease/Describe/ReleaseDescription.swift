@@ -7,7 +7,7 @@ package struct ReleaseDescription: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let patches: [DescribedPatch]
-    package let places: DescriptionPlaces
+    package let places: DescriptionPositions
 }
 
 /// One patch of a description.

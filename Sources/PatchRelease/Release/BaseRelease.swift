@@ -9,7 +9,7 @@ package import SystemPackage
 /// What it lists is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
 package struct BaseRelease: Sendable {
     /// What is asked of the signatures on its role.
-    package enum Quorum: Sendable {
+    package enum SignatureRule: Sendable {
         case complete
         case mayBeLost
     }
@@ -29,7 +29,7 @@ package struct BaseRelease: Sendable {
     package init(
         folder: FilePath,
         rootOfTrust: ReleaseTrust,
-        quorum: Quorum = .complete,
+        quorum: SignatureRule = .complete,
         above: Int = 0,
         files: any FileOperations,
         progress: ProgressStart = { _ in { _ in } }

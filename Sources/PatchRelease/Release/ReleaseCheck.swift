@@ -118,7 +118,7 @@ extension ReleaseDescription {
     }
 }
 
-extension DescriptionPlaces {
+extension DescriptionPositions {
     fileprivate func otherApp(_ trust: ReleaseTrust) -> DescriptionError {
         error("app", "must be \(trust.app), as \(trust.folder.at(ReleaseTrust.rootFile)) has it")
     }

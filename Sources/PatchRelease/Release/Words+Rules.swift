@@ -4,7 +4,7 @@ extension Words {
     /// For whom an entry is.
     package static func rules(_ rules: PatchRules) -> String {
         var words: [String] = []
-        if rules.rollout != 10_000 { words.append("\(Share(rules.rollout)) of devices") }
+        if rules.rollout != 10_000 { words.append("\(RolloutShare(rules.rollout)) of devices") }
         if let range = rules.appVersion { words.append("app \(range.text)") }
         if let condition = rules.condition { words.append("if \(condition)") }
         if let users = rules.users { words.append("\(count(users.count, "user"))") }

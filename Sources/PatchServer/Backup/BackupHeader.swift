@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+package import ReleaseTree
 
 /// What a backup is of, and of when: `backup.json`.
 package struct BackupHeader: Equatable, Sendable {

@@ -1,4 +1,6 @@
+import FileFacts
 package import PatchStore
+package import ReleaseTree
 package import SystemPackage
 
 /// Brings a copy of a server's folder up to what stands there: what `patchsrv backup` writes, and `patchsrv restore` reads.
@@ -80,8 +82,8 @@ package struct ServerCopy {
             try files.removeIfPresent(target.at(path))
             copied[path] = nil
         }
-        let standing = Set(found.folders.map(\.path))
-        for path in folders where !standing.contains(path) {
+        let existing = Set(found.folders.map(\.path))
+        for path in folders where !existing.contains(path) {
             try files.removeTree(target.at(path))
             folders.remove(path)
         }

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 package import SystemPackage
 
 extension AppRepository {
@@ -63,7 +64,7 @@ extension AppRepository {
     private func repair(
         _ report: TreeReport,
         from sources: [FilePath],
-        _ rebuilt: Labels?
+        _ rebuilt: PublishedLabels?
     ) throws(ServerError) -> [TreeFault] {
         let finder = try RepairSources(self, given: sources)
         var (plan, healed) = (PublicationPlan(), [TreeFault]())

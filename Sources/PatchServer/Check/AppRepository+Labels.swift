@@ -1,6 +1,7 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
+package import ReleaseTree
 
 /// A release that was published once, as the history of a server knows it.
 package struct KnownRelease: Equatable, Sendable {
@@ -15,7 +16,7 @@ package struct KnownRelease: Equatable, Sendable {
 
 /// A record of labels that was lost, made again from what else there is.
 struct RebuiltLabels {
-    let labels: Labels
+    let labels: PublishedLabels
     /// How many releases it was made from.
     let releases: Int
     /// Versions of which nobody knows what they published, if they did.
@@ -48,8 +49,8 @@ extension AppRepository {
     /// by a thief from whom the channel was taken back.
     func rebuiltLabels(history: [KnownRelease]) throws(ServerError) -> RebuiltLabels {
         let state = try PublishedState(of: self)
-        let current = try addingPublished(to: Labels(), state)
-        var labels = Labels()
+        let current = try addingPublished(to: PublishedLabels(), state)
+        var labels = PublishedLabels()
         for (channel, version) in try droppedChannels(state, history) {
             labels = labels.dropping(channel, at: version)
         }
@@ -58,7 +59,7 @@ extension AppRepository {
             for (label, sha256) in release.labels where current.rows[label].map({ $0.sha256 == sha256 }) ?? true {
                 _ = labels.note(
                     label,
-                    Labels.Row(sha256: sha256, channel: release.channel, roleVersion: release.roleVersion)
+                    PublishedLabels.Row(sha256: sha256, channel: release.channel, roleVersion: release.roleVersion)
                 )
             }
         }
@@ -75,7 +76,7 @@ extension AppRepository {
     }
 
     /// With every label that a published list has; an error where one is known with other bytes.
-    func addingPublished(to known: Labels, _ state: PublishedState) throws(ServerError) -> Labels {
+    func addingPublished(to known: PublishedLabels, _ state: PublishedState) throws(ServerError) -> PublishedLabels {
         var labels = known
         for (name, channel) in state.channels {
             let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
@@ -116,10 +117,10 @@ extension AppRepository {
                 if let release = try? release(of: channel, version) { found.append(release) }
             }
         }
-        let standing = found
+        let existing = found
         found += history.filter { release in
             wasPublished(release.channel, release.roleVersion)
-                && !standing.contains { $0.channel == release.channel && $0.roleVersion == release.roleVersion }
+                && !existing.contains { $0.channel == release.channel && $0.roleVersion == release.roleVersion }
         }
         return found.sorted { ($0.roleVersion, $0.channel) < ($1.roleVersion, $1.channel) }
     }

@@ -1,6 +1,8 @@
+import FileFacts
 package import PatchFormat
 package import PatchStore
 import PatchTrust
+package import ReleaseTree
 import SystemPackage
 
 /// The rules of each line: facts in, verdict out.

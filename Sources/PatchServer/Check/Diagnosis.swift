@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a look at a server's surroundings found, line by line.
+/// What a look at a server's machine found, line by line.
 package struct Diagnosis: Equatable, Sendable {
     /// From good to bad.
     package enum Verdict: String, CaseIterable, Comparable, Sendable {

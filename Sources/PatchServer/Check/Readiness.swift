@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchTrust
+package import ReleaseTree
 
 /// Whether what a server offers holds now, and goes on to hold for a while.
 package struct Readiness: Equatable, Sendable {
@@ -41,7 +42,7 @@ package struct Readiness: Equatable, Sendable {
 
     package let apps: [App]
     /// What the disk is short of.
-    package let shortages: [Shortage]
+    package let shortages: [LowResource]
     /// The worst of all apps and the disk.
     package let status: Status
 
@@ -51,7 +52,7 @@ package struct Readiness: Equatable, Sendable {
     package init(
         _ findings: [(app: AppID, finding: Finding)],
         within: Duration,
-        shortages: [Shortage] = [],
+        shortages: [LowResource] = [],
         locked: Set<AppID> = [],
         at now: UTCTime
     ) {

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
+package import ReleaseTree
 package import SystemPackage
 
 /// Says whether a server is ready, as often as it is asked, and verifies its trees only now and then.
@@ -56,7 +57,7 @@ package actor ReadinessCheck {
     /// - Throws: `file` when the folder cannot be read.
     package func answer() throws(ServerError) -> Readiness {
         let known = try look()
-        let short = Shortage.of(space(), enough: enough)
+        let short = LowResource.of(space(), enough: enough)
         return Readiness(known.findings, within: within, shortages: short, locked: known.locked, at: now())
     }
 

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 extension TreeCheck {
@@ -22,7 +23,7 @@ extension TreeCheck {
     }
 
     /// A published channel: targets, entries, assets and their signatures, objects, labels.
-    mutating func check(_ channel: State.Channel, of name: ChannelName, _ labels: Labels?) {
+    mutating func check(_ channel: State.Channel, of name: ChannelName, _ labels: PublishedLabels?) {
         checkTargets(of: channel.role)
         guard let (bytes, file) = target(.patchList(name), of: channel.role) else { return }
         let place = TreePath.File.target(.patchList(name), SHA256Digest(of: bytes))
@@ -83,7 +84,7 @@ extension TreeCheck {
         try? repository.tree.target(path, of: role)
     }
 
-    private mutating func check(_ labels: Labels, _ entries: [PatchEntry], _ channel: ChannelName) {
+    private mutating func check(_ labels: PublishedLabels, _ entries: [PatchEntry], _ channel: ChannelName) {
         let path = "apps/\(repository.app)/labels.json"
         for entry in entries {
             let label = Label(patchID: entry.patchID, version: entry.version)
@@ -140,9 +141,9 @@ extension TreeCheck {
     }
 
     /// The server's own records, and its drafts; nil when the labels cannot be read.
-    mutating func checkRecords() -> Labels? {
+    mutating func checkRecords() -> PublishedLabels? {
         let records = "apps/\(repository.app)"
-        var labels: Labels?
+        var labels: PublishedLabels?
         do throws(ServerError) { labels = try repository.labels() } catch {
             report.faults.append(TreeFault("\(records)/labels.json", .record, "\(error)"))
         }

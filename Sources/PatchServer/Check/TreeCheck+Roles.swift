@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 extension TreeCheck {
     /// What of the published state verifies.
@@ -84,7 +85,7 @@ extension TreeCheck {
     private mutating func checkRoots(from anchor: [UInt8], version: Int) -> TrustedRoot? {
         let first = TreePath.File.root(version: version)
         let digest = SHA256Digest(of: anchor)
-        if let standing = bytes(first, limit: Limits.root, sha256: digest), standing != anchor {
+        if let existing = bytes(first, limit: Limits.root, sha256: digest), existing != anchor {
             add(first, .altered, "it is not the root of trust that this server was given", sha256: digest)
         }
         guard var newest = try? TrustedRoot(anchor: anchor) else {

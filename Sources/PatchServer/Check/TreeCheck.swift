@@ -2,6 +2,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 /// Looks at everything that an app has on a server, and goes on after what is wrong.

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 /// What is wrong with one file of an app's folder.
 package struct TreeFault: Hashable, Sendable {

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+package import ReleaseTree
 
 extension AppRepository {
     /// What the dial of a channel says now.

@@ -76,35 +76,3 @@ package struct DialReason: Hashable, Sendable {
         self.text = text
     }
 }
-
-/// Why a dial is not turned; nothing has changed then.
-package enum DialRefusal: Error, Equatable, Sendable {
-    /// The channel has no release.
-    case unpublished(ChannelName)
-    /// The channel's list has no such patch, version or content.
-    case notListed(ChannelName, String)
-    /// Shares in devices of 10,000.
-    case aboveCeiling(PatchID, VersionLabel, asked: Int, ceiling: Int)
-    /// A head-count is only raised.
-    case headcountLowered(PatchID, VersionLabel, asked: Int, current: Int)
-    /// The dial role has another version than the one that the operator looked at.
-    case outdated(expected: Int, current: Int)
-    /// No device would read it.
-    case tooLarge(size: Int, limit: Int)
-}
-
-extension DialRefusal: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .unpublished(let channel): "the channel \(channel) offers nothing yet"
-        case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
-        case .aboveCeiling(let id, let version, let asked, let ceiling):
-            "\(id) \(version) is signed for \(Share(ceiling)) of devices, and \(Share(asked)) is more"
-        case .headcountLowered(let id, let version, let asked, let current):
-            "\(id) \(version) is open to \(Words.count(current, "device")), and a head-count is never lowered: \(Words.grouped(asked)) is less"
-        case .outdated(let expected, let current):
-            "the dial was changed meanwhile: it has version \(current), not \(expected)"
-        case .tooLarge(let size, let limit): "the dial would have \(size) bytes, and may have \(limit)"
-        }
-    }
-}

@@ -39,7 +39,7 @@ package enum DialLapse: Equatable, Sendable {
             "\(version.heldWords), which is listed no more: the dial says nothing of it should it be listed again"
         case .free(let version):
             (version.row == nil ? "the dial says nothing of" : "the dial does not hold")
-                + " \(version.label), which stands first now: \(Share(version.effective)) of devices may take it"
+                + " \(version.label), which stands first now: \(RolloutShare(version.effective)) of devices may take it"
         }
     }
 
@@ -78,6 +78,6 @@ extension DialState.Version {
     fileprivate var heldWords: String {
         if isPaused { return "the dial paused \(label)" + (row?.reason.map { " (\($0))" } ?? "") }
         let places = row?.headcount.map { " in \($0) places" } ?? ""
-        return "the dial held \(label) at \(Share(effective))\(places)"
+        return "the dial held \(label) at \(RolloutShare(effective))\(places)"
     }
 }

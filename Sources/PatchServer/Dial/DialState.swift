@@ -24,7 +24,8 @@ package struct DialState: Equatable, Sendable {
         package var holdWords: String {
             if isPaused { return "the dial pauses \(patchID) \(version)" }
             let places = row?.headcount.map { " in \(Words.count($0, "place"))" } ?? ""
-            return "the dial holds \(patchID) \(version) at \(Share(effective))\(places); \(Share(ceiling)) are signed"
+            return
+                "the dial holds \(patchID) \(version) at \(RolloutShare(effective))\(places); \(RolloutShare(ceiling)) are signed"
         }
     }
 

@@ -2,6 +2,7 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 package import SystemPackage
 
 /// An app's current state in another folder.

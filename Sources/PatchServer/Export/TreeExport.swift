@@ -2,6 +2,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 import SystemPackage
 
 /// The folder that an app's tree is exported to.
@@ -46,8 +47,8 @@ struct TreeExport {
 
     private func hasNoOther(than root: [UInt8]) throws(ServerError) -> Bool {
         guard let role = try? RootRole(Envelope(root, role: "root", limit: Limits.root)) else { return true }
-        let standing = try storage.read(.root(version: role.header.version), limit: Limits.root)
-        return standing == nil || standing == root
+        let existing = try storage.read(.root(version: role.header.version), limit: Limits.root)
+        return existing == nil || existing == root
     }
 
     /// Nil for one that is missing or no timestamp.
@@ -69,11 +70,11 @@ struct TreeExport {
         var (change, done) = (TreeChange(), 0)
         do throws(ServerError) {
             _ = try storage.removeHalfWritten()
-            let standing = try storage.read(.timestamp, limit: Limits.timestamp)
+            let existing = try storage.read(.timestamp, limit: Limits.timestamp)
             for (_, writes) in plan.steps {
                 change += try storage.put(writes.compactMap(\.contents)) { progress(done + $0, total) }
                 for case .bytes(let timestamp) in writes.filter({ $0.target == .tree(.timestamp) }).map(\.source) {
-                    change += try storage.exchange(timestamp, for: standing)
+                    change += try storage.exchange(timestamp, for: existing)
                 }
                 done += writes.count
                 progress(done, total)

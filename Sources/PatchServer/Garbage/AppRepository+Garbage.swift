@@ -1,7 +1,9 @@
+import FileFacts
 package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

@@ -1,6 +1,8 @@
+import FileFacts
 package import PatchFormat
 import PatchStore
 import PatchTrust
+package import ReleaseTree
 import SystemPackage
 
 /// Removes what ``AppRepository/garbage(by:at:)`` finds, a part at a time, so that others may publish in between.
@@ -9,7 +11,7 @@ package struct GarbageCollection: Sendable {
     static let batch = 1_000
 
     /// What another process may have changed between two steps.
-    private struct Mark: Equatable {
+    private struct Revision: Equatable {
         let timestamp: StoredFile?
         /// By `CHANNEL/VERSION`: a draft is replaced under its name, and signatures are added to it.
         let drafts: [String: FileIdentity?]
@@ -36,7 +38,7 @@ package struct GarbageCollection: Sendable {
     private let rule: GarbageRule
     private let now: UTCTime
     private var plan: GarbagePlan?
-    private var mark: Mark?
+    private var mark: Revision?
     private var hasBegun = false
     private var progress: (total: Int, tell: Progress)?
     private var gone = 0
@@ -107,7 +109,7 @@ package struct GarbageCollection: Sendable {
         for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
     }
 
-    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Mark {
+    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Revision {
         let files = repository.files
         let timestamp = try repository.storage.status(of: .timestamp)
         let drafts = repository.folder.drafts(of: repository.app)
@@ -119,7 +121,7 @@ package struct GarbageCollection: Sendable {
                     found["\(channel)/\(version)"] = .some(try files.identity(of: role))
                 }
             }
-            return Mark(timestamp: timestamp, drafts: found, pins: pins)
+            return Revision(timestamp: timestamp, drafts: found, pins: pins)
         } catch { throw .file(error) }
     }
 }

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import ReleaseTree
 
 /// What something outside the published tree counts on, beside drafts: releases on their way in, and proposals.
 package struct GarbagePins: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// What goes from one app's folder, and in which order.
 ///
@@ -10,12 +11,12 @@ package struct GarbagePlan: Equatable, Sendable {
     }
 
     package struct Item: Hashable, Sendable {
-        enum Place: Hashable, Sendable {
+        enum Location: Hashable, Sendable {
             case tree(TreePath.File)
             case draft(ChannelName, version: Int)
         }
 
-        let place: Place
+        let place: Location
         /// Below the server's folder.
         package let path: String
         /// In bytes; of a draft that of its documents and objects together.

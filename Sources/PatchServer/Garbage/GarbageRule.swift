@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// How much of the past a server keeps.
 package struct GarbageRule: Equatable, Sendable {
@@ -37,8 +38,8 @@ struct KeptRoles: Equatable, Sendable {
     /// - Parameter pinned: releases that stay, however old.
     init(_ facts: Facts, by rule: GarbageRule, pinning pinned: [ChannelName: Set<Int>] = [:]) {
         let horizon = facts.history.now.adding(.zero - rule.protect)
-        let standing = facts.listing.versions(of: "snapshot")
-        let kept = standing.filter { version in
+        let existing = facts.listing.versions(of: "snapshot")
+        let kept = existing.filter { version in
             version >= facts.currentSnapshot || facts.history.superseded(version) > horizon
         }
         var named: [String: Set<Int>] = [:]

@@ -2,9 +2,10 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
+package import ReleaseTree
 
 /// A release that somebody may bring: whose it is, and the signatures on it that count.
-package struct Offer: Sendable {
+package struct ReleaseOffer: Sendable {
     package let header: ReleaseHeader
     package let parsed: TargetsRole
     /// Signed by those alone who may sign for the channel, each once.
@@ -35,7 +36,7 @@ extension AppRepository {
     /// and whether somebody who may sign for its channel has signed it.
     ///
     /// Reading needs no lock; publishing looks again at all of it.
-    package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> Offer {
+    package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> ReleaseOffer {
         let offered = SignedRelease(header: header, role: role, targets: [:], objects: [:])
         try checkApp(of: offered)
         let parsed: TargetsRole
@@ -46,14 +47,16 @@ extension AppRepository {
         guard let delegation = state.targets.delegation(to: header.channel.text) else {
             throw .release(.trust(.notDelegated(role: header.channel.text)))
         }
-        let offer = Offer(header, role, parsed, by: delegation.keys)
+        let offer = ReleaseOffer(header, role, parsed, by: delegation.keys)
         guard !offer.role.signatures.isEmpty else {
             let needed = delegation.keys.threshold
             throw .release(.trust(.threshold(role: header.channel.text, valid: 0, needed: needed)))
         }
         let labels = try labels()
         let restored = try tree.versionRecord().restored
-        do throws(PublishConflict) { _ = try Standing(offered, in: state, labels: labels, restored: restored) } catch {
+        do throws(PublishConflict) {
+            _ = try BaseComparison(offered, in: state, labels: labels, restored: restored)
+        } catch {
             throw .conflict(error)
         }
         return offer

@@ -2,13 +2,14 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 package import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
 
 /// What became of a release that was offered.
 package enum PublishOutcome: Equatable, Sendable {
     case published(Publication)
     /// Kept until more key holders have signed.
-    case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.Quorum)
+    case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.SignatureTally)
     /// The channel's current release already; what was missing or damaged of it is back.
     case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
 }
@@ -44,14 +45,14 @@ extension AppRepository {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
         let labels = try labels()
-        let standing = try standing(of: offered, in: state, labels: labels)
-        let release = try merged(offered, standing: standing, in: state)
+        let comparison = try comparison(of: offered, in: state, labels: labels)
+        let release = try merged(offered, comparison: comparison, in: state)
         let verified =
             if let still = try again(known, release, in: state) { still } else { try verify(release, in: state) }
         try checkNumber(of: verified, in: state, labels: labels)
         let decision: Publishing
         do throws(TrustError) {
-            decision = try Publishing(verified, standing: standing, state: state, labels: labels, now: now)
+            decision = try Publishing(verified, comparison: comparison, state: state, labels: labels, now: now)
         } catch .entry(let fault) where fault.rule == .republished {
             throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
         } catch { throw .release(.trust(error)) }
@@ -63,8 +64,8 @@ extension AppRepository {
     /// It needs no lock, so that nobody waits for a release that takes long to be read and that no quorum may have signed.
     package func verified(_ offered: SignedRelease) throws(ServerError) -> VerifiedRelease {
         let state = try PublishedState(of: self)
-        let standing = try standing(of: offered, in: state, labels: try labels())
-        return try verify(try merged(offered, standing: standing, in: state), in: state)
+        let comparison = try comparison(of: offered, in: state, labels: try labels())
+        return try verify(try merged(offered, comparison: comparison, in: state), in: state)
     }
 
     /// What was verified a moment ago, where that holds still: nil when keys or content are others, or an object that the
@@ -82,15 +83,16 @@ extension AppRepository {
         return known
     }
 
-    private func standing(
+    private func comparison(
         of release: SignedRelease,
         in state: PublishedState,
-        labels: Labels
-    ) throws(ServerError) -> Standing {
+        labels: PublishedLabels
+    ) throws(ServerError) -> BaseComparison {
         try checkApp(of: release)
         let restored = try tree.versionRecord().restored
-        do throws(PublishConflict) { return try Standing(release, in: state, labels: labels, restored: restored) } catch
-        {
+        do throws(PublishConflict) {
+            return try BaseComparison(release, in: state, labels: labels, restored: restored)
+        } catch {
             throw .conflict(error)
         }
     }
@@ -99,7 +101,7 @@ extension AppRepository {
     private func checkNumber(
         of verified: VerifiedRelease,
         in state: PublishedState,
-        labels: Labels
+        labels: PublishedLabels
     ) throws(ServerError) {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
         guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last else { return }
@@ -121,7 +123,7 @@ extension AppRepository {
     /// The release with the signatures that count, its own and those of a draft of the same content.
     private func merged(
         _ offered: SignedRelease,
-        standing: Standing,
+        comparison: BaseComparison,
         in state: PublishedState
     ) throws(ServerError) -> SignedRelease {
         let keys = try delegation(of: offered.header.channel, in: state).keys
@@ -133,7 +135,7 @@ extension AppRepository {
             targets: offered.targets,
             objects: offered.objects
         )
-        if standing == .next,
+        if comparison == .next,
             let draft = try tree.draft(of: offered.header.channel, version: offered.header.roleVersion)
         {
             let identity = unsigned.identity
@@ -176,13 +178,13 @@ extension AppRepository {
         return delegation
     }
 
-    func labels() throws(ServerError) -> Labels {
+    func labels() throws(ServerError) -> PublishedLabels {
         let bytes = try tree.read(tree.labelsFile, limit: labelsLimit)
-        do throws(FormatError) { return try Labels(bytes) } catch { throw .record(app, error) }
+        do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
     }
 
     /// Refuses what could be written and not be read again, for nothing could be published or taken in then.
-    func checkSize(of labels: Labels) throws(ServerError) {
+    func checkSize(of labels: PublishedLabels) throws(ServerError) {
         let size = labels.fileBytes.count
         guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }
     }
@@ -191,7 +193,7 @@ extension AppRepository {
         _ decision: Publishing,
         _ verified: VerifiedRelease,
         _ state: PublishedState,
-        knowing known: Labels,
+        knowing known: PublishedLabels,
         _ key: OnlineKey,
         _ now: UTCTime
     ) throws(ServerError) -> PublishOutcome {

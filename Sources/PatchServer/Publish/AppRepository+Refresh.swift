@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+package import ReleaseTree
 
 extension AppRepository {
     /// Signs dial, snapshot and timestamp again; what they say stays the same.

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

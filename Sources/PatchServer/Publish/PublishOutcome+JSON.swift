@@ -1,5 +1,6 @@
 package import PatchFormat
 import ReleaseFolder
+import ReleaseTree
 
 extension JSON {
     fileprivate func adding(_ members: [(String, JSON)]) -> JSON {

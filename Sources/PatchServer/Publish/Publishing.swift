@@ -1,9 +1,10 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// Where an offered release stands to what is published: compare-and-swap on its base.
-enum Standing: Equatable, Sendable {
+enum BaseComparison: Equatable, Sendable {
     /// It was made from the current role.
     case next
     /// It is the current role: published before, offered again.
@@ -13,7 +14,7 @@ enum Standing: Equatable, Sendable {
     init(
         _ release: SignedRelease,
         in state: PublishedState,
-        labels: Labels,
+        labels: PublishedLabels,
         restored: [ChannelName: Int] = [:]
     ) throws(PublishConflict) {
         let header = release.header
@@ -45,17 +46,23 @@ enum Standing: Equatable, Sendable {
 
 /// What is done with a release that verified.
 enum Publishing: Sendable {
-    case publish(Labels)
+    case publish(PublishedLabels)
     /// Its quorum is incomplete.
     case keepDraft
     /// It is published already; what the tree lost of it is put back.
     case repair
 
     /// - Throws: a label republished, or a release that no device would take any more.
-    init(_ verified: VerifiedRelease, standing: Standing, state: PublishedState, labels: Labels, now: UTCTime)
+    init(
+        _ verified: VerifiedRelease,
+        comparison: BaseComparison,
+        state: PublishedState,
+        labels: PublishedLabels,
+        now: UTCTime
+    )
         throws(TrustError)
     {
-        switch standing {
+        switch comparison {
         case .current:
             self = .repair
         case .next:
@@ -69,7 +76,7 @@ enum Publishing: Sendable {
             guard verified.quorum.valid > 0 else {
                 throw .threshold(role: channel, valid: 0, needed: verified.quorum.needed)
             }
-            let grown: Labels
+            let grown: PublishedLabels
             var known = labels.published(in: state)
             let (name, version) = (verified.release.header.channel, verified.role.header.version)
             if let last = labels.dropped[name], version <= last { known = known.recovering(name, at: version) }
@@ -101,7 +108,7 @@ extension PublicationPlan {
         publishing verified: VerifiedRelease,
         on state: PublishedState,
         dial: Dial?,
-        labels: Labels,
+        labels: PublishedLabels,
         fresh: FreshRoles
     ) throws(ServerError) {
         self.init()

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
+package import ReleaseTree
 import ServiceLifecycle
 package import SystemPackage
 

@@ -1,5 +1,6 @@
+package import FileFacts
 package import HTTPFiles
-package import PatchStore
+import PatchStore
 import ServiceLifecycle
 
 /// What came of a look at a certificate's files.

@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// A page about a server, for whoever watches it.
 package struct OperatorPage: Equatable, Sendable {

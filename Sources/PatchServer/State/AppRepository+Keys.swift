@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 /// What keys may sign here.
 extension AppRepository {

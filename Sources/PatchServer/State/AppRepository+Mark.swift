@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+package import ReleaseTree
 
 extension AppRepository {
     /// Another one after each publication, so that what was read of the tree need not be read again before.

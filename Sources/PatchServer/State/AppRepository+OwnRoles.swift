@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchTrust
+package import ReleaseTree
 
 extension AppRepository {
     /// The longest that anybody's root of trust holds.

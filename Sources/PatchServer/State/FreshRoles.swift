@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 /// The roles that the online key signs, anew: dial, snapshot, timestamp.
 struct FreshRoles: Sendable {

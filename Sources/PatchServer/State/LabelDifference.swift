@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// In what something that is offered under a published label differs from what was published, for people.
 struct LabelDifference: Equatable, Sendable {
@@ -62,7 +63,7 @@ extension AppRepository {
     func difference(
         of label: String,
         in verified: VerifiedRelease,
-        from labels: Labels
+        from labels: PublishedLabels
     ) throws(ServerError) -> String {
         guard let entry = verified.list.entries.first(where: { "\($0.patchID) \($0.version)" == label }),
             let known = labels.rows[Label(patchID: entry.patchID, version: entry.version)]

@@ -1,4 +1,5 @@
 import PatchFormat
+import ReleaseTree
 
 /// Which version numbers are taken: of the roles that the online key signs, and the highest of each channel.
 struct UsedVersions: Equatable, Sendable {

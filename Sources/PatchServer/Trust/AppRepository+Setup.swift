@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
+package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {
@@ -52,7 +53,7 @@ extension AppRepository {
         plan.write(trust.targetsBytes, to: .tree(.role("targets", version: targets)), in: .targets)
         plan.write(trust.rootBytes, to: .record("root.json"), in: .records)
         plan.write(key.pem, to: .record("online.key"), in: .records)
-        plan.write(Labels().fileBytes, to: .record("labels.json"), in: .records)
+        plan.write(PublishedLabels().fileBytes, to: .record("labels.json"), in: .records)
         try FreshRoles(
             signers: trust.signers(key),
             versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),

@@ -2,6 +2,7 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 package import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
 
 /// What became of a newer root of trust.
@@ -81,7 +82,7 @@ extension AppRepository {
     ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
     /// - Throws: anything but `file` before something was written.
     package func take(
-        _ offered: OfferedTrust,
+        _ offered: TrustUpload,
         onlineKey key: OnlineKey,
         releases: [SignedRelease] = [],
         carryingOver accepted: Set<ChannelName> = [],
@@ -148,14 +149,14 @@ extension AppRepository {
     /// Whether devices would follow an offered root of trust, before anything else that came with it is looked at.
     ///
     /// Reading needs no lock; taking it looks again.
-    package func checkRoots(of offered: OfferedTrust, at now: UTCTime) throws(ServerError) {
+    package func checkRoots(of offered: TrustUpload, at now: UTCTime) throws(ServerError) {
         _ = try check(offered, at: now)
     }
 
     /// Refuses a root that lists none of the online keys before it, where the one that the server has is encrypted.
     ///
     /// Nobody is to be asked for the passphrase of a key that is not the one any more.
-    package func checkOnlineKeyStays(under offered: OfferedTrust, at now: UTCTime) throws(ServerError) {
+    package func checkOnlineKeyStays(under offered: TrustUpload, at now: UTCTime) throws(ServerError) {
         guard OnlineKey.isEncrypted(try tree.read(onlineKeyFile, limit: Limits.keyFile)) else { return }
         let (chain, trust) = try check(offered, at: now)
         let old = try PublishedState(of: tree, under: chain, offered: offered).root.keys(of: "timestamp").keys.keys
@@ -164,7 +165,7 @@ extension AppRepository {
         }
     }
 
-    private func check(_ offered: OfferedTrust, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
+    private func check(_ offered: TrustUpload, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
         guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
         let chain = try RootChain(of: tree, continuedBy: offered)
         let root = chain.newest

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchTrust
+package import ReleaseTree
 
 /// What `patchsign init` wrote for the server.
 extension RootOfTrust {

@@ -1,4 +1,5 @@
 package import PatchFormat
+import ReleaseTree
 
 extension TrustOutcome {
     /// For scripts and for the API.

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTrust
+import ReleaseTree
 
 extension TrustUpdate.OnDisk {
     /// The highest version of a channel that the server has seen, whatever the tree says now.

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// What a newer root of trust makes of a published tree: decided from values, before anything is written.
 struct TrustUpdate: Sendable {
@@ -8,7 +9,7 @@ struct TrustUpdate: Sendable {
     struct OnDisk: Sendable {
         /// What stands under the names that may be written.
         let files: [TreePath.File: SHA256Digest]
-        let labels: Labels
+        let labels: PublishedLabels
         /// The highest version of each channel that has a file and that a server would have reached by itself.
         let channels: [ChannelName: Int]
         /// The highest version of each channel whose file was removed as garbage.
@@ -31,7 +32,7 @@ struct TrustUpdate: Sendable {
     let carriedOver: [ChannelName: Int]
     /// Channels that are published no more, with the version they had.
     let dropped: [ChannelName: Int]
-    let labels: Labels
+    let labels: PublishedLabels
     /// What the next snapshot says of the roles that stay and of targets.
     let files: [String: RoleFile]
 
@@ -126,7 +127,7 @@ struct TrustUpdate: Sendable {
         }
         if !keys.restartsVersions {
             do throws(PublishConflict) {
-                _ = try Standing(release.release, in: state, labels: onDisk.labels)
+                _ = try BaseComparison(release.release, in: state, labels: onDisk.labels)
             } catch { throw .conflict(error) }
         }
         if isUsed, recovers(release, state, onDisk, keys) { throw .trust(.versionUsed(channel.text, version: version)) }
@@ -187,8 +188,8 @@ struct TrustUpdate: Sendable {
     }
 }
 
-extension Labels {
-    fileprivate func adding(_ release: VerifiedRelease, recovering: Bool) throws(ServerError) -> Labels {
+extension PublishedLabels {
+    fileprivate func adding(_ release: VerifiedRelease, recovering: Bool) throws(ServerError) -> PublishedLabels {
         let (channel, version) = (release.release.header.channel, release.role.header.version)
         let known = recovering ? self.recovering(channel, at: version) : self
         do throws(EntryFault) {

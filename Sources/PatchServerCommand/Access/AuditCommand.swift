@@ -31,11 +31,13 @@ struct AuditCommand: AsyncParsableCommand {
                     .network: "the server of --server cannot be reached, or cannot do it now",
                     .disk: "the file cannot be read (verify)",
                 ]),
-        subcommands: [AuditList.self, AuditExport.self, AuditVerify.self, AuditAcceptClock.self]
+        subcommands: [
+            AuditListCommand.self, AuditExportCommand.self, AuditVerifyCommand.self, AuditAcceptClockCommand.self,
+        ]
     )
 }
 
-struct AuditList: AsyncParsableCommand {
+struct AuditListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the newest entries, and what each of them changed.",
@@ -73,7 +75,7 @@ struct AuditList: AsyncParsableCommand {
     }
 }
 
-struct AuditExport: AsyncParsableCommand {
+struct AuditExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Prints the whole log, an entry a line, as JSON.",
@@ -94,7 +96,7 @@ struct AuditExport: AsyncParsableCommand {
     }
 }
 
-struct AuditVerify: AsyncParsableCommand {
+struct AuditVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Checks that no entry of the log was changed, and names those that were.",
@@ -131,7 +133,7 @@ struct AuditVerify: AsyncParsableCommand {
             let console = Console.standardOutput
             if json {
                 console.line(chain.json.pretty())
-                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.ending }
+                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.asError }
                 return
             }
             guard !chain.faults.isEmpty else {
@@ -180,7 +182,7 @@ extension AuditChain {
     }
 }
 
-struct AuditAcceptClock: AsyncParsableCommand {
+struct AuditAcceptClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-clock",
         abstract: "Takes the machine's clock at its word again, after it had been ahead.",

@@ -53,7 +53,7 @@ extension JSON {
     }
 
     private static func setting(_ version: JSON) -> String {
-        let share = version.number("effective").map { "\(Share($0))" } ?? "?"
+        let share = version.number("effective").map { "\(RolloutShare($0))" } ?? "?"
         let places = version.number("headcount").map { ", \($0) places" } ?? ""
         return (version.isTrue("paused") ? "paused at \(share)" : share) + places
     }

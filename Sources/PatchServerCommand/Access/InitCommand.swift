@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -48,7 +49,7 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting {
             let files = DiskFiles()
-            let now = Surroundings.now()
+            let now = ProcessEnvironment.now()
             let trust = FilePath(argument: trust)
             let rootOfTrust = try RootOfTrust(
                 root: try files.read(trust.at("root.json"), limit: Limits.root),
@@ -62,10 +63,10 @@ struct InitCommand: AsyncParsableCommand {
                 onlineKey: key,
                 in: folder.folder,
                 files: files,
-                allowsTestingKeys: Surroundings.allowsTestingKeys
+                allowsTestingKeys: ProcessEnvironment.allowsTestingKeys
             )
             try folder.folder.make(files: files)
-            try await folder.desk(key).create(rootOfTrust, onlineKey: key, by: .here)
+            try await folder.operations(key).create(rootOfTrust, onlineKey: key, by: .here)
             Console.standardOutput.line(
                 "initialized \(rootOfTrust.app) in \(printable(folder.folder.root.string)); nothing published yet"
             )

@@ -3,6 +3,7 @@ import Glibc
 import PatchServer
 import PatchStore
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -10,32 +11,36 @@ import Terminal
 extension FolderOptions {
     func records() throws -> ServerRecords { try folder.records() }
 
-    /// See ``ServerFolder/desk(_:waitingUpTo:)``.
-    func desk(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseDesk {
-        try folder.desk(key, waitingUpTo: patience)
+    /// See ``ServerFolder/operations(_:waitingUpTo:)``.
+    func operations(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseOperations
+    {
+        try folder.operations(key, waitingUpTo: patience)
     }
 }
 
 extension ServerFolder {
     func records() throws -> ServerRecords {
         guard try DiskFiles().status(of: root) != nil else { throw Failure.noApps(in: self) }
-        return ServerRecords(try SQLiteRecords(recordsFile), now: Surroundings.now)
+        return ServerRecords(try SQLiteRecords(recordsFile), now: ProcessEnvironment.now)
     }
 
     /// - Parameters:
     ///   - key: of all that is signed; nil where nothing is.
     ///   - patience: how long to wait for another process that changes the folder.
-    func desk(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseDesk {
-        try desk(waitingUpTo: patience) { _, _ in key }
+    func operations(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseOperations
+    {
+        try operations(waitingUpTo: patience) { _, _ in key }
     }
 
-    /// - Parameter openKey: see ``ReleaseDesk``.
-    func desk(waitingUpTo patience: Duration = .seconds(10), openKey: @escaping KeyOpener) throws -> ReleaseDesk {
-        ReleaseDesk(
+    /// - Parameter openKey: see ``ReleaseOperations``.
+    func operations(waitingUpTo patience: Duration = .seconds(10), openKey: @escaping KeyOpener) throws
+        -> ReleaseOperations
+    {
+        ReleaseOperations(
             self,
             records: try records(),
             files: DiskFiles(),
-            allowsTestingKeys: Surroundings.allowsTestingKeys,
+            allowsTestingKeys: ProcessEnvironment.allowsTestingKeys,
             patience: patience,
             openKey: openKey
         )

@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import Terminal
 
@@ -33,11 +34,11 @@ struct TokenCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [TokenNew.self, TokenList.self, TokenRevoke.self]
+        subcommands: [TokenNewCommand.self, TokenListCommand.self, TokenRevokeCommand.self]
     )
 }
 
-struct TokenNew: AsyncParsableCommand {
+struct TokenNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
         abstract: "Makes a token and prints its text, which nobody can show again.",
@@ -65,14 +66,14 @@ struct TokenNew: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        let limit = AccessToken.nameLimit
+        let limit = APIToken.nameLimit
         guard name.isOneLine(upTo: limit) else { throw ValidationError("the name \(String.oneLineRule(upTo: limit))") }
         for grant in grants where AccessGrant(grant) == nil {
             throw ValidationError(
                 "--grant \(grant): must be APP=ROLE, ROLE being viewer, publisher, operator or admin"
             )
         }
-        guard expires.map({ $0.duration <= AccessToken.longest }) ?? true else {
+        guard expires.map({ $0.duration <= APIToken.longest }) ?? true else {
             throw ValidationError("--expires must be at most 366d")
         }
     }
@@ -126,7 +127,7 @@ struct TokenNew: AsyncParsableCommand {
     }
 }
 
-struct TokenList: AsyncParsableCommand {
+struct TokenListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows every token, never its text, and within an hour when it was last used.",
@@ -151,7 +152,13 @@ struct TokenList: AsyncParsableCommand {
             let console = Console.standardOutput
             if json { return console.line(list.pretty()) }
             let tokens = list.items("tokens")
-            guard !tokens.isEmpty else { return console.line("no tokens; patchsrv token new makes one") }
+            guard !tokens.isEmpty else {
+                // A service shows those of apps that the asking token, which there is, is admin of.
+                return console.line(
+                    place.server == nil
+                        ? "no tokens; patchsrv token new makes one" : "no token of an app that yours is admin of"
+                )
+            }
             var table = Table(["token", "name", "grants", "state", "expires", "last used"])
             for token in tokens {
                 let used = token.words("lastUsed")
@@ -166,7 +173,7 @@ struct TokenList: AsyncParsableCommand {
     }
 }
 
-struct TokenRevoke: AsyncParsableCommand {
+struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Revokes a token, effective with the next request.",

@@ -6,6 +6,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -84,15 +85,15 @@ struct TrustCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let files = DiskFiles()
-            let offered = try OfferedTrust(folder: FilePath(argument: trust), files: files)
+            let offered = try TrustUpload(folder: FilePath(argument: trust), files: files)
             let repository = try AppRepository(try namedApp(offered), in: folder.folder)
             var signed: [SignedRelease] = []
             for release in releases {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
-            if onlineKey == nil { try repository.checkOnlineKeyStays(under: offered, at: Surroundings.now()) }
+            if onlineKey == nil { try repository.checkOnlineKeyStays(under: offered, at: ProcessEnvironment.now()) }
             let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
-            let outcome = try await folder.desk(key).take(
+            let outcome = try await folder.operations(key).take(
                 offered,
                 of: repository.app,
                 onlineKey: key,
@@ -114,7 +115,7 @@ struct TrustCommand: AsyncParsableCommand {
         }
     }
 
-    private func namedApp(_ offered: OfferedTrust) throws -> AppID {
+    private func namedApp(_ offered: TrustUpload) throws -> AppID {
         guard let app else {
             guard let app = offered.app else {
                 throw ServerError.setup(document: "root.json", rule: RootOfTrust.appRule)

@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -65,7 +66,7 @@ struct BackupCommand: AsyncParsableCommand {
             var rows: [BackupHeader.App] = []
             for app in apps { rows.append(BackupHeader.App(try PublishedState(of: AppRepository(app, in: folder)))) }
             lock.release()
-            let header = BackupHeader(made: Surroundings.now(), apps: rows)
+            let header = BackupHeader(made: ProcessEnvironment.now(), apps: rows)
             try files.write(header.json.fileBytes, to: half.at(BackupHeader.name))
             try files.syncDirectory(half)
             try files.rename(half, to: target)
@@ -74,7 +75,7 @@ struct BackupCommand: AsyncParsableCommand {
             let faults = try Self.faults(in: ServerFolder(target), apps)
             show(header, copy, target, faults)
             guard !faults.isEmpty else { return }
-            guard !json else { throw Terminal.ExitCode.refused.ending }
+            guard !json else { throw Terminal.ExitCode.refused.asError }
             throw Failure(
                 "what was backed up is damaged: \(Words.count(faults.count, "fault", "faults"))",
                 hint: "keep the backups before it; patchsrv check --repair mends the server",

@@ -4,6 +4,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -132,7 +133,7 @@ struct RestoredServer {
             var (signed, unsigned): (RefreshedVersions?, String?) = (nil, nil)
             do throws(ServerError) {
                 signed = try keys?[app].map { key throws(ServerError) in
-                    try repository.refresh(signing: key, at: Surroundings.now())
+                    try repository.refresh(signing: key, at: ProcessEnvironment.now())
                 }
             } catch {
                 // People must sign first; what came back is of use to them.

@@ -84,7 +84,9 @@ struct CheckCommand: AsyncParsableCommand {
                     continue
                 }
                 let sources = sources.map { FilePath(argument: $0) }
-                reports.append(try await folder.desk().showingProgress(of: app).repair(app, from: sources, by: .here))
+                reports.append(
+                    try await folder.operations().showingProgress(of: app).repair(app, from: sources, by: .here)
+                )
             }
             // Not of one app: whoever asks about one of them does not ask about the log.
             let log = apps.app == nil ? try await folder.records().auditChain() : nil
@@ -96,7 +98,7 @@ struct CheckCommand: AsyncParsableCommand {
                 for line in log?.lines ?? [] { Console.standardOutput.line(printable(line)) }
             }
             let isWhole = reports.allSatisfy(\.isWhole) && log?.faults.isEmpty ?? true
-            if !isWhole { throw Terminal.ExitCode.refused.ending }
+            if !isWhole { throw Terminal.ExitCode.refused.asError }
         }
     }
 }

@@ -5,6 +5,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -46,6 +47,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port where serve listens to operators.", valueName: "port"))
     var operatorsPort: Int?
 
+    @Option(
+        help: ArgumentHelp("Whether serve lets operators ask without TLS from other machines.", valueName: "on|off")
+    )
+    var operatorsInsecureHttp = OnOff.off
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var passphrase: KeyOptions
 
@@ -63,16 +69,22 @@ struct DoctorCommand: AsyncParsableCommand {
                 throw ValidationError("--\(name) must be from 1 to 65535")
             }
         }
+        guard let port, let operatorsPort else { return }
+        try OperatorOptions.check((operatorsHost, operatorsPort), beside: (host, port))
     }
 
     func run() async throws {
         try await reporting(json: json) {
-            let now = Surroundings.now()
+            let now = ProcessEnvironment.now()
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
             diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
             diagnosis.add(tlsLine(now))
+            let hasTLS = tls.tlsKey != nil
+            if let fault = OperatorOptions.exposure(at: operatorsHost, hasTLS: hasTLS, operatorsInsecureHttp) {
+                diagnosis.add(Diagnosis.Line("operators", .fault, fault.message, hint: fault.hint))
+            }
             for case (let host, let port?) in [(host, port), (operatorsHost, operatorsPort)] {
                 diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil)))
             }
@@ -83,8 +95,8 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             switch diagnosis.verdict {
             case .ok: return
-            case .warning: throw Terminal.ExitCode.due.ending
-            case .fault: throw Terminal.ExitCode.refused.ending
+            case .warning: throw Terminal.ExitCode.due.asError
+            case .fault: throw Terminal.ExitCode.refused.asError
             }
         }
     }

@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -123,7 +124,7 @@ struct ExportCommand: AsyncParsableCommand {
         var roles: OwnRoles?
         if let valid {
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            roles = try await folder.desk(key).ownRoles(of: app, holding: valid.duration, by: .here)
+            roles = try await folder.operations(key).ownRoles(of: app, holding: valid.duration, by: .here)
         }
         var progress: ProgressReport?
         do {

@@ -60,10 +60,10 @@ struct GarbageCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             let rule = GarbageRule(keep: keep, protect: protect.duration)
             var reports: [Report] = []
-            let desk = try folder.desk(waitingUpTo: .seconds(30))
+            let operations = try folder.operations(waitingUpTo: .seconds(30))
             for app in try apps.apps(in: folder.folder) {
-                var report = try await dryRun ? look(app, rule, desk) : collect(app, rule, desk)
-                report.places = try await desk.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
+                var report = try await dryRun ? look(app, rule, operations) : collect(app, rule, operations)
+                report.places = try await operations.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
                 reports.append(report)
             }
             if json {
@@ -75,18 +75,18 @@ struct GarbageCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(_ app: AppID, _ rule: GarbageRule, _ desk: ReleaseDesk) async throws -> Report {
-        let plan = try await desk.garbage(of: app, by: rule)
+    private func look(_ app: AppID, _ rule: GarbageRule, _ operations: ReleaseOperations) async throws -> Report {
+        let plan = try await operations.garbage(of: app, by: rule)
         var tally = GarbageCollection.Tally()
         let items = GarbagePlan.Stage.allCases.flatMap { plan.items[$0] ?? [] }
         for item in items { tally.add(item.kind, bytes: item.size) }
         return Report(app: app, tally: tally, items: items)
     }
 
-    private func collect(_ app: AppID, _ rule: GarbageRule, _ desk: ReleaseDesk) async throws -> Report {
+    private func collect(_ app: AppID, _ rule: GarbageRule, _ operations: ReleaseOperations) async throws -> Report {
         Report(
             app: app,
-            tally: try await desk.showingProgress(of: app).collectGarbage(of: app, by: rule, by: .here),
+            tally: try await operations.showingProgress(of: app).collectGarbage(of: app, by: rule, by: .here),
             items: nil
         )
     }

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import Terminal
 
 /// `patchsrv list`: shows what is published.
@@ -38,7 +39,7 @@ struct ListCommand: AsyncParsableCommand {
             if json {
                 console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).pretty())
             } else {
-                for listing in listings { listing.write(to: console, now: Surroundings.now()) }
+                for listing in listings { listing.write(to: console, now: ProcessEnvironment.now()) }
             }
         }
     }
@@ -83,6 +84,6 @@ extension AppListing {
 extension AppListing.Patch {
     /// Ten thousandths as percent; the dial where it says less.
     fileprivate var rolloutText: String {
-        dial?.paused == true ? "paused" : "\(Share(min(rollout, dial?.rollout ?? rollout)))"
+        dial?.paused == true ? "paused" : "\(RolloutShare(min(rollout, dial?.rollout ?? rollout)))"
     }
 }

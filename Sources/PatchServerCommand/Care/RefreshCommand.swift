@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import Terminal
 
 /// `patchsrv refresh`: signs the online roles again.
@@ -43,7 +44,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
-                let done = try repository.refresh(signing: key, at: Surroundings.now())
+                let done = try repository.refresh(signing: key, at: ProcessEnvironment.now())
                 lock.release()
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"

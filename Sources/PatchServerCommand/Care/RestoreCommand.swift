@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Terminal
@@ -92,7 +93,7 @@ struct RestoreCommand: AsyncParsableCommand {
             }
             show(done)
             guard !done.isWhole else { return }
-            guard !json else { throw Terminal.ExitCode.refused.ending }
+            guard !json else { throw Terminal.ExitCode.refused.asError }
             throw Failure(
                 "what was restored is damaged: \(Words.count(done.faultCount, "fault"))",
                 hint: "patchsrv check --repair mends what it can prove, with --from a folder that has what is missing",

@@ -54,12 +54,12 @@ struct StatusCommand: AsyncParsableCommand {
             if json {
                 Console.standardOutput.line(readiness.json.pretty())
             } else {
-                readiness.write(to: .standardOutput, now: Surroundings.now())
+                readiness.write(to: .standardOutput, now: ProcessEnvironment.now())
             }
             switch readiness.status {
             case .ready: return
-            case .signSoon, .diskNearlyFull, .keyLocked, .expired: throw Terminal.ExitCode.due.ending
-            case .unverified: throw Terminal.ExitCode.refused.ending
+            case .signSoon, .diskNearlyFull, .keyLocked, .expired: throw Terminal.ExitCode.due.asError
+            case .unverified: throw Terminal.ExitCode.refused.asError
             case .empty: throw Failure.noApps(in: folder)
             }
         }

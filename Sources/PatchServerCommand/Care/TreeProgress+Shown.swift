@@ -3,12 +3,12 @@ import PatchFormat
 import PatchServer
 import ReleaseService
 
-extension ReleaseDesk {
+extension ReleaseOperations {
     /// One whose long work on an app a person can watch.
-    func showingProgress(of app: AppID) -> ReleaseDesk {
-        var desk = self
-        desk.progress = shownProgress(of: app)
-        return desk
+    func showingProgress(of app: AppID) -> ReleaseOperations {
+        var operations = self
+        operations.progress = shownProgress(of: app)
+        return operations
     }
 }
 

@@ -34,7 +34,7 @@ struct AnswerCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [AnswerSet.self, AnswerList.self, AnswerRemove.self]
+        subcommands: [AnswerSetCommand.self, AnswerListCommand.self, AnswerRemoveCommand.self]
     )
 }
 
@@ -71,7 +71,7 @@ struct AnswerSubject: ParsableArguments {
     }
 }
 
-struct AnswerSet: AsyncParsableCommand {
+struct AnswerSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Chooses a listed version, or nothing new, in place of what was chosen before.",
@@ -109,7 +109,7 @@ struct AnswerSet: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let answer = try await place.answer {
                 let app = try place.repository.app
-                return try await place.folder.desk().answer(
+                return try await place.folder.operations().answer(
                     subject.target(in: app),
                     with: version.map { .version($0, isForced: force) } ?? .hold,
                     of: subject.patch,
@@ -136,7 +136,7 @@ struct AnswerSet: AsyncParsableCommand {
     }
 }
 
-struct AnswerList: AsyncParsableCommand {
+struct AnswerListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows what is chosen in a channel, users by the hash of their ids.",
@@ -151,7 +151,7 @@ struct AnswerList: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: place.json) {
             let list = try await place.answer {
-                let answers = try await all(of: try place.repository.app, from: place.folder.desk())
+                let answers = try await all(of: try place.repository.app, from: place.folder.operations())
                 return .fields([("answers", .array(answers.map(\.json)))])
             } there: { service, path in
                 var (answers, after): ([JSON], String?) = ([], nil)
@@ -180,10 +180,10 @@ struct AnswerList: AsyncParsableCommand {
         }
     }
 
-    private func all(of app: AppID, from desk: ReleaseDesk) async throws -> [ServerAnswer] {
-        var (answers, next) = try await desk.answers(of: place.channel, in: app, limit: 1_000)
+    private func all(of app: AppID, from operations: ReleaseOperations) async throws -> [ServerAnswer] {
+        var (answers, next) = try await operations.answers(of: place.channel, in: app, limit: 1_000)
         while let last = next {
-            let page = try await desk.answers(of: place.channel, in: app, after: last, limit: 1_000)
+            let page = try await operations.answers(of: place.channel, in: app, after: last, limit: 1_000)
             answers += page.answers
             next = page.next
         }
@@ -191,7 +191,7 @@ struct AnswerList: AsyncParsableCommand {
     }
 }
 
-struct AnswerRemove: AsyncParsableCommand {
+struct AnswerRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Lets the list and its rules alone decide again.",
@@ -209,7 +209,7 @@ struct AnswerRemove: AsyncParsableCommand {
             let removed = try await place.answer {
                 let app = try place.repository.app
                 let target = subject.target(in: app)
-                let removed = try await place.folder.desk()
+                let removed = try await place.folder.operations()
                     .removeAnswer(for: target, of: subject.patch, in: place.channel, of: app, by: .here)
                 guard let removed else {
                     throw Failure(

@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
+import ReleaseTree
 import Terminal
 
 /// One channel of one app, and how what is there is printed.
@@ -70,11 +71,11 @@ extension ChannelPlace {
         }
     }
 
-    /// Asks the desk about the channel; a failure is reported as `--json` wants it.
-    func asking(_ question: (ReleaseDesk, AppID) async throws -> Void) async throws {
+    /// Asks the service about the channel; a failure is reported as `--json` wants it.
+    func asking(_ question: (ReleaseOperations, AppID) async throws -> Void) async throws {
         try await reporting(json: json) {
             let app = try repository.app
-            try await question(try folder.desk(), app)
+            try await question(try folder.operations(), app)
         }
     }
 

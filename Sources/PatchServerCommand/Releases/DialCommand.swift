@@ -97,11 +97,11 @@ struct DialCommand: AsyncParsableCommand {
                 let repository = try place.repository
                 guard !changes.isEmpty else {
                     let state = try repository.dial(of: place.channel)
-                    return (state.hasHeadcounts ? try await place.folder.desk().counting(state) : state).json
+                    return (state.hasHeadcounts ? try await place.folder.operations().counting(state) : state).json
                 }
                 let key = try passphrase.key(at: repository.onlineKeyFile)
-                let desk = try place.folder.desk(key)
-                return try await desk.turn(
+                let operations = try place.folder.operations(key)
+                return try await operations.turn(
                     changes,
                     in: place.channel,
                     of: repository.app,
@@ -133,8 +133,8 @@ struct DialCommand: AsyncParsableCommand {
             + rollout.map { text in
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2 else { throw ValidationError("--rollout must be PATCH[@VERSION]=SHARE") }
-                let share: Share
-                do throws(ShareMisread) { share = try Share(written: String(parts[1])) } catch {
+                let share: RolloutShare
+                do throws(RolloutShareMisread) { share = try RolloutShare(written: String(parts[1])) } catch {
                     throw ValidationError("--rollout \(error)")
                 }
                 return try Self.change(.rollout(share.tenThousandths), of: String(parts[0]), "--rollout", reason)
@@ -214,7 +214,7 @@ extension JSON {
         table.write(to: console)
     }
 
-    private func share(_ key: String) -> String { number(key).map { "\(Share($0))" } ?? "-" }
+    private func share(_ key: String) -> String { number(key).map { "\(RolloutShare($0))" } ?? "-" }
 
     /// `2 of 500`.
     private var places: String {

@@ -29,8 +29,8 @@ struct DraftCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [DraftList.self, DraftShow.self, DraftRemove.self],
-        defaultSubcommand: DraftList.self
+        subcommands: [DraftListCommand.self, DraftShowCommand.self, DraftRemoveCommand.self],
+        defaultSubcommand: DraftListCommand.self
     )
 }
 
@@ -54,7 +54,7 @@ struct DraftOptions: ParsableArguments {
     }
 }
 
-struct DraftList: AsyncParsableCommand {
+struct DraftListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all.",
@@ -67,8 +67,8 @@ struct DraftList: AsyncParsableCommand {
     @OptionGroup var place: LocalChannelOptions
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let drafts = try await desk.drafts(of: place.channel, in: app)
+        try await place.asking { operations, app in
+            let drafts = try await operations.drafts(of: place.channel, in: app)
             place.show(.fields([("drafts", .array(drafts.map(\.json)))])) { console in
                 guard !drafts.isEmpty else { return console.line("no draft waits in \(place.channel)") }
                 drafts.table.write(to: console)
@@ -77,7 +77,7 @@ struct DraftList: AsyncParsableCommand {
     }
 }
 
-struct DraftShow: AsyncParsableCommand {
+struct DraftShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Says what a draft would publish, and who has signed it.",
@@ -91,8 +91,8 @@ struct DraftShow: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            guard let draft = try await desk.draft(of: place.channel, version: one.version, in: app) else {
+        try await place.asking { operations, app in
+            guard let draft = try await operations.draft(of: place.channel, version: one.version, in: app) else {
                 throw one.none
             }
             place.show(draft.json) { console in
@@ -102,7 +102,7 @@ struct DraftShow: AsyncParsableCommand {
     }
 }
 
-struct DraftRemove: AsyncParsableCommand {
+struct DraftRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Gives a draft up, with the signatures it has; nothing that is served changes.",
@@ -116,8 +116,8 @@ struct DraftRemove: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            guard try await desk.removeDraft(of: place.channel, version: one.version, in: app, by: .here) else {
+        try await place.asking { operations, app in
+            guard try await operations.removeDraft(of: place.channel, version: one.version, in: app, by: .here) else {
                 throw one.none
             }
             let removed = JSON.fields([

@@ -29,12 +29,12 @@ struct HistoryCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [HistoryList.self, HistoryEdit.self],
-        defaultSubcommand: HistoryList.self
+        subcommands: [HistoryListCommand.self, HistoryEditCommand.self],
+        defaultSubcommand: HistoryListCommand.self
     )
 }
 
-struct HistoryList: AsyncParsableCommand {
+struct HistoryListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the releases of a channel, the newest first.",
@@ -57,7 +57,7 @@ struct HistoryList: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let history = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                let entries = try await place.folder.desk()
+                let entries = try await place.folder.operations()
                     .history(of: place.channel, in: app, below: nil, limit: last).entries
                 if entries.isEmpty { _ = try place.repository }
                 return .fields([("releases", .array(entries.map(\.json)))])
@@ -92,7 +92,7 @@ struct HistoryList: AsyncParsableCommand {
 }
 
 /// `patchsrv history edit`: another label, other notes.
-struct HistoryEdit: AsyncParsableCommand {
+struct HistoryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Changes the label or the notes of a release; nothing that is signed changes.",
@@ -138,7 +138,7 @@ struct HistoryEdit: AsyncParsableCommand {
             let edit = try NotesEdit(Fields(members, of: "the edit"))
             let entry = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                return try await place.folder.desk()
+                return try await place.folder.operations()
                     .edit(edit, of: version, in: place.channel, of: app, by: .here).json
             } there: { service, path in
                 try await service.change(.patch, "\(path)/history/\(version)", members)

@@ -29,8 +29,8 @@ struct ParametersChangeOptions: ParsableArguments {
         let answer = try await place.answer {
             let repository = try place.repository
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try place.folder.desk(key)
-            return try await desk.change(
+            let operations = try place.folder.operations(key)
+            return try await operations.change(
                 change,
                 in: place.channel,
                 of: repository.app,

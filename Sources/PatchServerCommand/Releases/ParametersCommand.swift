@@ -31,11 +31,14 @@ struct ParametersCommand: AsyncParsableCommand {
                     .network: "the server of --server cannot be reached, or cannot do it now",
                     .conflict: "the parameters have another tag than --expect says; nothing was changed",
                 ]),
-        subcommands: [ParametersShow.self, ParametersSet.self, ParametersUnset.self, ParametersReplace.self]
+        subcommands: [
+            ParametersShowCommand.self, ParametersSetCommand.self, ParametersUnsetCommand.self,
+            ParametersReplaceCommand.self,
+        ]
     )
 }
 
-struct ParametersShow: AsyncParsableCommand {
+struct ParametersShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show what holds, and the tag that names it.",
@@ -59,7 +62,7 @@ struct ParametersShow: AsyncParsableCommand {
     }
 }
 
-struct ParametersSet: AsyncParsableCommand {
+struct ParametersSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Set these, beside what is there.",
@@ -100,7 +103,7 @@ struct ParametersSet: AsyncParsableCommand {
     }
 }
 
-struct ParametersUnset: AsyncParsableCommand {
+struct ParametersUnsetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unset",
         abstract: "Take these away; what is not there is no error.",
@@ -125,7 +128,7 @@ struct ParametersUnset: AsyncParsableCommand {
     }
 }
 
-struct ParametersReplace: AsyncParsableCommand {
+struct ParametersReplaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replace",
         abstract: "Set what a file says, and take all others away.",

@@ -29,8 +29,8 @@ struct ProposalCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [ProposalList.self, ProposalShow.self, ProposalRemove.self],
-        defaultSubcommand: ProposalList.self
+        subcommands: [ProposalListCommand.self, ProposalShowCommand.self, ProposalRemoveCommand.self],
+        defaultSubcommand: ProposalListCommand.self
     )
 }
 
@@ -45,7 +45,7 @@ struct ProposalOptions: ParsableArguments {
     @OptionGroup var place: LocalChannelOptions
 }
 
-struct ProposalList: AsyncParsableCommand {
+struct ProposalListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first.",
@@ -61,8 +61,8 @@ struct ProposalList: AsyncParsableCommand {
     var all = false
 
     func run() async throws {
-        try await place.asking { desk, app in
-            let proposals = try await desk.allProposals(of: place.channel, in: app)
+        try await place.asking { operations, app in
+            let proposals = try await operations.allProposals(of: place.channel, in: app)
                 .filter { all || $0.state == .open }
             place.show(.fields([("proposals", .array(proposals.map(\.json)))])) { console in
                 guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
@@ -79,7 +79,7 @@ struct ProposalList: AsyncParsableCommand {
     }
 }
 
-struct ProposalShow: AsyncParsableCommand {
+struct ProposalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Says what a proposal would have changed when it was made.",
@@ -93,8 +93,8 @@ struct ProposalShow: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
+        try await place.asking { operations, app in
+            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
             place.show(proposal.json) { console in
                 for line in proposal.lines { console.line(printable(line)) }
             }
@@ -102,7 +102,7 @@ struct ProposalShow: AsyncParsableCommand {
     }
 }
 
-struct ProposalRemove: AsyncParsableCommand {
+struct ProposalRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Withdraws a proposal that was not published.",
@@ -116,9 +116,9 @@ struct ProposalRemove: AsyncParsableCommand {
 
     func run() async throws {
         let place = one.place
-        try await place.asking { desk, app in
-            let proposal = try await desk.proposal(one.id, of: place.channel, in: app)
-            try await desk.removeProposal(one.id, of: place.channel, in: app, by: .here)
+        try await place.asking { operations, app in
+            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
+            try await operations.removeProposal(one.id, of: place.channel, in: app, by: .here)
             place.show(proposal.json) { $0.line("withdrew \(one.id): \(printable(proposal.words))") }
         }
     }

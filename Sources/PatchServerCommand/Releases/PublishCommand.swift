@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import SystemPackage
 import Terminal
 
@@ -62,8 +63,8 @@ struct PublishCommand: AsyncParsableCommand {
             let signed = try SignedRelease(folder: source, files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let desk = try folder.desk(key).showingProgress(of: repository.app)
-            let outcome = try await desk.publish(
+            let operations = try folder.operations(key).showingProgress(of: repository.app)
+            let outcome = try await operations.publish(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),
                 by: .here

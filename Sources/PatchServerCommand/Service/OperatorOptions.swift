@@ -34,25 +34,46 @@ struct OperatorOptions: ParsableArguments {
         }
     }
 
+    /// - Throws: where both are one place, of which the system would only say that it is taken.
+    static func check(
+        _ operators: (host: String, port: Int),
+        beside devices: (host: String, port: Int)
+    ) throws(ValidationError) {
+        let (port, hosts) = (devices.port, [devices.host, operators.host])
+        let overlap = hosts[0] == hosts[1] || hosts.contains("0.0.0.0") || hosts.contains("::")
+        guard port != 0, port == operators.port, overlap else { return }
+        throw ValidationError("--port and --operators-port are both \(port): devices and operators have a port each")
+    }
+
     /// - Parameter devices: what holds for the listener of devices, which shares out its connections alike.
     /// - Throws: where tokens would travel for everybody to read.
     func configuration(beside devices: FileServerConfiguration) throws(Failure) -> FileServerConfiguration {
-        guard devices.tls != nil || isLoopback || operatorsInsecureHttp == .on else {
-            throw Failure(
-                "operators would ask at \(operatorsHost) without TLS, so anybody on the way could read their tokens",
-                hint: "name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on "
-                    + "where nobody listens",
-                exitCode: .refused
-            )
-        }
+        let fault = Self.exposure(at: operatorsHost, hasTLS: devices.tls != nil, operatorsInsecureHttp)
+        if let fault { throw fault }
         var configuration = devices
         (configuration.host, configuration.port) = (operatorsHost, operatorsPort)
         configuration.maxConnections = min(Self.connections, devices.maxConnections)
+        // On loopback all users of this machine have one address: shared out by it, one of them could keep all others out.
+        // Behind a proxy its word says who asks.
+        if Self.isLoopback(operatorsHost), devices.sharing == .byAddress(trustedProxies: .none) {
+            configuration.sharing = .byUser(strangers: nil)
+        }
         return configuration
     }
 
-    private var isLoopback: Bool {
-        let host = operatorsHost.contains(":") ? "[\(operatorsHost)]" : operatorsHost
+    /// Why tokens would travel for everybody to read; nil where they do not, or where that was allowed.
+    static func exposure(at host: String, hasTLS: Bool, _ insecureHttp: OnOff) -> Failure? {
+        if hasTLS || isLoopback(host) || insecureHttp == .on { return nil }
+        return Failure(
+            "operators would ask at \(host) without TLS, so anybody on the way could read their tokens",
+            hint: "name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on "
+                + "where nobody listens",
+            exitCode: .refused
+        )
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let host = host.contains(":") ? "[\(host)]" : host
         return ServerURL("http://\(host)")?.isLoopback ?? false
     }
 }

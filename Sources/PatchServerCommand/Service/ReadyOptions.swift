@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import SystemPackage
 
 /// When a server is ready no more, although it serves.
@@ -42,7 +43,7 @@ extension ReadinessCheck {
             within: within?.duration ?? Readiness.within,
             enough: Readiness.enough(free: free?.bytes),
             space: { try? DiskSpace(at: folder.root) },
-            now: Surroundings.now,
+            now: ProcessEnvironment.now,
             opens: opens
         )
     }

@@ -4,6 +4,7 @@ import Glibc
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Terminal
@@ -76,10 +77,10 @@ struct RefreshOptions: ParsableArguments {
         return RefreshTimer(
             folder,
             files: DiskFiles(),
-            allowsTestingKeys: Surroundings.allowsTestingKeys,
+            allowsTestingKeys: ProcessEnvironment.allowsTestingKeys,
             schedule: RefreshSchedule(every: every),
             clock: .continuous,
-            now: Surroundings.now,
+            now: ProcessEnvironment.now,
             key: { path in
                 let file: [UInt8]
                 do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }

@@ -8,6 +8,7 @@ import PatchServer
 import PatchStore
 import ReleaseAPI
 import ReleaseService
+import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Terminal
@@ -57,9 +58,8 @@ struct ServeCommand: AsyncParsableCommand {
                         .malformed: "the configuration file is malformed; file, line and key are named",
                         .network: "the address cannot be listened on",
                         .busy: "a port is in use, or the folder is being restored",
-                        .interrupted:
-                            "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
-                        .terminated: "ended at once by a second SIGINT, SIGTERM, or because it had not stopped in time",
+                        .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
+                        .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
                     ],
                     usual: .disk
                 )
@@ -138,6 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        try OperatorOptions.check((operators.operatorsHost, operators.operatorsPort), beside: (host, port))
         if let connections, !ServeSettings.connections.contains(connections) {
             throw ValidationError("--connections \(ServeSettings.connectionsRule)")
         }
@@ -154,20 +155,20 @@ struct ServeCommand: AsyncParsableCommand {
         operators: OperatorRoutes.Service, devices: DeviceAnswers
     )? {
         guard api == .on else { return nil }
-        let desk = try folder.folder.desk(openKey: keys.open)
-        let uploads = Uploads(desk)
+        let operations = try folder.folder.operations(openKey: keys.open)
+        let uploads = Uploads(operations)
         // Devices are served whatever became of these.
-        do { try await recover(desk, log) } catch { Self.say(error, .unread, log) }
+        do { try await recover(operations, log) } catch { Self.say(error, .unread, log) }
         do { try await uploads.removeStale() } catch { Self.say(error, .uploads, log) }
         let proxies = trustedProxy?.proxies ?? .none
         return (
-            OperatorRoutes.Service(desk, uploads: uploads, trustedProxies: proxies),
-            DeviceAnswers(desk, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
+            OperatorRoutes.Service(operations, uploads: uploads, trustedProxies: proxies),
+            DeviceAnswers(operations, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
         )
     }
 
-    private func recover(_ desk: ReleaseDesk, _ log: ServerLog) async throws {
-        let recovery = try await desk.recover()
+    private func recover(_ operations: ReleaseOperations, _ log: ServerLog) async throws {
+        let recovery = try await operations.recover()
         for entry in recovery.published { log.say(.info, EarlierRun.settled(entry), app: entry.app) }
         for (key, error) in recovery.left { Self.say(error, .unfinished(key), log) }
     }
@@ -187,8 +188,8 @@ struct ServeCommand: AsyncParsableCommand {
         let readiness = ready.check(folder, keys)
         let numbers = ServerMetrics(
             readiness: readiness,
-            process: ProcessFacts(start: Surroundings.now()),
-            now: Surroundings.now
+            process: ProcessFacts(start: ProcessEnvironment.now()),
+            now: ProcessEnvironment.now
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -204,7 +205,7 @@ struct ServeCommand: AsyncParsableCommand {
         let listeners = Listeners(
             operators: { onListening in
                 OperatorServer(
-                    ServerDoor(
+                    ConnectionAdmission(
                         operatorsConfiguration,
                         accessLog: log.accessLog,
                         meter: numbers.traffic,

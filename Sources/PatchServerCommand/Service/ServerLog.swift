@@ -29,7 +29,7 @@ struct ServerLog: Sendable {
     var accessLog: (@Sendable (AccessLogEntry) -> Void)? {
         guard let requests else { return nil }
         return { [format] entry in
-            requests.line(LogLine(entry, at: Surroundings.preciseNow()).text(format))
+            requests.line(LogLine(entry, at: ProcessEnvironment.preciseNow()).text(format))
         }
     }
 
@@ -40,7 +40,7 @@ struct ServerLog: Sendable {
 
     /// A line as ``say(_:_:app:)`` writes it.
     func text(_ level: LogLine.Level, _ message: String, app: AppID? = nil) -> String {
-        LogLine(level, .message(message, app: app), at: Surroundings.preciseNow()).text(format)
+        LogLine(level, .message(message, app: app), at: ProcessEnvironment.preciseNow()).text(format)
     }
 
     /// Says where the server listens: a line on standard output that programs wait for.

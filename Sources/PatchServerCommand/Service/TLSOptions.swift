@@ -59,7 +59,7 @@ struct TLSOptions: ParsableArguments {
     /// Reads both files, and warns of a certificate that does not hold now.
     private func identity(_ tlsCertificate: String, _ tlsKey: String, _ log: ServerLog) throws -> TLSIdentity {
         let identity = try read(tlsCertificate, tlsKey)
-        if let line = Self.warning(of: identity.validity, tlsCertificate, at: Surroundings.now()) {
+        if let line = Self.warning(of: identity.validity, tlsCertificate, at: ProcessEnvironment.now()) {
             log.say(.warning, line)
         }
         return identity

@@ -3,6 +3,7 @@ import CommandSupport
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseTree
 import Terminal
 
 /// Which apps of a server a command is about.

@@ -24,7 +24,7 @@ enum CommandSettings {
     /// The names of a command's options, from its own help.
     private static func options(of command: any ParsableCommand.Type) -> Set<String> {
         var names: Set<String> = []
-        for line in PatchServerCommand.helpMessage(for: command, columns: 80).split(separator: "\n") {
+        for line in PatchServerProgram.helpMessage(for: command, columns: 80).split(separator: "\n") {
             for word in line.split(separator: " ").prefix(while: { $0.hasPrefix("--") }) {
                 names.insert(String(word.dropFirst(2).prefix { $0 != "," }))
             }
@@ -40,13 +40,13 @@ enum CommandSettings {
         let given = Array(arguments.dropFirst(words.count))
         let file =
             ResolvedSettings.options(in: given)["config"]
-            ?? Surroundings.environment("PATCHSRV_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+            ?? ProcessEnvironment.environment("PATCHSRV_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
         let names = options(of: type)
         do {
             let settings = try ResolvedSettings(
                 all.filter { names.contains($0.name) },
                 arguments: given,
-                environment: Surroundings.environment,
+                environment: ProcessEnvironment.environment,
                 file: try file.map(read)
             )
             if type == ServeCommand.self, given.contains("--print-config") {
@@ -60,7 +60,7 @@ enum CommandSettings {
     /// The names of the command and of what is below it, and which one takes the options; nil where no command is whole,
     /// which says itself what it lacks.
     private static func command(in arguments: [String]) -> ([String], (any ParsableCommand.Type)?) {
-        var command: any ParsableCommand.Type = PatchServerCommand.self
+        var command: any ParsableCommand.Type = PatchServerProgram.self
         var words: [String] = []
         for argument in arguments {
             let below = command.configuration.subcommands

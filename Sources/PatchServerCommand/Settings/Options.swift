@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Terminal
 
@@ -70,7 +71,7 @@ struct KeyOptions: ParsableArguments {
 
     /// Whether a file or the environment has the passphrase.
     var isNamed: Bool {
-        passphraseFile != nil || passphraseEnv != nil || Surroundings.environment(Self.variable) != nil
+        passphraseFile != nil || passphraseEnv != nil || ProcessEnvironment.environment(Self.variable) != nil
     }
 
     /// Opens the bytes of a key, which came from a path, each time it is asked; nil for an encrypted one whose passphrase
@@ -117,13 +118,13 @@ struct KeyOptions: ParsableArguments {
     private func named() throws(PassphraseError) -> Passphrase? {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
-        return Surroundings.environment(Self.variable) == nil ? nil : try Passphrase.environment(Self.variable)
+        return ProcessEnvironment.environment(Self.variable) == nil ? nil : try Passphrase.environment(Self.variable)
     }
 }
 
 extension AppRepository {
     init(_ app: AppID, in folder: ServerFolder) throws(ServerError) {
-        try self.init(app, in: folder, files: DiskFiles(), allowsTestingKeys: Surroundings.allowsTestingKeys)
+        try self.init(app, in: folder, files: DiskFiles(), allowsTestingKeys: ProcessEnvironment.allowsTestingKeys)
     }
 }
 

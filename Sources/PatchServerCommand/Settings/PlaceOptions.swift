@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseClient
+import ReleaseTree
 import SystemPackage
 import Terminal
 

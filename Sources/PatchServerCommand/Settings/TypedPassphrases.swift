@@ -3,6 +3,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 import Terminal
 

@@ -38,7 +38,7 @@ struct KeyOpening: ParsableArguments {
 
     /// The module of tokens whose URI names none.
     var module: String? {
-        pkcs11Module.map { FilePath(argument: $0).string } ?? Surroundings.environment("PKCS11_MODULE_PATH")
+        pkcs11Module.map { FilePath(argument: $0).string } ?? ProcessEnvironment.environment("PKCS11_MODULE_PATH")
     }
 
     /// Opens a private key with the secrets given, or asks for one.

@@ -122,7 +122,7 @@ struct ChangeOptions: ParsableArguments {
 
     /// A new folder that nobody else can look into.
     private static func temporaryFolder() throws(Failure) -> FilePath {
-        let base = Surroundings.environment("TMPDIR") ?? "/tmp"
+        let base = ProcessEnvironment.environment("TMPDIR") ?? "/tmp"
         var name = Array("\(base)/patchsign-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&name) != nil else {
             throw noFolder(in: base, SystemError(errno))

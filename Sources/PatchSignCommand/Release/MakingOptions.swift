@@ -66,8 +66,9 @@ struct MakingOptions: ParsableArguments {
     /// What may be replaced at `output`: never the keys, the working folder or a home, nor what else the caller names.
     func replacement(at output: FilePath, keys: FilePath, besides kept: [KeptFolder] = []) -> Replacement {
         guard force else { return .nothing }
-        let home = Surroundings.environment("HOME").map { FilePath(argument: $0) }
-        let places = [("the working folder", Surroundings.workingDirectory)] + (home.map { [("a home", $0)] } ?? [])
+        let home = ProcessEnvironment.environment("HOME").map { FilePath(argument: $0) }
+        let places =
+            [("the working folder", ProcessEnvironment.workingDirectory)] + (home.map { [("a home", $0)] } ?? [])
         let all =
             kept + [KeptFolder("the folder of --keys", keys)]
             + places.map { KeptFolder($0.0, $0.1, keepsContents: false) }

@@ -4,7 +4,7 @@ import PatchFormat
 /// `web=10%`: the share of devices that a promoted version may be taken by.
 struct PromotedShare: Sendable {
     let patchID: PatchID
-    let share: Share
+    let share: RolloutShare
 
     static let help = ArgumentHelp(
         "Let so many devices take the newest version of a patch, in place of the other channel's rule; may stand several "
@@ -20,7 +20,9 @@ struct PromotedShare: Sendable {
             throw ValidationError("the patch \(PatchID.rule); \(form)")
         }
         patchID = id
-        do throws(ShareMisread) { share = try Share(written: String(text[text.index(after: mark)...])) } catch {
+        do throws(RolloutShareMisread) {
+            share = try RolloutShare(written: String(text[text.index(after: mark)...]))
+        } catch {
             throw ValidationError("\(error); \(form)")
         }
     }

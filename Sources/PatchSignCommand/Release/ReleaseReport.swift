@@ -13,7 +13,7 @@ struct ReleaseReport {
     /// By bundle.
     let leftOut: [PatchID: [String]]
     let jspatch: SignatureCounts
-    let quorum: VerifiedRelease.Quorum
+    let quorum: VerifiedRelease.SignatureTally
     /// Who has signed, and who may.
     let signers: String
     let folder: FilePath
@@ -76,7 +76,7 @@ struct ReleaseReport {
     }
 }
 
-extension VerifiedRelease.Quorum {
+extension VerifiedRelease.SignatureTally {
     /// `production: 1 of 2 signatures`.
     func words(role: String) -> String {
         "\(role): \(valid) of \(Words.count(needed, "signature"))"

@@ -34,7 +34,7 @@ extension Failure {
         switch error {
         case .problem(let problem): problem.hint ?? hint(problem)
         case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
-        case .tls: "--ca FILE names the authority of a server that has its own"
+        case .tls: "name the server as its certificate does; --ca FILE names the authority of a server that has its own"
         case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
         case .lacking: "push the whole release: this one was fetched without its objects"
@@ -47,6 +47,7 @@ extension Failure {
 
     private static func hint(_ problem: ServiceProblem) -> String? {
         switch problem.status {
+        case 400 where problem.kind == "http": "does that port speak TLS? then ask it over https://"
         case 401: "`patchsrv token list` shows which tokens hold; `patchsrv token new` makes one"
         case 413:
             "a proxy before the server may take smaller bodies only: nginx needs `client_max_body_size 0` for it"

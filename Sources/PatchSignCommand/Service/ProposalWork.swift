@@ -35,7 +35,7 @@ struct ProposalWork {
         let (channel, app) = (channel, trust.app)
         let (proposal, base, source) = try await server.asking { client throws(ServiceError) in
             let proposal = try await client.proposal(id, of: channel, in: app)
-            let published = try await PublishedApp(app, root: root, at: Surroundings.now(), from: client)
+            let published = try await PublishedApp(app, root: root, at: ProcessEnvironment.now(), from: client)
             let base = try await published.release(of: channel)
             var source: SignedRelease?
             switch proposal.change {

@@ -78,7 +78,7 @@ struct ServerOptions: ParsableArguments {
     }
 
     private func url() throws(Failure) -> ServerURL {
-        guard let text = server ?? Surroundings.environment(Self.serverVariable) else {
+        guard let text = server ?? ProcessEnvironment.environment(Self.serverVariable) else {
             throw Failure(
                 "there is no server",
                 hint: "name it with --server, or set \(Self.serverVariable)",

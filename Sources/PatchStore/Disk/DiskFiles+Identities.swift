@@ -1,3 +1,4 @@
+package import FileFacts
 import Glibc
 import NIOConcurrencyHelpers
 package import SystemPackage
@@ -44,21 +45,5 @@ extension DiskFiles {
             found.append(stat.st_mode & S_IFMT == S_IFREG ? FileIdentity(stat) : nil)
         }
         return found
-    }
-}
-
-extension FileIdentity {
-    fileprivate init(_ stat: stat) {
-        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and never reckoned with.
-        func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-        }
-        self.init(
-            device: UInt64(stat.st_dev),
-            inode: UInt64(stat.st_ino),
-            size: Int(stat.st_size),
-            modified: nanoseconds(stat.st_mtim),
-            changed: nanoseconds(stat.st_ctim)
-        )
     }
 }

@@ -1,3 +1,4 @@
+import FileFacts
 import Glibc
 package import SystemPackage
 
@@ -69,10 +70,6 @@ package struct DiskFiles: FileOperations {
 
 extension FileStatus {
     fileprivate init(_ stat: Stat) {
-        // Wraps beyond the year 2262, which a file's date may lie in: these are compared, and never reckoned with.
-        func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-        }
         let kind: Kind =
             switch stat.type {
             case .regular: .file
@@ -85,8 +82,8 @@ extension FileStatus {
                 device: UInt64(truncatingIfNeeded: stat.deviceID.rawValue),
                 inode: UInt64(truncatingIfNeeded: stat.inode.rawValue),
                 size: Int(stat.size),
-                modified: nanoseconds(stat.st_mtim),
-                changed: nanoseconds(stat.st_ctim)
+                modified: stat.st_mtim,
+                changed: stat.st_ctim
             ),
             kind: kind,
             linkCount: stat.linkCount,

@@ -1,3 +1,4 @@
+package import FileFacts
 package import SystemPackage
 
 /// The few things that are done to a disk, each with what is on it afterwards.

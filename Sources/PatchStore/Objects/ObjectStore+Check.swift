@@ -1,3 +1,4 @@
+package import FileFacts
 package import PatchFormat
 import PatchTrust
 package import SystemPackage

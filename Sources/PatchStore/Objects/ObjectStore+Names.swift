@@ -1,3 +1,4 @@
+import FileFacts
 package import PatchFormat
 package import SystemPackage
 

@@ -1,3 +1,4 @@
+package import FileFacts
 package import PatchFormat
 package import SystemPackage
 

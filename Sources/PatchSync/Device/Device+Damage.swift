@@ -6,10 +6,10 @@ extension Device {
     ///
     /// What is the file that was verified is not hashed again. A script that is no text is none of them: it was made so.
     package func damage(to selection: Selection) -> [String] {
-        var examination = Examination(store: store, records: store.records())
+        var check = IntegrityCheck(store: store, records: store.records())
         return selection.patches.flatMap { patch in
             do throws(SyncError) {
-                return try examination.faults(of: patch).filter { $0.wrong != .unreadable }.map(\.file)
+                return try check.faults(of: patch).filter { $0.wrong != .unreadable }.map(\.file)
             } catch { return [patch.label.description] }
         }
     }

@@ -1,6 +1,7 @@
+package import FileFacts
 package import PatchChoice
 import PatchFormat
-package import PatchStore
+import PatchStore
 package import SystemPackage
 
 /// A script patch that this device has, and where its bytes lie.
@@ -18,10 +19,10 @@ extension Device {
     /// What has not changed since it was verified is not hashed again.
     package func scripts() throws(SyncError) -> [InstalledScript] {
         let state = try state().machine.state
-        var examination = Examination(store: store, records: store.records())
+        var check = IntegrityCheck(store: store, records: store.records())
         var scripts: [InstalledScript] = []
         for (patch, isPending) in state.shownPatches where patch.kind == .script {
-            let isIntact = try examination.faults(of: patch).isEmpty
+            let isIntact = try check.faults(of: patch).isEmpty
             let file = isIntact ? store.file(of: patch) : nil
             scripts.append(InstalledScript(patch: patch, isPending: isPending, file: file))
         }
@@ -50,9 +51,9 @@ extension DeviceStore {
 }
 
 /// One script that is given to pages.
-extension Examination {
+extension IntegrityCheck {
     /// Where its file lies, when it is the one that was verified; nothing is read of it.
-    package func recorded(_ script: InstalledPatch) -> (Place, FileIdentity)? {
+    package func recorded(_ script: InstalledPatch) -> (FileLocation, FileIdentity)? {
         let digest = script.fingerprint.sha256
         guard let place = try? store.place(of: digest), let recorded = recorded(digest, at: place),
             (try? store.files.identity(of: place.path)) == recorded
@@ -61,7 +62,7 @@ extension Examination {
     }
 
     /// Compares its digests; nil when it is missing, altered or no text.
-    package mutating func examine(_ script: InstalledPatch) throws(SyncError) -> (Place, FileIdentity)? {
+    package mutating func examine(_ script: InstalledPatch) throws(SyncError) -> (FileLocation, FileIdentity)? {
         try faults(of: script).isEmpty ? recorded(script) : nil
     }
 }

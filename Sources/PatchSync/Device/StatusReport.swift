@@ -84,10 +84,10 @@ extension Device {
     /// What has not changed since it was verified is not hashed again.
     package func status() throws(SyncError) -> StatusReport {
         let state = try state()
-        var examination = Examination(store: store, records: store.records())
+        var check = IntegrityCheck(store: store, records: store.records())
         var rows: [StatusReport.Row] = []
         func add(_ patch: InstalledPatch, isPending: Bool) throws(SyncError) {
-            let onDisk = try examination.onDisk(patch)
+            let onDisk = try check.onDisk(patch)
             let stateNow = PatchState(
                 wanted: patch.address,
                 installed: patch.address,
@@ -107,7 +107,7 @@ extension Device {
             )
         }
         for (patch, isPending) in state.machine.state.shownPatches { try add(patch, isPending: isPending) }
-        let standing = standing(state)
+        let listDecisions = listDecisions(state)
         return StatusReport(
             phase: state.machine.state.phase,
             rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
@@ -115,8 +115,8 @@ extension Device {
             lastSync: state.lastSync,
             transfers: state.transfers,
             unfit: state.unfit,
-            decisions: standing?.decisions ?? [],
-            retries: state.machine.retries(at: now(), listed: standing?.listed),
+            decisions: listDecisions?.decisions ?? [],
+            retries: state.machine.retries(at: now(), listed: listDecisions?.listed),
             fault: try store.stateFault(of: configuration.channel),
             damagedState: store.damagedState(of: configuration.channel)
         )
@@ -134,7 +134,7 @@ extension SelectionMachine {
             uniqueKeysWithValues: blocks.blocks.keys.map { content in
                 if tried.contains(content) { return (content, .onTrial) }
                 if let listed, !listed.contains(content) { return (content, .notListed) }
-                return switch blocks.standing(of: content, at: time) {
+                return switch blocks.status(of: content, at: time) {
                 case .free: (content, .free)
                 case .waiting: (content, .waits)
                 case .blocked, .rolledBackByHand: (content, .blocked)

@@ -52,8 +52,8 @@ extension Device {
     /// How many a patch has; a bundle whose manifest cannot be read has none that can be counted.
     private func files(of patch: InstalledPatch) -> Int {
         guard patch.kind == .bundle else { return 1 }
-        let examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
-        return (try? examination.manifest(of: patch))??.assets.count ?? 0
+        let check = IntegrityCheck(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        return (try? check.manifest(of: patch))??.assets.count ?? 0
     }
 
     /// - Parameter keys: those that signed its entries; nil to leave signatures out.
@@ -62,11 +62,11 @@ extension Device {
         keys: EntryKeys?,
         looked: @escaping @Sendable (_ files: Int) -> Void
     ) throws(SyncError) -> [CheckRecord] {
-        var examination = Examination(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
-        examination.looked = looked
-        let faults = try examination.faults(of: patch)
+        var check = IntegrityCheck(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
+        check.looked = looked
+        let faults = try check.faults(of: patch)
         let manifest =
-            patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try examination.manifest(of: patch) : nil
+            patch.kind == .bundle && !faults.contains { $0.asset == nil } ? try check.manifest(of: patch) : nil
         let files = CheckRecord.files(of: patch, manifest: manifest, faults: faults)
         guard let keys else { return files }
         let entry = CheckRecord(.entrySignature, of: patch.label.description, key: patch.signature.keyID) {

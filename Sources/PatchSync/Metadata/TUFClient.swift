@@ -1,3 +1,4 @@
+import FileFacts
 package import PatchFetch
 package import PatchFormat
 import PatchStore

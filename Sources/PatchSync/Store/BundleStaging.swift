@@ -12,11 +12,11 @@ struct BundleStaging {
     /// Afterwards: the folder is complete and durable.
     ///
     /// What the app ships needs no link; every other object must be there.
-    func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
+    func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
         let files = store.files
         let growing = store.downloading.at(digest.hex)
-        let linked = try own(manifest.assets, &examination)
-        try examination.carrying(linked.lazy.map(\.fingerprint.sha256)) { () throws(FileError) in
+        let linked = try own(manifest.assets, &check)
+        try check.carrying(linked.lazy.map(\.fingerprint.sha256)) { () throws(FileError) in
             try files.removeTree(growing)
             let batch = try files.beginBatch(on: store.downloading)
             try addLinks(to: linked, in: growing)
@@ -43,21 +43,21 @@ struct BundleStaging {
     }
 
     /// The assets that the app does not ship, or not intact.
-    private func own(_ assets: [Asset], _ examination: inout Examination) throws(SyncError) -> [Asset] {
+    private func own(_ assets: [Asset], _ check: inout IntegrityCheck) throws(SyncError) -> [Asset] {
         guard store.embedded != nil else { return assets }
         var own: [Asset] = []
-        for asset in assets where try !examination.isEmbedded(asset.fingerprint) { own.append(asset) }
+        for asset in assets where try !check.isEmbedded(asset.fingerprint) { own.append(asset) }
         return own
     }
 
     /// Puts links to intact objects in place of the named assets, each in one step, beside a running server.
     ///
     /// What stands in the way of a file that the app ships goes.
-    func mend(_ assets: [Asset], of digest: SHA256Digest, _ examination: inout Examination) throws(SyncError) {
+    func mend(_ assets: [Asset], of digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
         let files = store.files
-        let linked = try own(assets, &examination)
+        let linked = try own(assets, &check)
         let shipped = Set(assets.map(\.path)).subtracting(linked.map(\.path))
-        try examination.carrying(assets.map(\.fingerprint.sha256)) { () throws(FileError) in
+        try check.carrying(assets.map(\.fingerprint.sha256)) { () throws(FileError) in
             for asset in assets {
                 let path = store.bundle(digest).at(asset.path.text)
                 let folder = path.parent

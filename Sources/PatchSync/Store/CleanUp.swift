@@ -75,21 +75,21 @@ struct CleanUp {
         }
         // The next one knows.
         guard let served = try store.servedSelections() else { return }
-        var examination = Examination(store: store, records: store.records())
-        let needed = Retention(keeping: kept, served: served) { patch in (try? examination.manifest(of: patch)) ?? nil }
+        var check = IntegrityCheck(store: store, records: store.records())
+        let needed = Retention(keeping: kept, served: served) { patch in (try? check.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
         // A manifest that the app ships and that was healed here finds the app's own files, which bundles of other manifests
         // may use: it stays also when its own version is gone.
         retention.keep(store.embedded?.manifests ?? [])
         // What the app ships intact is used there.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {
-            if try examination.isEmbedded(digest) { retention.leave(digest) }
+            if try check.isEmbedded(digest) { retention.leave(digest) }
         }
         let files = store.files
         let all: [SHA256Digest]
         do throws(FileError) { all = try store.objects.all() } catch { throw .file(error) }
         let unused = retention.unused(objects: all)
-        try examination.carrying(all.filter(retention.objects.contains)) { () throws(FileError) in
+        try check.carrying(all.filter(retention.objects.contains)) { () throws(FileError) in
             for name in retention.unused(bundles: try files.list(store.bundles)) {
                 try files.removeTree(store.bundles.at(name))
             }
@@ -99,7 +99,7 @@ struct CleanUp {
             for digest in unused { try store.objects.remove(digest) }
             try store.removeIndexes(except: retention.bundles)
         } catch { throw .file(error) }
-        examination.keep(only: retention.objects)
-        try examination.save()
+        check.keep(only: retention.objects)
+        try check.save()
     }
 }

@@ -33,7 +33,7 @@ package struct EmbeddedFiles: Sendable {
 }
 
 /// Where bytes are taken from.
-package struct Place: Equatable, Sendable {
+package struct FileLocation: Equatable, Sendable {
     package let path: FilePath
     /// Below which no symbolic link is followed.
     package let root: FilePath
@@ -44,26 +44,29 @@ package struct Place: Equatable, Sendable {
 /// The one answer to where an asset or object lies: the store's own file where there is one, which heals the app's; else
 /// the file with that digest that the app ships.
 extension DeviceStore {
-    package func place(of asset: Asset, in bundle: SHA256Digest) throws(FileError) -> Place {
+    package func place(of asset: Asset, in bundle: SHA256Digest) throws(FileError) -> FileLocation {
         try place(of: asset.path.text, asset.fingerprint.sha256, in: bundle)
     }
 
     /// - Parameter path: of an asset in its bundle.
-    package func place(of path: String, _ digest: SHA256Digest, in bundle: SHA256Digest) throws(FileError) -> Place {
+    package func place(of path: String, _ digest: SHA256Digest, in bundle: SHA256Digest) throws(FileError)
+        -> FileLocation
+    {
         let folder = self.bundle(bundle)
         return try place(folder.at(path), below: folder, of: digest)
     }
 
     /// A script, manifest or signature column.
-    func place(of digest: SHA256Digest) throws(FileError) -> Place {
+    func place(of digest: SHA256Digest) throws(FileError) -> FileLocation {
         try place(objects.path(of: digest), below: objects.root, of: digest)
     }
 
-    private func place(_ own: FilePath, below root: FilePath, of digest: SHA256Digest) throws(FileError) -> Place {
+    private func place(_ own: FilePath, below root: FilePath, of digest: SHA256Digest) throws(FileError) -> FileLocation
+    {
         guard let embedded, let shipped = embedded.file(digest), try files.status(of: own) == nil else {
-            return Place(path: own, root: root, isEmbedded: false)
+            return FileLocation(path: own, root: root, isEmbedded: false)
         }
-        return Place(path: shipped, root: embedded.folder, isEmbedded: true)
+        return FileLocation(path: shipped, root: embedded.folder, isEmbedded: true)
     }
 
     /// The bytes of a script, manifest or column, not compared with their digest again.

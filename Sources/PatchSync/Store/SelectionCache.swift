@@ -1,3 +1,4 @@
+import FileFacts
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFormat

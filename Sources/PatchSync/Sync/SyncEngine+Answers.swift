@@ -20,7 +20,7 @@ extension SyncEngine {
         guard let question = plan.question(for: configuration.user?.answerHash(in: configuration.app)) else {
             return nil
         }
-        var answers = plan.circumstances.answers
+        var answers = plan.context.answers
         do throws(SyncError) {
             answers.take(try await answer(to: question), to: question)
         } catch .fetch(.cancelled) {
@@ -29,7 +29,7 @@ extension SyncEngine {
             answers.giveUp()
             outcome.unanswered = error
         }
-        let given = answers.places.subtracting(plan.circumstances.answers.places)
+        let given = answers.places.subtracting(plan.context.answers.places)
         if !given.isEmpty { await remember(given) }
         return answers
     }

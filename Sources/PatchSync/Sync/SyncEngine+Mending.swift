@@ -33,8 +33,8 @@ extension SyncEngine {
         let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
         let others = states.flatMap(\.machine.kept).flatMap(\.patches).filter { seen.insert($0.content).inserted }
         guard !others.isEmpty else { return [] }
-        var examination = Examination(store: store, records: store.records())
-        return others.filter { (try? examination.faults(of: $0).isEmpty) == false }
+        var check = IntegrityCheck(store: store, records: store.records())
+        return others.filter { (try? check.faults(of: $0).isEmpty) == false }
     }
 }
 

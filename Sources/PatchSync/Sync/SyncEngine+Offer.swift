@@ -5,7 +5,7 @@ import PatchTrust
 /// What the servers say that the channel offers, verified.
 extension SyncEngine {
     /// What the channel offers now, verified.
-    struct Offer {
+    struct ChannelOffer {
         let list: VerifiedList
         let role: TargetsRole
         let dial: Dial?
@@ -16,10 +16,10 @@ extension SyncEngine {
     }
 
     /// What the newest of the servers offers: the next one is asked only where one fails or is behind.
-    func offer() async throws(SyncError) -> Offer {
+    func offer() async throws(SyncError) -> ChannelOffer {
         var attempts = Attempts(deadlines)
         while true {
-            var offer: Offer?
+            var offer: ChannelOffer?
             var errors: [SyncError] = []
             // Only what another server made good is told of a round that succeeded.
             var faults: [MirrorFault] = []
@@ -40,7 +40,7 @@ extension SyncEngine {
                 faults.forEach(sources.note)
                 return offer
             }
-            let next = attempts.failed(errors.compactMap(\.fetchError), progress: false, random: pauses.random())
+            let next = attempts.failed(errors.compactMap(\.fetchError), progress: false, random: timing.random())
             guard let first = errors.first, case .again(let wait) = next else {
                 throw errors.first { $0.fetchError?.isNetwork != true } ?? errors[0]
             }
@@ -62,7 +62,7 @@ extension SyncEngine {
         return nil
     }
 
-    private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> Offer {
+    private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> ChannelOffer {
         let channel = configuration.channel
         var refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
@@ -77,7 +77,7 @@ extension SyncEngine {
         let list = try await verifiedList(path, file, role, source.fetcher)
         report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
         for refused in list.refused { report(.refused(refused)) }
-        return Offer(
+        return ChannelOffer(
             list: list,
             role: role,
             dial: await refresh.dial(app: configuration.app, in: store, of: channel, &repository),

@@ -12,7 +12,7 @@ package struct SyncEngine: Sendable {
     package let configuration: DeviceConfiguration
     let sources: Sources
     package var deadlines = Deadlines()
-    package var pauses = Pauses()
+    package var timing = RetryTiming()
     package var now: @Sendable () -> UTCTime
     /// Time is past this for certain, whatever the clock says.
     package var build = Build.time
@@ -54,7 +54,7 @@ package struct SyncEngine: Sendable {
             () async throws(SyncError) in
             try await syncNewest()
         } when: {
-            try? await pauses.sleep(deadline)
+            try? await timing.sleep(deadline)
         }
     }
 
@@ -69,8 +69,8 @@ package struct SyncEngine: Sendable {
                 let bringing = Bringing(offer: offer, machine: start.machine, traffic: traffic)
                 let (plan, outcome) =
                     newerLists < deadlines.newerLists
-                    ? try await unlessNewer(bringing, under: start.circumstances)
-                    : try await bring(bringing, under: start.circumstances)
+                    ? try await unlessNewer(bringing, under: start.context)
+                    : try await bring(bringing, under: start.context)
                 let staging = try await commit(outcome, plan: plan, list: offer.list, at: offer.time)
                 return SyncReport(
                     roleVersion: offer.list.roleVersion,
@@ -100,18 +100,18 @@ package struct SyncEngine: Sendable {
     private struct Start {
         let stateFault: StateFault?
         let machine: SelectionMachine
-        let circumstances: Circumstances
+        let context: EligibilityContext
     }
 
     /// What is brought, and for whom: an offer, for a device that is in this state.
     private struct Bringing {
-        let offer: Offer
+        let offer: ChannelOffer
         let machine: SelectionMachine
         let traffic: Traffic
     }
 
     /// What this device knows and has, by the offer's time.
-    private func begin(_ offer: Offer) async throws(SyncError) -> Start {
+    private func begin(_ offer: ChannelOffer) async throws(SyncError) -> Start {
         // The first change writes it anew.
         let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
@@ -121,22 +121,22 @@ package struct SyncEngine: Sendable {
         }
         let deviceID = try store.deviceID()
         let device = DeviceFacts(configuration, deviceID: deviceID, time: offer.time, retryNow: retryNow)
-        var circumstances = Circumstances(before, device: device, dial: offer.dial)
-        circumstances.answers.questionsLeft = Self.questions
-        circumstances.answers.wantsChoices = configuration.answers
-        return Start(stateFault: stateFault, machine: before.machine, circumstances: circumstances)
+        var context = EligibilityContext(before, device: device, dial: offer.dial)
+        context.answers.questionsLeft = Self.questions
+        context.answers.wantsChoices = configuration.answers
+        return Start(stateFault: stateFault, machine: before.machine, context: context)
     }
 
     /// - Throws: `fetch(.newerList)` as soon as this offer is no longer the newest.
     private func unlessNewer(
         _ bringing: Bringing,
-        under circumstances: Circumstances
+        under context: EligibilityContext
     ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
-        guard let interval = deadlines.newerList else { return try await bring(bringing, under: circumstances) }
+        guard let interval = deadlines.newerList else { return try await bring(bringing, under: context) }
         return try await unless(.newerList) { () async throws(SyncError) in
-            try await bring(bringing, under: circumstances)
+            try await bring(bringing, under: context)
         } when: {
-            while (try? await pauses.sleep(interval)) != nil {
+            while (try? await timing.sleep(interval)) != nil {
                 guard let newer = await newerList(than: bringing.offer.list.roleVersion) else { continue }
                 return report(.newerList(roleVersion: newer))
             }
@@ -147,15 +147,15 @@ package struct SyncEngine: Sendable {
     /// is chosen no more in this sync, and what requires it neither.
     private func bring(
         _ bringing: Bringing,
-        under circumstances: Circumstances
+        under context: EligibilityContext
     ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
         let (offer, machine, traffic) = (bringing.offer, bringing.machine, bringing.traffic)
-        var circumstances = circumstances
+        var context = context
         var outcome = Download.Outcome()
         while true {
-            let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: circumstances)
+            let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: context)
             if let answers = try await answers(wantedBy: plan, &outcome) {
-                circumstances.answers = answers
+                context.answers = answers
                 continue
             }
             if outcome.isComplete(for: plan) {
@@ -171,13 +171,13 @@ package struct SyncEngine: Sendable {
                 try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, offer)
                 throw error
             }
-            circumstances.unfit.merge(outcome.unfit)
-            circumstances.notReceived.formUnion(outcome.transfers.notReceived)
+            context.unfit.merge(outcome.unfit)
+            context.notReceived.formUnion(outcome.transfers.notReceived)
         }
     }
 
     var transfers: Transfers {
-        Transfers(sources: sources, objects: store.objects, deadlines: deadlines, pauses: pauses, report: report)
+        Transfers(sources: sources, objects: store.objects, deadlines: deadlines, timing: timing, report: report)
     }
 
     /// - Parameter outcome: of the downloads of this sync before.
@@ -190,7 +190,7 @@ package struct SyncEngine: Sendable {
         of outcome: Download.Outcome,
         endedBy error: SyncError,
         plan: SyncPlan,
-        _ offer: Offer
+        _ offer: ChannelOffer
     ) async throws(SyncError) {
         guard error.transferCause == .network else { return }
         var transfers = outcome.transfers
@@ -216,14 +216,14 @@ package struct SyncEngine: Sendable {
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
             if !state.places.isEmpty {
-                let deviceID = plan.circumstances.device.deviceID
+                let deviceID = plan.context.device.deviceID
                 state.places.formIntersection(list.entries.map { $0.placeName(of: deviceID) })
             }
             state.machine.withdraw(list.withdrawn)
             // Something was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another: the next
             // sync chooses again.
             let now = try store.configuration()
-            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.circumstances.blocks,
+            guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
                 now.channel == configuration.channel, now.isForSameApp(as: configuration)
             else {
                 return SelectionMachine.Staging.superseded

@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -17,7 +18,7 @@ extension Download {
         }
         let (store, transfers, atCommitPoint) = (store, transfers, atCommitPoint)
         var reception = try store.wrapped { () throws(FileError) in try Reception(of: requests, in: store) }
-        await withTaskGroup(of: Progress.self) { group in
+        await withTaskGroup(of: ReceptionEvent.self) { group in
             reception.start(in: &group, into: store, by: transfers)
             while let progress = await group.next() {
                 do throws(SyncError) { try take(progress, of: &reception) } catch {
@@ -28,16 +29,16 @@ extension Download {
             }
         }
         // Also when the sync ends here: what has come stays for the next one.
-        examination.record(try store.wrapped { () throws(FileError) in try reception.batch.finish() })
+        check.record(try store.wrapped { () throws(FileError) in try reception.batch.finish() })
         if let error = reception.error { throw error }
         return reception.failures
     }
 
-    private mutating func take(_ progress: Progress, of reception: inout Reception) throws(SyncError) {
+    private mutating func take(_ progress: ReceptionEvent, of reception: inout Reception) throws(SyncError) {
         switch progress {
         case .committed(let made):
             reception.isCommitting = false
-            examination.record(try made.get())
+            check.record(try made.get())
         case .received(let position, let result, let hasMoved):
             reception.ended(results: 1)
             if hasMoved || result.isSuccess { move(position...position, of: reception) }
@@ -69,7 +70,7 @@ extension Download {
 }
 
 /// What one of the tasks of a ``Reception`` has to tell.
-private enum Progress: Sendable {
+private enum ReceptionEvent: Sendable {
     case received(position: Int, Result<SealedPart, SyncError>, hasMoved: Bool)
     case receivedRun(Range<Int>, PackOutcome, from: Source)
     case committed(Result<[SHA256Digest: FileIdentity], SyncError>)
@@ -117,7 +118,7 @@ private struct Reception {
         self.error = self.error ?? error
     }
 
-    mutating func start(in group: inout TaskGroup<Progress>, into store: DeviceStore, by transfers: Transfers) {
+    mutating func start(in group: inout TaskGroup<ReceptionEvent>, into store: DeviceStore, by transfers: Transfers) {
         if !isCommitting, !full.isEmpty { commit(full.removeFirst(), in: &group, store) }
         // A disk that is slower than the line: nothing more comes before it has what is here.
         while error == nil, full.isEmpty, receiving < Transfers.parallel, receiveNext(in: &group, transfers) {
@@ -125,7 +126,11 @@ private struct Reception {
         }
     }
 
-    private mutating func commit(_ full: ObjectBatch.Full, in group: inout TaskGroup<Progress>, _ store: DeviceStore) {
+    private mutating func commit(
+        _ full: ObjectBatch.Full,
+        in group: inout TaskGroup<ReceptionEvent>,
+        _ store: DeviceStore
+    ) {
         isCommitting = true
         group.addTask { [batch] in
             .committed(
@@ -137,7 +142,7 @@ private struct Reception {
     }
 
     /// - Returns: false when there is nothing to ask for.
-    private mutating func receiveNext(in group: inout TaskGroup<Progress>, _ transfers: Transfers) -> Bool {
+    private mutating func receiveNext(in group: inout TaskGroup<ReceptionEvent>, _ transfers: Transfers) -> Bool {
         let source = packs.first(of: transfers.sources.inOrder)
         switch waiting.next(packs: source != nil) {
         case .object(let position):

@@ -1,3 +1,4 @@
+import FileFacts
 import PatchChoice
 import PatchFetch
 import PatchFormat

@@ -28,13 +28,13 @@ extension Download {
         expected: Fingerprint?,
         unrecorded: Bool
     ) throws(SyncError) -> Bool {
-        let (place, condition) = try examination.condition(of: digest, expected: expected, unrecorded: unrecorded)
+        let (place, condition) = try check.condition(of: digest, expected: expected, unrecorded: unrecorded)
         if case .intact(let identity) = condition {
             // So that it is not hashed again when it has been linked.
-            examination.record(identity, of: digest, at: place)
+            check.record(identity, of: digest, at: place)
             return true
         }
-        if !place.isEmbedded, try examination.isEmbedded(digest, expected: expected) {
+        if !place.isEmbedded, try check.isEmbedded(digest, expected: expected) {
             if condition != .missing { try removeDamaged(digest) }
             return true
         }

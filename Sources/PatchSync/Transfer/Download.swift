@@ -37,7 +37,7 @@ struct Download {
     let plan: SyncPlan
     let list: VerifiedList
     var atCommitPoint: @Sendable (CommitPoint) -> Void
-    var examination: Examination
+    var check: IntegrityCheck
     /// Digests under which something else stands.
     var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
@@ -53,7 +53,7 @@ struct Download {
     ) {
         (self.plan, self.list, self.store, self.transfers) = (plan, list, store, transfers)
         (self.outcome, self.atCommitPoint) = (outcome, atCommitPoint)
-        examination = Examination(store: store, records: store.records())
+        check = IntegrityCheck(store: store, records: store.records())
     }
 
     mutating func run() async throws(SyncError) -> Outcome {
@@ -81,7 +81,7 @@ struct Download {
                 try download.install(task)
             }
         }
-        try examination.save()
+        try check.save()
         return outcome
     }
 
@@ -112,7 +112,7 @@ struct Download {
     /// Nil when nothing is to be done.
     private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> PatchDownload? {
         let patch = wanted.patch
-        let faults = try examination.faults(of: patch)
+        let faults = try check.faults(of: patch)
         let state = state(of: wanted, faults)
         // Of a patch whose newer version failed, that is the news; the old one is only looked at.
         let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
@@ -122,23 +122,23 @@ struct Download {
         }
         let isUnproven = try isUnproven(wanted)
         guard state.work == .download || isUnproven else {
-            if try !examination.hasColumn(of: patch), listed(patch) != nil {
+            if try !check.hasColumn(of: patch), listed(patch) != nil {
                 // Fetches and keeps what is missing, the column that is.
                 _ = try await manifest(of: wanted)
                 outcome.healed.append(patch.label)
             }
-            if wanted.isNew, patch.kind == .bundle, let manifest = try examination.manifest(of: patch) {
+            if wanted.isNew, patch.kind == .bundle, let manifest = try check.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)
             }
-            if patch.kind == .bundle, !examination.hasIndex(of: patch) { keepIndex(of: patch) }
+            if patch.kind == .bundle, !check.hasIndex(of: patch) { keepIndex(of: patch) }
             outcome.ready.insert(patch.content)
             outcome.transfers.arrive(patch)
             return nil
         }
-        for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { examination.forget(digest) }
+        for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { check.forget(digest) }
         switch patch.kind {
         case .script:
-            examination.forget(patch.fingerprint.sha256)
+            check.forget(patch.fingerprint.sha256)
             return PatchDownload(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
         case .bundle:
             let before = outcome.filesReceived
@@ -175,16 +175,16 @@ struct Download {
             }
             if folderStands {
                 // What stands may be served now: only what is wrong is replaced.
-                let wrong = try examination.faults(of: patch, manifest).compactMap(\.asset)
-                try staging.mend(wrong, of: patch.fingerprint.sha256, &examination)
+                let wrong = try check.faults(of: patch, manifest).compactMap(\.asset)
+                try staging.mend(wrong, of: patch.fingerprint.sha256, &check)
             } else {
-                try staging.stage(manifest, as: patch.fingerprint.sha256, &examination)
+                try staging.stage(manifest, as: patch.fingerprint.sha256, &check)
             }
         case .script:
             // It has its digest; whether it is text was not looked at on its way in.
-            examination.forget(patch.fingerprint.sha256)
+            check.forget(patch.fingerprint.sha256)
         }
-        if let fault = try examination.faults(of: patch, verified).first {
+        if let fault = try check.faults(of: patch, verified).first {
             let state = PatchState(
                 wanted: patch.address,
                 installed: task.wanted.current?.address,
@@ -206,11 +206,11 @@ struct Download {
     /// Lets a bundle pass that this device may have: before any asset of it is fetched.
     private func gate(_ manifest: AssetManifest, _ wanted: SyncPlan.Wanted, isOnDisk: Bool) throws(SyncError) {
         let content = wanted.patch.content
-        let device = plan.circumstances.device
+        let device = plan.context.device
         var facts = BundleDecision.Facts()
         facts.current = wanted.current?.content
         facts.pending = plan.pending?[content.patchID]?.content
-        facts.standing = plan.circumstances.blocks.standing(of: content, at: device.time, retryNow: device.retryNow)
+        facts.blockStatus = plan.context.blocks.status(of: content, at: device.time, retryNow: device.retryNow)
         facts.platform = device.platform
         facts.isOnDisk = isOnDisk
         switch BundleDecision(content, compatibility: manifest.compatibility, facts: facts) {
@@ -238,7 +238,7 @@ struct Download {
 
     /// Nobody needs it: without one, the next start reads the manifest.
     private mutating func keepIndex(of patch: InstalledPatch, _ manifest: AssetManifest? = nil) {
-        guard let index = try? examination.index(of: patch, manifest) else { return }
+        guard let index = try? check.index(of: patch, manifest) else { return }
         try? store.save(index)
     }
 }

@@ -6,7 +6,7 @@ import PatchStore
 ///
 /// A request is made when its turn comes: there may be a hundred thousand.
 struct MissingObjects: RandomAccessCollection {
-    private struct Place {
+    private struct Position {
         let task: Int32
         let number: Int32
     }
@@ -14,7 +14,7 @@ struct MissingObjects: RandomAccessCollection {
     private let tasks: [PatchDownload]
     /// By task; nil for a script.
     private let packs: [FullPack?]
-    private var places: [Place] = []
+    private var places: [Position] = []
     /// By position: the other patches that need the same object.
     private var others: [Int32: [Int32]] = [:]
 
@@ -28,7 +28,7 @@ struct MissingObjects: RandomAccessCollection {
                     others[position, default: []].append(task)
                 } else {
                     seen[digest] = Int32(places.count)
-                    places.append(Place(task: task, number: Int32(number)))
+                    places.append(Position(task: task, number: Int32(number)))
                 }
             }
         }

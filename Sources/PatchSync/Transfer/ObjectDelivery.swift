@@ -32,17 +32,17 @@ struct ObjectDelivery {
             var errors: [SyncError] = []
             for source in transfers.sources.inOrder where passedOver[source.name] == nil {
                 let left = transfers.deadlines.object(of: request.expected.size) - spent[source.name, default: .zero]
-                let begin = transfers.pauses.clock()
+                let begin = transfers.timing.clock()
                 let delivered = await deliver(from: source, within: left, end)
                 guard case .failure(let error) = delivered, !error.isOwn else { return delivered }
-                spent[source.name, default: .zero] += transfers.pauses.clock() - begin
+                spent[source.name, default: .zero] += transfers.timing.clock() - begin
                 errors.append(error)
                 judge(source, error)
             }
             let next = attempts.failed(
                 errors.compactMap(\.fetchError),
                 progress: progress > before,
-                random: transfers.pauses.random()
+                random: transfers.timing.random()
             )
             guard case .again(let wait) = next else { return .failure(worst(of: errors)) }
             if let error = await transfers.pause(wait, because: worst(of: errors)) { return .failure(error) }

@@ -9,7 +9,7 @@ struct Transfers: Sendable {
     let sources: Sources
     let objects: ObjectStore
     let deadlines: Deadlines
-    let pauses: Pauses
+    let timing: RetryTiming
     let report: @Sendable (SyncEvent) -> Void
 
     /// Waits for the next try, or for the network.
@@ -18,7 +18,7 @@ struct Transfers: Sendable {
     func pause(_ duration: Duration, because error: SyncError) async -> SyncError? {
         report(.waiting(duration, because: error))
         do throws(FetchError) {
-            if try await pauses.wait(duration) == .networkChanged { report(.networkChanged) }
+            if try await timing.wait(duration) == .networkChanged { report(.networkChanged) }
             return nil
         } catch { return .fetch(error) }
     }

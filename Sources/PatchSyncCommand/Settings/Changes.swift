@@ -7,7 +7,7 @@ import PatchSync
 import SystemPackage
 import Terminal
 
-struct Confirm: AsyncParsableCommand {
+struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
         abstract: "Say that a launch works: its trial becomes the version to come back to.",
@@ -52,7 +52,7 @@ struct Confirm: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     static let otherLaunch = Failure(
@@ -90,7 +90,7 @@ struct Confirm: AsyncParsableCommand {
     }
 }
 
-extension Confirm {
+extension ConfirmCommand {
     fileprivate func given() throws(Failure) -> (option: String, text: String) {
         guard let launchFile else { return ("--launch", launch ?? "") }
         return ("--launch-file", try SecretFile(option: "--launch-file", path: launchFile).line())
@@ -104,7 +104,7 @@ extension LaunchToken {
     }
 }
 
-struct Rollback: AsyncParsableCommand {
+struct RollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
         abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
@@ -119,7 +119,7 @@ struct Rollback: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        try await ending(json: options.json, work)
+        try await runCommand(json: options.json, work)
     }
 
     private func work() async throws(Failure) {
@@ -129,7 +129,7 @@ struct Rollback: AsyncParsableCommand {
     }
 }
 
-struct Verify: AsyncParsableCommand {
+struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
@@ -162,8 +162,8 @@ struct Verify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let code = try await ending(json: options.json, work)
-        if code != .done { throw code.ending }
+        let code = try await runCommand(json: options.json, work)
+        if code != .done { throw code.asError }
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {

@@ -22,7 +22,7 @@ struct StoreOptions: ParsableArguments {
     var device: Device {
         get throws(Failure) {
             do throws(SyncError) {
-                let device = try Device(try deviceStore, now: Surroundings.now)
+                let device = try Device(try deviceStore, now: ProcessEnvironment.now)
                 warn(of: device)
                 return device
             } catch { throw Failure(error) }
@@ -34,7 +34,7 @@ struct StoreOptions: ParsableArguments {
         let opening = try await reporting { () throws(SyncError) in
             try await Device.open(
                 try deviceStore,
-                now: Surroundings.now,
+                now: ProcessEnvironment.now,
                 machine: Self.machine,
                 appBuild: appBuild.flatMap { AppBuild($0) }
             )
@@ -62,7 +62,8 @@ struct StoreOptions: ParsableArguments {
 
     /// PATCHSYNC_MACHINE, where machines have no id or share one, as containers do; else machine-id(5).
     static var machine: MachineIdentity? {
-        Surroundings.environment("PATCHSYNC_MACHINE").map { MachineIdentity($0) } ?? MachineIdentity.ofThisMachine()
+        ProcessEnvironment.environment("PATCHSYNC_MACHINE").map { MachineIdentity($0) }
+            ?? MachineIdentity.ofThisMachine()
     }
 
     var deviceStore: DeviceStore {
@@ -70,7 +71,7 @@ struct StoreOptions: ParsableArguments {
             DeviceStore(
                 root: path,
                 files: Self.disk,
-                admitting: KeyAdmission(allowingTestingKeys: Surroundings.allowsTestingKeys)
+                admitting: KeyAdmission(allowingTestingKeys: ProcessEnvironment.allowsTestingKeys)
             )
         }
     }
@@ -84,7 +85,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Absolute.
     var path: FilePath {
-        FilePath(argument: store ?? Surroundings.environment("PATCHSYNC_STORE") ?? "patchline-store")
+        FilePath(argument: store ?? ProcessEnvironment.environment("PATCHSYNC_STORE") ?? "patchline-store")
     }
 }
 

@@ -1,5 +1,6 @@
 #if DEBUG
 import CommandSupport
+import FileFacts
 import Glibc
 import NIOConcurrencyHelpers
 import PatchStore
@@ -24,7 +25,7 @@ struct FaultPoint: FileOperations {
 
     /// What the environment asks for; nil when it asks for nothing.
     init?() {
-        guard let parts = Surroundings.environment("PATCHSYNC_FAULT")?.split(separator: ":"), parts.count == 2,
+        guard let parts = ProcessEnvironment.environment("PATCHSYNC_FAULT")?.split(separator: ":"), parts.count == 2,
             let fault = Fault(rawValue: String(parts[0])), let first = Int(parts[1])
         else { return nil }
         self.fault = fault

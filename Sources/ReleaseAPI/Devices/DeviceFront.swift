@@ -56,7 +56,7 @@ package struct DeviceFront: FileSource {
 ///
 /// They have no tokens, so they are counted by where they ask from.
 package struct DeviceAnswers: Sendable {
-    private let desk: DeviceDesk
+    private let operations: DeviceService
     private let trustedProxies: TrustedProxies
     private let sinceStart: @Sendable () -> Duration
     private let report: @Sendable (String) -> Void
@@ -68,12 +68,12 @@ package struct DeviceAnswers: Sendable {
     ///   - sinceStart: a clock that only counts up.
     ///   - report: told of what went wrong inside, one line each.
     package init(
-        _ desk: ReleaseDesk,
+        _ operations: ReleaseOperations,
         trustedProxies: TrustedProxies = .none,
         sinceStart: @escaping @Sendable () -> Duration = RateLimiter.sinceStart,
         report: @escaping @Sendable (String) -> Void
     ) {
-        self.desk = DeviceDesk(desk)
+        self.operations = DeviceService(operations)
         (self.trustedProxies, self.sinceStart, self.report) = (trustedProxies, sinceStart, report)
     }
 
@@ -96,8 +96,8 @@ package struct DeviceAnswers: Sendable {
             throw APIProblem(405, "methodNotAllowed", "this takes POST", rule: "POST")
         }
         let forwarded = request.headers["X-Forwarded-For"]
-        let asker = Asker(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)
-        if let wait = limiter.withLockedValue({ $0.take(from: asker, at: sinceStart()) }) {
+        let client = LimitedClient(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)
+        if let wait = limiter.withLockedValue({ $0.take(from: client, at: sinceStart()) }) {
             throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait)
         }
         guard let app = AppID(path.app) else { throw .badRequest("app \(AppID.rule)", rule: AppID.rule) }
@@ -112,7 +112,7 @@ package struct DeviceAnswers: Sendable {
         )
         let question: DeviceQuestion
         do throws(FormatError) { question = try DeviceQuestion(fields) } catch { throw .malformed(error) }
-        do throws(DeskError) { return try await desk.answer(question, in: channel, of: app).json } catch {
+        do throws(OperationError) { return try await operations.answer(question, in: channel, of: app).json } catch {
             throw APIProblem(error)
         }
     }

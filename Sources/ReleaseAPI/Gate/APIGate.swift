@@ -36,7 +36,7 @@ struct APIGate: Sendable {
         from address: String?,
         _ parameters: Parameters,
         to endpoint: APIEndpoint
-    ) async throws -> AccessToken? {
+    ) async throws -> APIToken? {
         if endpoint.access == .everybody { return nil }
         let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
@@ -46,7 +46,7 @@ struct APIGate: Sendable {
     }
 
     /// Writes down, once an hour, that a token was used; whatever becomes of that, it lets in.
-    private func note(_ token: AccessToken) async {
+    private func note(_ token: APIToken) async {
         let time = records.now()
         let isNew = uses.withLockedValue { uses in
             if let last = uses[token.id], last.adding(ServerRecords.useStep) > time, last <= time { return false }
@@ -56,12 +56,12 @@ struct APIGate: Sendable {
         if isNew { try? await records.noteUse(of: token) }
     }
 
-    private func asker(of request: Request, from address: String?) -> Asker {
+    private func client(of request: Request, from address: String?) -> LimitedClient {
         let forwarded = HTTPField.Name("X-Forwarded-For").map { request.headers[values: $0] } ?? []
-        return Asker(address, forwarded: forwarded, trusting: trustedProxies)
+        return LimitedClient(address, forwarded: forwarded, trusting: trustedProxies)
     }
 
-    private func token(of request: Request, from address: String?) async throws -> AccessToken {
+    private func token(of request: Request, from address: String?) async throws -> APIToken {
         guard let field = request.headers[.authorization] else {
             throw APIProblem(
                 401,
@@ -70,8 +70,8 @@ struct APIGate: Sendable {
                 hint: "send it as Authorization: Bearer plt_…; patchsrv token new makes one"
             )
         }
-        let asker = asker(of: request, from: address)
-        func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: asker, detail, hint) }
+        let client = client(of: request, from: address)
+        func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: client, detail, hint) }
         let parts = field.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {
             throw refusal("the Authorization field holds no token of this server")
@@ -84,20 +84,20 @@ struct APIGate: Sendable {
         }
     }
 
-    private func refusal(of asker: Asker, _ detail: String, _ hint: String?) -> APIProblem {
-        let wait = limits.withLockedValue { $0.wrong.take(from: asker, at: sinceStart()) }
+    private func refusal(of client: LimitedClient, _ detail: String, _ hint: String?) -> APIProblem {
+        let wait = limits.withLockedValue { $0.wrong.take(from: client, at: sinceStart()) }
         if let wait {
             return APIProblem(429, "tooManyRequests", "too many wrong tokens were shown", retryAfter: wait)
         }
         return APIProblem(401, "unauthorized", detail, hint: hint)
     }
 
-    private func count(_ token: AccessToken) throws(APIProblem) {
+    private func count(_ token: APIToken) throws(APIProblem) {
         let wait = limits.withLockedValue { $0.usual.take(token.id, at: sinceStart()) }
         if let wait { throw APIProblem(429, "tooManyRequests", "this token asks too often", retryAfter: wait) }
     }
 
-    private func check(_ token: AccessToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
+    private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
         let (has, needs, place): (AccessRole?, AccessRole, String)
         switch endpoint.access {
         case .everybody, .anyone: return

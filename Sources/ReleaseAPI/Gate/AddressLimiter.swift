@@ -9,8 +9,8 @@ struct AddressLimiter: Sendable {
     }
 
     /// - Returns: nil while they are answered, else how many seconds it takes until they are again.
-    mutating func take(from asker: Asker, at now: Duration) -> Int? {
+    mutating func take(from client: LimitedClient, at now: Duration) -> Int? {
         // Who has used up their own takes nothing of the others'.
-        ofOne.take(asker.name, at: now) ?? ofAll.take("", at: now)
+        ofOne.take(client.name, at: now) ?? ofAll.take("", at: now)
     }
 }

@@ -3,7 +3,7 @@
 /// A value; its clock is whatever counts up.
 package struct RateLimiter: Sendable {
     /// Somebody who asks is known by an address or a token's id.
-    package typealias Asker = String
+    package typealias Key = String
 
     private static let start = ContinuousClock.now
     /// A clock that only counts up.
@@ -21,7 +21,7 @@ package struct RateLimiter: Sendable {
     /// How long one permit takes.
     private let interval: Duration
     private let capacity: Duration
-    private var buckets: [Asker: Bucket] = [:]
+    private var buckets: [Key: Bucket] = [:]
 
     package init(_ count: Int, per duration: Duration) {
         interval = duration / count
@@ -31,20 +31,20 @@ package struct RateLimiter: Sendable {
     /// Takes a permit.
     ///
     /// - Returns: nil when there was one, else how many seconds it takes until there is one.
-    package mutating func take(_ asker: Asker, at now: Duration) -> Int? {
-        let credit = credit(of: asker, at: now)
+    package mutating func take(_ key: Key, at now: Duration) -> Int? {
+        let credit = credit(of: key, at: now)
         guard credit >= interval else { return max(1, (interval - credit).wholeSeconds) }
-        put(Bucket(credit: credit - interval, at: now), for: asker)
+        put(Bucket(credit: credit - interval, at: now), for: key)
         return nil
     }
 
-    private func credit(of asker: Asker, at now: Duration) -> Duration {
-        guard let bucket = buckets[asker] else { return capacity }
+    private func credit(of key: Key, at now: Duration) -> Duration {
+        guard let bucket = buckets[key] else { return capacity }
         return min(capacity, bucket.credit + max(.zero, now - bucket.at))
     }
 
-    private mutating func put(_ bucket: Bucket, for asker: Asker) {
-        buckets[asker] = bucket
+    private mutating func put(_ bucket: Bucket, for key: Key) {
+        buckets[key] = bucket
         guard buckets.count > Self.remembered else { return }
         let now = bucket.at
         buckets = buckets.filter { credit(of: $0.key, at: now) < capacity }

@@ -9,11 +9,11 @@ struct OperatorChannel: ServerChildChannel {
     /// A connection with its place.
     struct Value: ServerChildChannelValue {
         let requests: HTTP1Channel.Value
-        let visit: Visit
+        let visit: AdmittedConnection
         var channel: any Channel { requests.channel }
     }
 
-    let door: ServerDoor
+    let door: ConnectionAdmission
     let routes: OperatorRoutes
 
     private var http: HTTP1Channel.Configuration {

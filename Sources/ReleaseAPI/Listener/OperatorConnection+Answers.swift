@@ -84,7 +84,7 @@ extension OperatorConnection {
 
     /// An answer is out.
     private func ended(_ context: ChannelHandlerContext) {
-        let answered = Visit.Answered(request, status, bodyBytes: sent, since: since)
+        let answered = AdmittedConnection.Answered(request, status, bodyBytes: sent, since: since)
         (request, sent, since, isReplaced) = (nil, 0, .now, false)
         guard context.channel.isActive else { return _ = visit.ends(answered) }
         let next = turn.ends(goesOn: visit.ends(answered) && turn.phase != .lingering)

@@ -29,7 +29,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Of an answer, what has the time of one piece.
     static let piece = 128 * 1024
 
-    let visit: Visit
+    let visit: AdmittedConnection
     private let intake: @Sendable (CheckedHead) -> BodyIntake
     var configuration: FileServerConfiguration { visit.door.configuration }
     var turn = ConnectionTurn()
@@ -59,7 +59,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     enum Input { case open, closedUnseen, closed }
 
     /// - Parameter intake: how the body behind a head is taken, which bounds its time.
-    init(_ visit: Visit, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
+    init(_ visit: AdmittedConnection, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
         (self.visit, self.intake) = (visit, intake)
         let configuration = visit.door.configuration
         reading = ClientWait(Pace(grace: configuration.idleTimeout, rate: nil))

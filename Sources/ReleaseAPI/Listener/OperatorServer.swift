@@ -12,13 +12,13 @@ import SystemPackage
 /// It stops as ``FileServer`` does: nobody more comes in, what waits is closed, answers and uploads in flight have
 /// ``FileServerConfiguration/drainTimeout``.
 package struct OperatorServer: Service {
-    private let door: ServerDoor
+    private let door: ConnectionAdmission
     private let routes: OperatorRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameter onListening: called once, with the address and the port that clients can connect to from now on.
     package init(
-        _ door: ServerDoor,
+        _ door: ConnectionAdmission,
         _ routes: OperatorRoutes,
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in }
     ) {

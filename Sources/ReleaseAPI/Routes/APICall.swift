@@ -9,7 +9,7 @@ struct APICall: Sendable {
     let request: Request
     let parameters: Parameters
     /// Nil only where everybody is let in.
-    let token: AccessToken?
+    let token: APIToken?
     let body: APIEndpoint.Body
 
     var actor: Actor {

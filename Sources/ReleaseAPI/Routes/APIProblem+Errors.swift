@@ -4,6 +4,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIProblem {
@@ -16,7 +17,7 @@ extension APIProblem {
         )
     }
 
-    init(_ error: DeskError) {
+    init(_ error: OperationError) {
         switch error {
         case .server(let error): self.init(error)
         case .records(.conflict(let key)):
@@ -129,7 +130,7 @@ extension APIProblem {
 
     init(_ error: UploadError) {
         switch error {
-        case .desk(let error): self.init(error)
+        case .operations(let error): self.init(error)
         case .otherApp(let app):
             self.init(422, "refused", "the release is for \(app)", hint: "upload it to that app", rule: "app")
         case .unknown: self.init(404, "notFound", "there is no such upload", hint: "begin it again: nothing is lost")

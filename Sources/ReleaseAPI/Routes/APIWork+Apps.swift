@@ -2,14 +2,15 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 /// What endpoints do their work with.
 struct APIWork: Sendable {
-    let desk: ReleaseDesk
+    let operations: ReleaseOperations
     let uploads: Uploads
 
-    var records: ServerRecords { desk.records }
+    var records: ServerRecords { operations.records }
 }
 
 extension APIWork {
@@ -49,7 +50,8 @@ extension APIWork {
                 handle: { call in
                     let app = try call.app()
                     return .json(
-                        try await desk.looking(app) { (repository) throws(ServerError) in try repository.listing().json
+                        try await operations.looking(app) { (repository) throws(ServerError) in
+                            try repository.listing().json
                         }
                     )
                 }
@@ -105,10 +107,12 @@ extension APIWork {
     }
 
     @Sendable private func listApps(_ call: APICall) async throws -> APIAnswer {
-        let folder = desk.folder
+        let folder = operations.folder
         let grants = call.token?.grants ?? []
         let apps: [AppID]
-        do throws(ServerError) { apps = try folder.allApps(files: desk.files) } catch { throw DeskError.server(error) }
+        do throws(ServerError) { apps = try folder.allApps(files: operations.files) } catch {
+            throw OperationError.server(error)
+        }
         let rows = apps.sorted().compactMap { app in
             grants.role(on: app).map { role in
                 JSON.fields([("app", .text(app.text)), ("role", .text(role.rawValue))])
@@ -119,8 +123,8 @@ extension APIWork {
 
     @Sendable private func listHistory(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
-        _ = try await desk.looking(app) { (repository) throws(ServerError) in repository.app }
-        let (entries, next) = try await desk.history(
+        _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
+        let (entries, next) = try await operations.history(
             of: channel,
             in: app,
             below: try call.query("below", in: 1...(1 << 53 - 1)),
@@ -129,7 +133,7 @@ extension APIWork {
         )
         // One that was dropped has a history still.
         if entries.isEmpty {
-            try await desk.looking(app) { (repository) throws(ServerError) in try repository.check(channel) }
+            try await operations.looking(app) { (repository) throws(ServerError) in try repository.check(channel) }
         }
         return .json(.fields([("releases", .array(entries.map(\.json))), ("next", next.map { .integer($0) })]))
     }
@@ -140,8 +144,8 @@ extension APIWork {
         let fields = try await call.fields()
         let edit: NotesEdit
         do throws(FormatError) { edit = try NotesEdit(fields) } catch { throw APIProblem.malformed(error) }
-        _ = try await desk.looking(app) { (repository) throws(ServerError) in repository.app }
-        return .json(try await desk.edit(edit, of: version, in: channel, of: app, by: call.actor).json)
+        _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
+        return .json(try await operations.edit(edit, of: version, in: channel, of: app, by: call.actor).json)
     }
 }
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {
@@ -25,10 +26,10 @@ extension APIWork {
                 problems: [422],
                 handle: { call in
                     let (app, channel) = (try call.app(), try call.channel())
-                    let state = try await desk.looking(app) { (repository) throws(ServerError) in
+                    let state = try await operations.looking(app) { (repository) throws(ServerError) in
                         try repository.dial(of: channel)
                     }
-                    return .json(try await desk.counting(state).json)
+                    return .json(try await operations.counting(state).json)
                 }
             ),
             APIEndpoint(
@@ -57,7 +58,7 @@ extension APIWork {
         let fields = try await call.fields()
         let (changes, version) = try Self.wanted(fields)
         return .json(
-            try await desk.turn(changes, in: channel, of: app, expecting: version, by: call.actor).json
+            try await operations.turn(changes, in: channel, of: app, expecting: version, by: call.actor).json
         )
     }
 

@@ -4,6 +4,7 @@ import PatchServer
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {
@@ -55,7 +56,8 @@ extension APIWork {
                 handle: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     let version = try call.number("version", in: 1...(1 << 53 - 1))
-                    guard try await desk.removeDraft(of: channel, version: version, in: app, by: call.actor) else {
+                    guard try await operations.removeDraft(of: channel, version: version, in: app, by: call.actor)
+                    else {
                         throw APIProblem.notFound("there is no such draft")
                     }
                     return .nothing
@@ -67,7 +69,7 @@ extension APIWork {
     private func draft(_ call: APICall) async throws -> Draft {
         let (app, channel) = (try call.app(), try call.channel())
         let version = try call.number("version", in: 1...(1 << 53 - 1))
-        let found = try await desk.looking(app) { (repository) throws(ServerError) in
+        let found = try await operations.looking(app) { (repository) throws(ServerError) in
             try repository.tree.draft(of: channel, version: version)
         }
         guard let found else { throw APIProblem.notFound("there is no such draft") }

@@ -2,6 +2,7 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {
@@ -20,7 +21,7 @@ extension APIWork {
                 handle: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     return .json(
-                        try await desk.looking(app) { (repository) throws(ServerError) in
+                        try await operations.looking(app) { (repository) throws(ServerError) in
                             try repository.parameters(of: channel).json
                         }
                     )
@@ -47,7 +48,7 @@ extension APIWork {
         let (app, channel) = (try call.app(), try call.channel())
         let (values, tag) = try Self.wanted(try await call.fields())
         return .json(
-            try await desk.change(.replace(values), in: channel, of: app, expecting: tag, by: call.actor).json
+            try await operations.change(.replace(values), in: channel, of: app, expecting: tag, by: call.actor).json
         )
     }
 

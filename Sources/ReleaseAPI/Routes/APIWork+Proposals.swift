@@ -67,7 +67,7 @@ extension APIWork {
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "The proposal.", schema: .document)],
                 handle: { call in
-                    .json(try await desk.proposal(call.name("proposal"), of: call.channel(), in: call.app()).json)
+                    .json(try await operations.proposal(call.name("proposal"), of: call.channel(), in: call.app()).json)
                 }
             ),
             APIEndpoint(
@@ -79,7 +79,7 @@ extension APIWork {
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 507],
                 handle: { call in
-                    try await desk.removeProposal(
+                    try await operations.removeProposal(
                         call.name("proposal"),
                         of: call.channel(),
                         in: call.app(),
@@ -93,8 +93,8 @@ extension APIWork {
 
     @Sendable private func list(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
-        _ = try await desk.looking(app) { (repository) in repository.app }
-        let (proposals, next) = try await desk.proposals(
+        _ = try await operations.looking(app) { (repository) in repository.app }
+        let (proposals, next) = try await operations.proposals(
             of: channel,
             in: app,
             after: try call.query("after"),
@@ -112,7 +112,7 @@ extension APIWork {
         do throws(FormatError) {
             (change, note) = (try ProposedChange(fields), try Proposal.note(fields))
         } catch { throw APIProblem.malformed(error) }
-        let proposal = try await desk.propose(change, note: note, for: channel, in: app, by: call.actor)
+        let proposal = try await operations.propose(change, note: note, for: channel, in: app, by: call.actor)
         return .json(proposal.json, status: 201)
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 /// What devices get, for pipelines: they ask one address.
@@ -34,7 +35,7 @@ extension APIWork {
         guard let named = TreePath(segments: [app.text] + segments), named.file.isDocument else {
             throw APIProblem.notFound("the tree holds no such document")
         }
-        guard let bytes = try await desk.published(named.file, of: app) else {
+        guard let bytes = try await operations.published(named.file, of: app) else {
             throw APIProblem.notFound("\(path) is not published")
         }
         return .bytes(bytes)

@@ -3,7 +3,7 @@ import PatchFormat
 import ServerRecords
 
 extension APIWork {
-    private static let longest = Int(AccessToken.longest.components.seconds / 86_400)
+    private static let longest = Int(APIToken.longest.components.seconds / 86_400)
 
     var aboutTokens: [APIEndpoint] {
         [
@@ -29,7 +29,7 @@ extension APIWork {
                 access: .anyone,
                 body: .json(
                     .object([
-                        ("name", .line(upTo: AccessToken.nameLimit)), ("grants", .array(.grant, upTo: 100)),
+                        ("name", .line(upTo: APIToken.nameLimit)), ("grants", .array(.grant, upTo: 100)),
                         ("days", .integer(1...Self.longest)),
                     ]),
                     limit: 65_536
@@ -83,8 +83,8 @@ extension APIWork {
             }
             guard !grants.isEmpty else { throw fields.broken("grants", "must hold at least one") }
             let name = try fields.string("name")
-            guard name.isOneLine(upTo: AccessToken.nameLimit) else {
-                throw fields.broken("name", String.oneLineRule(upTo: AccessToken.nameLimit))
+            guard name.isOneLine(upTo: APIToken.nameLimit) else {
+                throw fields.broken("name", String.oneLineRule(upTo: APIToken.nameLimit))
             }
             return (name, grants, try fields.integer("days", in: 1...longest))
         } catch { throw .malformed(error) }

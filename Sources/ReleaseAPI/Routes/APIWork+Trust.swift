@@ -3,6 +3,7 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
+import ReleaseTree
 import ServerRecords
 
 extension APIWork {
@@ -44,7 +45,8 @@ extension APIWork {
                 handle: { call in
                     let app = try call.app()
                     return .json(
-                        try await desk.looking(app) { (repository) throws(ServerError) in try repository.trustSummary()
+                        try await operations.looking(app) { (repository) throws(ServerError) in
+                            try repository.trustSummary()
                         }
                     )
                 }
@@ -88,8 +90,8 @@ extension APIWork {
         let trust: RootOfTrust
         do throws(ServerError) {
             trust = try RootOfTrust(root: root, targets: targets, at: records.now())
-        } catch { throw DeskError.server(error) }
-        try await desk.create(trust, onlineKey: key, by: call.actor)
+        } catch { throw OperationError.server(error) }
+        try await operations.create(trust, onlineKey: key, by: call.actor)
         return .json(
             .fields([
                 ("app", .text(trust.app.text)), ("root", .integer(trust.root.header.version)),
@@ -113,11 +115,11 @@ extension APIWork {
                 ? fields.strings("earlierRoots", limit: Limits.rootRotations).map { Array($0.utf8) } : []
             carried = try fields.has("carryOver") ? fields.channels("carryOver") : []
         } catch { throw APIProblem.malformed(error) }
-        let offered: OfferedTrust
+        let offered: TrustUpload
         do throws(ServerError) {
-            offered = try OfferedTrust(root: root, earlierRoots: earlier, targets: targets)
-        } catch { throw DeskError.server(error) }
-        let outcome = try await desk.take(
+            offered = try TrustUpload(root: root, earlierRoots: earlier, targets: targets)
+        } catch { throw OperationError.server(error) }
+        let outcome = try await operations.take(
             offered,
             of: app,
             onlineKey: key,

@@ -20,7 +20,7 @@ struct ProblemMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let problem as APIProblem {
             return Response(problem)
-        } catch let error as DeskError {
+        } catch let error as OperationError {
             return Response(APIProblem(error))
         } catch let error as UploadError {
             return Response(APIProblem(error))
@@ -45,6 +45,8 @@ struct SpellingMiddleware: RouterMiddleware {
         next: @concurrent (Request, OperatorContext) async throws -> Response
     ) async throws -> Response {
         if let fault = context.visit.head?.spellingFault { throw APIProblem.badRequest(fault) }
+        // The router takes no notice of a slash at the end; whoever looks for a whole path in front does.
+        if request.uri.path.hasSuffix("/") { throw HTTPError(.notFound) }
         return try await next(request, context)
     }
 }
@@ -104,7 +106,7 @@ struct GateMiddleware: RouterMiddleware {
             context.parameters,
             to: endpoint
         )
-        if context.token != nil { context.visit.standing.show() }
+        if context.token != nil { context.visit.right.show() }
         return try await next(request, context)
     }
 }

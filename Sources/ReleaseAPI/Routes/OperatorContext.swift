@@ -8,15 +8,15 @@ import ServerRecords
 struct OperatorContext: RequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
-        let visit: Visit
+        let visit: AdmittedConnection
         let channel: any Channel
     }
 
     var coreContext: CoreRequestContextStorage
-    let visit: Visit
+    let visit: AdmittedConnection
     let channel: any Channel
     /// That was let in; nil where everybody is.
-    var token: AccessToken?
+    var token: APIToken?
 
     init(source: Source) {
         visit = source.visit

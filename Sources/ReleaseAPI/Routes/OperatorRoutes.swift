@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOHTTP1
+import PatchFormat
 import PatchServer
 package import ReleaseService
 
@@ -17,7 +18,7 @@ package struct OperatorRoutes: Sendable {
 
     /// The release service; without one the pages alone are answered.
     package struct Service: Sendable {
-        let desk: ReleaseDesk
+        let operations: ReleaseOperations
         let uploads: Uploads
         let trustedProxies: TrustedProxies
         let sinceStart: @Sendable () -> Duration
@@ -26,12 +27,12 @@ package struct OperatorRoutes: Sendable {
         ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
         ///   - sinceStart: a clock that only counts up.
         package init(
-            _ desk: ReleaseDesk,
+            _ operations: ReleaseOperations,
             uploads: Uploads,
             trustedProxies: TrustedProxies = .none,
             sinceStart: @escaping @Sendable () -> Duration = RateLimiter.sinceStart
         ) {
-            (self.desk, self.uploads) = (desk, uploads)
+            (self.operations, self.uploads) = (operations, uploads)
             (self.trustedProxies, self.sinceStart) = (trustedProxies, sinceStart)
         }
     }
@@ -49,16 +50,13 @@ package struct OperatorRoutes: Sendable {
         router.add(middleware: ContinueMiddleware())
         for path in OperatorPages.paths {
             router.get("\(path)") { request, _ in
-                // A page is no folder.
-                guard request.uri.path == path, let page = await pages.page(at: path) else {
-                    throw HTTPError(.notFound)
-                }
+                guard let page = await pages.page(at: path) else { throw HTTPError(.notFound) }
                 return Response(page)
             }
         }
         if let service {
             let gate = APIGate(
-                records: service.desk.records,
+                records: service.operations.records,
                 trustedProxies: service.trustedProxies,
                 sinceStart: service.sinceStart
             )
@@ -80,12 +78,13 @@ package struct OperatorRoutes: Sendable {
     }
 
     private static func endpoints(of service: Service) -> [APIEndpoint] {
-        let work = APIWork(desk: service.desk, uploads: service.uploads)
+        let work = APIWork(operations: service.operations, uploads: service.uploads)
         let endpoints =
             work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads + work.aboutDrafts
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
-        let document = OpenAPIDocument.make(endpoints)
+        // Written once: everybody may ask for it, and writing takes longer than all else of an answer.
+        let document = OpenAPIDocument.make(endpoints).fileBytes + [0x0A]
         let description = APIEndpoint(
             method: .get,
             path: "/openapi.json",
@@ -93,7 +92,7 @@ package struct OperatorRoutes: Sendable {
             about: "This description.",
             access: .everybody,
             answers: [.init(status: 200, about: "OpenAPI 3.1.", schema: .document)],
-            handle: { _ in .json(document) }
+            handle: { _ in APIAnswer(bytes: document, headers: [("Content-Type", "application/json")]) }
         )
         return endpoints + [description]
     }

@@ -27,9 +27,10 @@ struct RouteTable: Sendable {
     /// Those that have this path, whatever their method.
     func endpoints(at path: some StringProtocol) -> [APIEndpoint] {
         guard path.hasPrefix("\(Self.prefix)/") else { return [] }
-        let names = path.dropFirst(Self.prefix.count).split(separator: "/")
+        // With a slash at its end it is another path.
+        let names = path.dropFirst(Self.prefix.count).split(separator: "/", omittingEmptySubsequences: false)
         return all.filter { endpoint in
-            let parts = endpoint.path.split(separator: "/")
+            let parts = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
             return parts.count == names.count
                 && zip(parts, names).allSatisfy { $0.hasPrefix("{") || String($0) == String($1) }
         }

@@ -63,13 +63,15 @@ struct ProposalCheck: Equatable, Sendable {
         for patch in source.patches {
             let label = Label(patchID: patch.patchID, version: patch.version)
             let isFirst = source.patches.first { $0.patchID == patch.patchID } == patch
-            let share = isFirst ? rollouts[patch.patchID].map { ", for \(Share($0)) of devices" } ?? "" : ""
+            let share = isFirst ? rollouts[patch.patchID].map { ", for \(RolloutShare($0)) of devices" } ?? "" : ""
             let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
             if let same = own.first(where: { $0.version == patch.version }) {
                 guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
                 let rollout = isFirst ? rollouts[patch.patchID] ?? patch.rollout : patch.rollout
                 if same.rollout != rollout {
-                    lines.append("~ \(label): rollout goes from \(Share(same.rollout)) to \(Share(rollout))")
+                    lines.append(
+                        "~ \(label): rollout goes from \(RolloutShare(same.rollout)) to \(RolloutShare(rollout))"
+                    )
                 }
                 if own.first?.version != patch.version, isFirst {
                     lines.append("~ \(label) stands first")

@@ -5,7 +5,7 @@ import PatchTrust
 
 /// Why an upload did not go on; nothing that is served has changed.
 package enum UploadError: Error, Equatable, Sendable {
-    case desk(DeskError)
+    case operations(OperationError)
     /// The release says that it is for another app.
     case otherApp(AppID)
     case unknown(id: String)

@@ -1,3 +1,4 @@
+import FileFacts
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -26,7 +27,7 @@ struct UploadFolder: Sendable {
     /// Writes what an offer says, with the signatures that others have brought before.
     ///
     /// - Returns: the offer with all that count.
-    func begin(_ offer: Offer) throws(UploadError) -> Offer {
+    func begin(_ offer: ReleaseOffer) throws(UploadError) -> ReleaseOffer {
         var offer = offer
         if let before = try? documents() { offer.merge(before.role) }
         do throws(FileError) {

@@ -1,3 +1,4 @@
+import FileFacts
 import NIOCore
 package import PatchFormat
 import PatchStore

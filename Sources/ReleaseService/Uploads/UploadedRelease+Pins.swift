@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import SystemPackage
 
 extension GarbagePins {
@@ -16,8 +17,8 @@ extension GarbagePins {
         guard let (header, role) = try UploadFolder(path: folder, files: files).documents() else { return }
         let offer = try repository.checkOffer(of: header, role)
         guard offer.bytesToRead <= Self.bytesReadOfUpload else { return }
-        let shelf = try UploadShelf(offer, at: folder, in: repository, files: files)
-        objects = try UploadedRelease(offer, on: shelf, totalLimit: UploadedRelease.totalLimit).objects
+        let sources = try UploadSources(offer, at: folder, in: repository, files: files)
+        objects = try UploadedRelease(offer, on: sources, totalLimit: UploadedRelease.totalLimit).objects
         for (name, file) in offer.parsed.targets {
             guard let path = TargetPath(name.text), let sha256 = file.sha256 else { continue }
             targets.insert(.target(path, sha256))
@@ -25,7 +26,7 @@ extension GarbagePins {
     }
 }
 
-extension Offer {
+extension ReleaseOffer {
     /// Of its lists and manifests.
     fileprivate var bytesToRead: Int {
         parsed.targets.filter { !$0.key.text.hasSuffix(".sigs") }.values.reduce(0) { $0 + $1.length }

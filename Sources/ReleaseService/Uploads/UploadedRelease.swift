@@ -20,8 +20,8 @@ struct UploadedRelease: Sendable {
     /// Lists, manifests and columns together, each once: they are read whole when it is published.
     static let targetLimit = 256_000_000
 
-    private(set) var offer: Offer
-    let shelf: UploadShelf
+    private(set) var offer: ReleaseOffer
+    let sources: UploadSources
     /// What is left to be sent, by digest.
     private(set) var wanted: [SHA256Digest: UploadNeed] = [:]
 
@@ -39,9 +39,9 @@ struct UploadedRelease: Sendable {
     var identity: SHA256Digest { offer.identity }
 
     /// Looks at everything that is here.
-    init(_ offer: Offer, on shelf: UploadShelf, totalLimit: Int) throws(UploadError) {
+    init(_ offer: ReleaseOffer, on sources: UploadSources, totalLimit: Int) throws(UploadError) {
         self.offer = offer
-        self.shelf = shelf
+        self.sources = sources
         let targets = try Self.targets(of: offer.parsed)
         paths = Dictionary(grouping: targets, by: \.file.sha256).mapValues { $0.map(\.path) }
         let sizes = Dictionary(targets.map { ($0.file.sha256, $0.file.size) }) { first, _ in first }
@@ -49,7 +49,7 @@ struct UploadedRelease: Sendable {
         guard inMemory <= Self.targetLimit else { throw .tooLarge(bytes: inMemory, limit: Self.targetLimit) }
         for (path, file) in targets {
             total += file.size
-            if try shelf.hasTarget(path, file.sha256) { arrived(path) } else { wanted[file.sha256] = file }
+            if try sources.hasTarget(path, file.sha256) { arrived(path) } else { wanted[file.sha256] = file }
         }
         while let path = nextToRead() { try take(try contents(of: path), limit: totalLimit) }
         guard total <= totalLimit else { throw .tooLarge(bytes: total, limit: totalLimit) }
@@ -70,7 +70,7 @@ struct UploadedRelease: Sendable {
     }
 
     /// The same content with more signatures.
-    mutating func take(_ offer: Offer) {
+    mutating func take(_ offer: ReleaseOffer) {
         self.offer = offer
     }
 
@@ -99,11 +99,11 @@ struct UploadedRelease: Sendable {
     /// Empty where its bytes have gone meanwhile: who publishes looks at everything again.
     func contents(of path: TargetPath) throws(UploadError) -> Contents {
         guard let sha256 = offer.parsed.targets[ExactString(path.text)]?.sha256,
-            let bytes = try shelf.target(path, sha256)
+            let bytes = try sources.target(path, sha256)
         else { return Contents() }
         var contents = Contents()
         for need in try needs(of: path, bytes, naming: &contents.manifests) {
-            contents.needs.append((need, try shelf.hasObject(need.sha256)))
+            contents.needs.append((need, try sources.hasObject(need.sha256)))
         }
         return contents
     }
@@ -149,13 +149,13 @@ extension UploadedRelease {
         guard wanted.isEmpty else { throw .incomplete(missing: wanted.count) }
         var targets: [TargetPath: [UInt8]] = [:]
         for (sha256, paths) in paths {
-            guard let first = paths.first, let bytes = try shelf.target(first, sha256) else {
+            guard let first = paths.first, let bytes = try sources.target(first, sha256) else {
                 throw .incomplete(missing: 1)
             }
             for path in paths { targets[path] = bytes }
         }
-        var found = shelf.draft?.release.objects ?? [:]
-        for sha256 in objects where try shelf.hasBlob(sha256) { found[sha256] = shelf.blob(sha256) }
+        var found = sources.draft?.release.objects ?? [:]
+        for sha256 in objects where try sources.hasBlob(sha256) { found[sha256] = sources.blob(sha256) }
         return SignedRelease(header: header, role: role, targets: targets, objects: found)
     }
 }

@@ -4,6 +4,7 @@ package import PatchServer
 package import PatchStore
 package import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 package import ServerRecords
 import SystemPackage
 
@@ -29,28 +30,28 @@ package actor Uploads {
         package let needs: [UploadNeed]
     }
 
-    private let desk: ReleaseDesk
+    private let operations: ReleaseOperations
     private let totalLimit: Int
     private var open: [String: UploadedRelease] = [:]
     /// Beginning and opening an upload go one after the other.
-    private var turns: [String: Turn] = [:]
-    private var beginnings: [AppID: Turn] = [:]
+    private var turns: [String: SerialQueue] = [:]
+    private var beginnings: [AppID: SerialQueue] = [:]
     private var receiving: Set<String> = []
 
-    package init(_ desk: ReleaseDesk) {
-        self.init(desk, totalLimit: UploadedRelease.totalLimit)
+    package init(_ operations: ReleaseOperations) {
+        self.init(operations, totalLimit: UploadedRelease.totalLimit)
     }
 
     /// - Parameter totalLimit: bytes of all contents of one release together.
-    package init(_ desk: ReleaseDesk, totalLimit: Int) {
-        self.desk = desk
+    package init(_ operations: ReleaseOperations, totalLimit: Int) {
+        self.operations = operations
         self.totalLimit = totalLimit
     }
 
-    private var files: any FileOperations { desk.files }
+    private var files: any FileOperations { operations.files }
 
     private func folder(_ id: String, _ app: AppID) -> UploadFolder {
-        UploadFolder(path: desk.folder.uploads.at(app.text).at(id), files: files)
+        UploadFolder(path: operations.folder.uploads.at(app.text).at(id), files: files)
     }
 
     /// Begins an upload, or goes on with it: signatures that others have brought stay.
@@ -81,7 +82,7 @@ package actor Uploads {
     }
 
     private func checkNumber(beside id: String, of app: AppID) throws(UploadError) {
-        let folder = desk.folder.uploads.at(app.text)
+        let folder = operations.folder.uploads.at(app.text)
         let others: Int
         do throws(FileError) {
             try files.makeDirectory(folder)
@@ -99,7 +100,7 @@ package actor Uploads {
     package func offset(of sha256: SHA256Digest, _ id: String, of app: AppID) async throws(UploadError) -> Int {
         let upload = try await upload(id, of: app)
         guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
-        return try upload.shelf.part(need).size
+        return try upload.sources.part(need).size
     }
 
     /// Takes bytes of a part from `offset` on.
@@ -116,7 +117,7 @@ package actor Uploads {
         guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
         guard receiving.insert(id + sha256.hex).inserted else { throw .inUse(sha256) }
         defer { receiving.remove(id + sha256.hex) }
-        let part = upload.shelf.part(need)
+        let part = upload.sources.part(need)
         let there = try part.size
         guard there == offset else { throw .wrongOffset(sha256, next: there) }
         let received = try await part.take(body, from: there)
@@ -151,10 +152,10 @@ package actor Uploads {
         let upload = try await lookAgain(try await upload(id, of: app))
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
-        do throws(DeskError) { outcome = try await desk.publish(release, notes: notes, by: actor) } catch {
+        do throws(OperationError) { outcome = try await operations.publish(release, notes: notes, by: actor) } catch {
             // Perhaps it was collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
-            throw .desk(error)
+            throw .operations(error)
         }
         try await remove(id, of: app)
         return outcome
@@ -163,7 +164,7 @@ package actor Uploads {
     /// Looks at everything once more: a collection of garbage may have taken what was counted on.
     private func lookAgain(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
         let id = upload.identity.hex
-        let fresh = try await look(upload.offer, at: upload.shelf.folder)
+        let fresh = try await look(upload.offer, at: upload.sources.folder)
         guard let now = open[id] else { throw .unknown(id: id) }
         let arrived = upload.wanted.keys.filter { now.wanted[$0] == nil }
         open[id] = fresh
@@ -187,8 +188,12 @@ package actor Uploads {
 
     /// Removes uploads to which nothing came for ``patience``; looked for whenever one begins.
     package func removeStale() async throws(FileError) {
-        let time = desk.records.now().adding(.zero - Self.patience)
-        for (id, folder) in try await UploadFolder.untouched(since: time, below: desk.folder.uploads, files: files) {
+        let time = operations.records.now().adding(.zero - Self.patience)
+        for (id, folder) in try await UploadFolder.untouched(
+            since: time,
+            below: operations.folder.uploads,
+            files: files
+        ) {
             guard !receiving.contains(where: { $0.hasPrefix(id) }) else { continue }
             (open[id], turns[id]) = (nil, nil)
             try await folder.remove()
@@ -212,53 +217,56 @@ package actor Uploads {
         return upload
     }
 
-    private func beginning(_ app: AppID) -> Turn {
+    private func beginning(_ app: AppID) -> SerialQueue {
         if let turn = beginnings[app] { return turn }
-        let turn = Turn()
+        let turn = SerialQueue()
         beginnings[app] = turn
         return turn
     }
 
     private func turn(of id: String, _ work: () async throws(UploadError) -> Void) async throws(UploadError) {
-        let turn = turns[id] ?? Turn()
+        let turn = turns[id] ?? SerialQueue()
         turns[id] = turn
         defer { if open[id] == nil { turns[id] = nil } }
         try await turn.taken(work)
     }
 
     /// What a process before this one left is digested again.
-    private func load(_ offer: Offer, from folder: UploadFolder) async throws(UploadError) -> UploadedRelease {
-        let upload = try await shelf(offer, at: folder.path)
+    private func load(_ offer: ReleaseOffer, from folder: UploadFolder) async throws(UploadError) -> UploadedRelease {
+        let upload = try await sources(offer, at: folder.path)
         try await upload.digestAll()
         return try await look(offer, at: folder.path)
     }
 
-    private func shelf(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadShelf {
-        let desk = desk
+    private func sources(_ offer: ReleaseOffer, at path: FilePath) async throws(UploadError) -> UploadSources {
+        let operations = operations
         return try await onThread(of: offer.header.app) { () throws(UploadError) in
             let repository: AppRepository
-            do throws(ServerError) { repository = try desk.repository(offer.header.app) } catch {
-                throw .desk(.server(error))
+            do throws(ServerError) { repository = try operations.repository(offer.header.app) } catch {
+                throw .operations(.server(error))
             }
-            return try UploadShelf(offer, at: path, in: repository, files: desk.files)
+            return try UploadSources(offer, at: path, in: repository, files: operations.files)
         }
     }
 
-    private func look(_ offer: Offer, at path: FilePath) async throws(UploadError) -> UploadedRelease {
-        let (shelf, limit) = (try await shelf(offer, at: path), totalLimit)
+    private func look(_ offer: ReleaseOffer, at path: FilePath) async throws(UploadError) -> UploadedRelease {
+        let (sources, limit) = (try await sources(offer, at: path), totalLimit)
         return try await onThread(of: offer.header.app) { () throws(UploadError) in
-            try UploadedRelease(offer, on: shelf, totalLimit: limit)
+            try UploadedRelease(offer, on: sources, totalLimit: limit)
         }
     }
 
-    private func offer(_ header: ReleaseHeader, _ role: Envelope, for app: AppID) async throws(UploadError) -> Offer {
-        let desk = desk
-        do throws(DeskError) {
-            return try await desk.reading(documentsOf: app) { () throws(DeskError) in
-                try desk.serving(app) { (repository) throws(ServerError) in try repository.checkOffer(of: header, role)
+    private func offer(_ header: ReleaseHeader, _ role: Envelope, for app: AppID) async throws(UploadError)
+        -> ReleaseOffer
+    {
+        let operations = operations
+        do throws(OperationError) {
+            return try await operations.reading(documentsOf: app) { () throws(OperationError) in
+                try operations.serving(app) { (repository) throws(ServerError) in
+                    try repository.checkOffer(of: header, role)
                 }
             }
-        } catch { throw .desk(error) }
+        } catch { throw .operations(error) }
     }
 
     private func onThread<Value: Sendable>(
@@ -266,11 +274,11 @@ package actor Uploads {
         _ work: @escaping @Sendable () throws(UploadError) -> Value
     ) async throws(UploadError) -> Value {
         let result: Result<Value, UploadError>
-        do throws(DeskError) {
-            result = try await desk.reading(documentsOf: app) { () throws(DeskError) in
+        do throws(OperationError) {
+            result = try await operations.reading(documentsOf: app) { () throws(OperationError) in
                 do throws(UploadError) { return .success(try work()) } catch { return .failure(error) }
             }
-        } catch { throw .desk(error) }
+        } catch { throw .operations(error) }
         return try result.get()
     }
 }

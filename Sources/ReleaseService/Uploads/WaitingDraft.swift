@@ -2,6 +2,7 @@ package import PatchFormat
 package import PatchServer
 import PatchTrust
 import ReleaseFolder
+import ReleaseTree
 
 /// A draft as whoever decides on it looks at it: what it would publish, who has signed, whether it still can be.
 package struct WaitingDraft: Equatable, Sendable {
@@ -57,13 +58,17 @@ extension WaitingDraft {
         for patch in patches {
             let own = current.filter { $0.patchID == patch.label.patchID }
             guard let same = own.first(where: { $0.version == patch.label.version }) else {
-                lines.append("+ \(patch.label) is \(own.isEmpty ? "new" : "listed"), for \(Share(patch.rollout))")
+                lines.append(
+                    "+ \(patch.label) is \(own.isEmpty ? "new" : "listed"), for \(RolloutShare(patch.rollout))"
+                )
                 continue
             }
             if same.sha256 != patch.sha256 {
                 lines.append("! \(patch.label) is published with other content")
             } else if same.rollout != patch.rollout {
-                lines.append("~ \(patch.label): rollout goes from \(Share(same.rollout)) to \(Share(patch.rollout))")
+                lines.append(
+                    "~ \(patch.label): rollout goes from \(RolloutShare(same.rollout)) to \(RolloutShare(patch.rollout))"
+                )
             }
         }
         let labels = Set(patches.map(\.label))

@@ -1,0 +1,49 @@
+import Glibc
+package import PatchFormat
+import PatchTrust
+package import SystemPackage
+
+/// What the process was given: its environment, its folder, its clock.
+package enum ProcessEnvironment {
+    package static func environment(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// Whether keys are let in that everybody has: the tests set this.
+    package static var allowsTestingKeys: Bool {
+        environment(TestingKeys.permission) == "1"
+    }
+
+    package static var workingDirectory: FilePath {
+        guard let text = unsafe getcwd(nil, 0) else { return "/" }
+        defer { unsafe free(text) }
+        return unsafe FilePath(platformString: text)
+    }
+
+    /// The same with its milliseconds, 0 to 999.
+    package static func preciseNow() -> (time: UTCTime, milliseconds: Int) {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return (UTCTime(seconds: now.tv_sec), now.tv_nsec / 1_000_000)
+    }
+
+    /// The machine's clock; a command that writes times asks once.
+    @Sendable package static func now() -> UTCTime {
+        UTCTime(seconds: Glibc.time(nil))
+    }
+}
+
+extension FilePath {
+    /// A path from the command line: absolute, or below the working directory.
+    package init(argument: String) {
+        let path = FilePath(argument)
+        self = (path.isAbsolute ? path : ProcessEnvironment.workingDirectory.pushing(path)).lexicallyNormalized()
+    }
+
+    /// The same place without symbolic links on the way; itself where there is nothing.
+    package var followingLinks: FilePath {
+        guard let text = unsafe withPlatformString({ unsafe realpath($0, nil) }) else { return self }
+        defer { unsafe free(text) }
+        return unsafe FilePath(platformString: text)
+    }
+}

@@ -1,0 +1,163 @@
+import NIOCore
+import NIOHTTP1
+import SystemPackage
+
+/// Answers requests on an event loop, as far as they can be answered there at once: one for each loop.
+///
+/// It reads a head with the parser of every other request, has it decided on, and applies conditions and ranges as
+/// ``Exchange`` does. What has to wait goes to ``Connection`` with the decision; a head with a fault, or one that is not
+/// there whole, as it came.
+///
+/// Files are opened here, on the loop. They lie on a local disk, opening one takes some microseconds, and `nginx`,
+/// which we are measured against, does the same; a thread's hop costs more than it saves. What is read into memory
+/// here is at most ``maxBytesInMemory``; the rest goes by `sendfile`, slice by slice.
+final class LoopResponder {
+    /// Bytes of a body that are held in memory, and sent with the head in one write.
+    static let maxBytesInMemory = 64 * 1024
+
+    private let exchange: Exchange
+    private let configuration: FileServerConfiguration
+    private var remembered: PreparedAnswers
+
+    /// - Parameter limit: bytes that this loop may remember.
+    init(exchange: Exchange, configuration: FileServerConfiguration, limit: Int) {
+        self.exchange = exchange
+        self.configuration = configuration
+        remembered = PreparedAnswers(limit: limit)
+    }
+
+    /// What is taken of a buffer.
+    enum Taken {
+        case answer(PreparedAnswer)
+        /// Read and decided on, for ``Connection`` to answer.
+        case request(OpenedRequest)
+        /// Nothing: ``Connection`` finds out why.
+        case nothing
+    }
+
+    /// Takes the first request out of `buffer`, and answers it if it can.
+    func take(from buffer: inout ByteBuffer) -> Taken {
+        guard configuration.dialect == .rfc9110 else { return .nothing }
+        guard let end = Self.endOfHead(in: buffer), let bytes = buffer.getSlice(at: buffer.readerIndex, length: end)
+        else { return .nothing }
+        if let answer = remembered.answer(to: bytes, edition: exchange.source.edition) {
+            buffer.moveReaderIndex(forwardBy: end)
+            return .answer(answer)
+        }
+        guard let (head, opening) = open(bytes) else { return .nothing }
+        buffer.moveReaderIndex(forwardBy: end)
+        guard case .receive(let request, .now(let reply), .none, expectsContinue: false) = opening,
+            head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "Upgrade")
+        else { return .request(OpenedRequest(head, opening)) }
+        let answer = reply.used()
+        guard let prepared = prepare(answer, for: request, head) else {
+            // Noted already.
+            let decision = FileDecision.now(PreparedReply(answer, showsRight: reply.showsRight))
+            return .request(OpenedRequest(head, .receive(request, decision, .none, expectsContinue: false)))
+        }
+        prepared.showsRight = reply.showsRight
+        if let edition = reply.edition { remembered.remember(prepared, to: bytes, edition: edition) }
+        return .answer(prepared)
+    }
+
+    /// The length of the first head with its empty line; nil when it has not arrived whole.
+    private static func endOfHead(in buffer: ByteBuffer) -> Int? {
+        let view = buffer.readableBytesView
+        var index = view.startIndex
+        while let newline = view[index...].firstIndex(of: UInt8(ascii: "\n")) {
+            if newline - view.startIndex >= 3, view[newline - 2] == UInt8(ascii: "\n") {
+                return newline - view.startIndex + 1
+            }
+            index = newline + 1
+        }
+        return nil
+    }
+
+    /// Nil for a head with a fault.
+    private func open(_ bytes: ByteBuffer) -> (RequestHead, Exchange.Opening)? {
+        var rest = bytes
+        var scanner = RequestHeadScanner(
+            maxHeadBytes: configuration.maxHeaderBytes,
+            maxTargetBytes: configuration.maxTargetBytes
+        )
+        guard let head = try? scanner.next(from: &rest), rest.readableBytes == 0, let opening = try? exchange.open(head)
+        else { return nil }
+        return (head, opening)
+    }
+
+    /// Nil for what takes longer, and for a file that is not what the source said.
+    private func prepare(_ answer: FileAnswer, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
+        switch answer {
+        case .file(let file): prepare(file, for: request, head)
+        case .bytes(let bytes): prepare(Response(bytes, for: request), head, of: bytes.origin)
+        case .refused(let status, let message, let headers):
+            prepare(Response(refusing: status, message: message, headers: headers), head)
+        case .files, .stream, .tunnel: nil
+        }
+    }
+
+    /// What ``Connection`` would say.
+    func refusal(_ fault: RequestFault, to head: RequestHead) -> PreparedAnswer {
+        prepare(Response(fault), head)
+    }
+
+    private func prepare(
+        _ response: Response,
+        _ head: RequestHead,
+        of origin: FileOrigin? = nil
+    ) -> PreparedAnswer {
+        let response = exchange.source.completing(response, to: head)
+        var body: ByteBuffer?
+        if head.method != .HEAD, response.hasContent, case .bytes(let bytes) = response.body {
+            body = ByteBuffer(bytes: bytes)
+        }
+        return PreparedAnswer(
+            to: head,
+            response,
+            body: body,
+            part: nil,
+            origin: origin,
+            isLasting: Self.isLasting(response) && (response.body.count ?? 0) <= Self.maxBytesInMemory,
+            second: HTTPDate.second
+        )
+    }
+
+    /// Nil when the file is not what the source said: ``Exchange`` logs and answers that.
+    private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
+        guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
+            file.size == nil || file.size == open.size,
+            file.identity == nil || file.identity == open.identity
+        else { return nil }
+        let response = exchange.source.completing(Response(file, open: open, for: request), to: head)
+        // A condition that failed, in words.
+        if case .bytes = response.body { return prepare(response, head) }
+        var body: ByteBuffer?
+        var part: PreparedAnswer.Part?
+        if case .file(_, let range) = response.body, head.method != .HEAD {
+            if range.count <= Self.maxBytesInMemory {
+                body = try? open.read(range, after: ByteBuffer())
+                // Written to while it was read.
+                guard body != nil, open.currentIdentity == open.identity else { return nil }
+            } else {
+                // TLS takes bytes, not files.
+                guard configuration.tls == nil else { return nil }
+                part = PreparedAnswer.Part(file: open, range: range)
+            }
+        }
+        return PreparedAnswer(
+            to: head,
+            response,
+            body: body,
+            part: part,
+            origin: FileOrigin(path: file.path.string, identity: open.identity),
+            // Without a tag, its state may not be what the source looked at.
+            isLasting: Self.isLasting(response) && file.entityTag != nil,
+            second: HTTPDate.second
+        )
+    }
+
+    /// Refusals and the parts of a file have no end, what is there has one.
+    private static func isLasting(_ response: Response) -> Bool {
+        response.status == .ok || response.status == .notModified
+    }
+}

@@ -1,0 +1,103 @@
+import HTTPFiles
+import PatchFormat
+import PatchStore
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+
+/// The packs of a published tree.
+///
+/// None lies on the disk: a pack is the objects that its manifest names, read while it is sent. What is remembered of one is
+/// where each object begins; that of a manifest never changes, for it is named by its digest.
+actor PackCache {
+    private struct Manifests {
+        /// What the timestamp was when the folders were listed: whoever publishes writes another.
+        let origin: FileOrigin
+        /// Below the app's folder.
+        let paths: [SHA256Digest: String]
+    }
+
+    /// The folder that holds one folder an app.
+    private let tree: FilePath
+    /// How many assets are remembered, of all bundles together; the one asked for is, whatever its size.
+    private let limit: Int
+    private let files = DiskFiles()
+    private var manifests: [AppID: Manifests] = [:]
+    /// The one that was asked for last comes last.
+    private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
+    /// The latest few; what is dropped is read when it is asked for.
+    private let expected = AsyncStream.makeStream(of: PackPath.self, bufferingPolicy: .bufferingNewest(16))
+
+    init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
+        self.tree = tree
+        self.limit = limit
+        // One for all, and it ends with the cache.
+        Task { [expected = expected.stream, weak self] in
+            for await path in expected { _ = await self?.contents(at: path) }
+        }
+    }
+
+    deinit {
+        expected.continuation.finish()
+    }
+
+    /// Reads it soon: somebody is about to ask for it.
+    nonisolated func prefetch(_ path: PackPath) {
+        expected.continuation.yield(path)
+    }
+
+    /// Nil where the app has published no such manifest, or where what lies there is none.
+    func contents(at path: PackPath) -> PackContents? {
+        guard let file = place(of: path) else { return nil }
+        if let index = known.firstIndex(where: { $0.manifest == path.manifest }) {
+            known.append(known.remove(at: index))
+            return known[known.count - 1].contents
+        }
+        guard let contents = try? read(file, path.manifest) else { return nil }
+        known.append((path.manifest, contents))
+        while known.count > 1, known.reduce(0, { $0 + $1.contents.objects.count }) > limit { known.removeFirst() }
+        return contents
+    }
+
+    private func place(of path: PackPath) -> FilePath? {
+        let folder = tree.at(path.app.text)
+        guard let now = manifests(of: path.app, in: folder), let place = now[path.manifest] else { return nil }
+        return folder.at(place)
+    }
+
+    private func manifests(of app: AppID, in folder: FilePath) -> [SHA256Digest: String]? {
+        if let listed = manifests[app], listed.origin.isCurrent { return listed.paths }
+        manifests[app] = nil
+        // From before they are listed: what is published meanwhile is seen at the next look.
+        guard let origin = FileOrigin(at: folder.at(URLLayout.timestamp).string) else { return nil }
+        let paths = list(app, folder)
+        manifests[app] = Manifests(origin: origin, paths: paths)
+        return paths
+    }
+
+    /// `targets/CHANNEL/PATCH/VERSION/HASH.manifest.json`.
+    private func list(_ app: AppID, _ folder: FilePath) -> [SHA256Digest: String] {
+        var names = ["targets"]
+        for _ in 0..<4 {
+            names = names.flatMap { name in
+                // What is no folder has nothing in it.
+                ((try? files.list(folder.at(name))) ?? []).map { "\(name)/\($0)" }
+            }
+        }
+        var paths: [SHA256Digest: String] = [:]
+        for name in names {
+            guard case .target(let target, let digest) = TreePath(below: app, name)?.file,
+                target.isManifest
+            else { continue }
+            paths[digest] = name
+        }
+        return paths
+    }
+
+    private func read(_ file: FilePath, _ digest: SHA256Digest) throws -> PackContents? {
+        guard try files.fingerprint(of: file, limit: Limits.manifest).sha256 == digest else { return nil }
+        let bytes = FileBytes(try files.open(file, limit: Limits.manifest))
+        let contents = try PackContents(ofManifest: bytes, named: digest.hex)
+        return bytes.failure == nil ? contents : nil
+    }
+}

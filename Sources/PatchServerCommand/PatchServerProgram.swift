@@ -1,0 +1,71 @@
+import ArgumentParser
+import CommandSupport
+import Terminal
+
+/// `patchsrv`: takes signed releases in, publishes and serves them.
+@main
+struct PatchServerProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchsrv",
+        abstract: "Publishes signed releases and serves them to devices.",
+        discussion: """
+            The server holds one key, the online key, which says what is current and approves nothing. What devices run is
+            approved by release keys, and those never come here.
+
+            Where a server is and how it works can be set by a variable, PATCHSRV_DATA for --data, or in one YAML file for all
+            commands (--config, PATCHSRV_CONFIG): the options of serve, and --server, --token-file, --ca, --retries, --app,
+            --channel, --keep and --protect. What a command is to do is typed, and so is --json.
+
+            dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
+            --data, with a token.
+
+            EXAMPLES
+              patchsrv init --data /srv/patchline --trust Keys --online-key online.key
+              patchsrv publish Release --data /srv/patchline
+              patchsrv serve --data /srv/patchline --port 8080
+              patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
+              patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm"
+              patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
+              patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
+              patchsrv status --data /srv/patchline         (every day, from cron)
+              patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv gc --data /srv/patchline             (every day, from cron)
+              patchsrv backup /backup/patchline --data /srv/patchline
+              patchsrv check --data /srv/patchline --repair
+              patchsrv doctor --data /srv/patchline
+            """
+                + exitCodes(
+                    [
+                        .done: "done, or done before",
+                        .refused: "refused: something does not verify",
+                        .malformed: "a file that was read is malformed",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .busy: "another process holds the data folder or the port",
+                        .conflict:
+                            "conflict: somebody else published, drafted, turned the dial or changed parameters first",
+                        .due: "something has expired, or must be signed soon (status, doctor)",
+                    ],
+                    usual: .disk
+                ),
+        subcommands: [
+            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
+            TrustCommand.self, RefreshCommand.self, ServeCommand.self,
+            StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
+            TokenCommand.self, AuditCommand.self,
+            BackupCommand.self, RestoreCommand.self,
+            ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            DoctorCommand.self,
+        ]
+    )
+
+    static func main() async {
+        do {
+            guard let arguments = try CommandSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
+            await runProgram(arguments)
+        } catch {
+            let failure = Failure(of: error) ?? Failure("\(error)")
+            failure.report(to: .standardError)
+            exit(withError: failure.exitCode.asError)
+        }
+    }
+}

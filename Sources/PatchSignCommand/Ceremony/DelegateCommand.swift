@@ -1,0 +1,91 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign delegate`: a new channel, or other keys for one.
+struct DelegateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delegate",
+        abstract: "Makes a channel, or changes its keys and how many of them must sign.",
+        discussion: """
+            A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt \
+            rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`.
+
+            A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
+
+            Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
+            the other holders.
+
+            EXAMPLES
+              patchsign delegate canary --keys Keys --add-key canary.pub
+              patchsign delegate production --keys Keys --add-key carol.pub --threshold 2
+              patchsign delegate production --keys Keys --remove-key 1a2b3c4d
+            """
+                + exitCodes(
+                    [
+                        .conflict: "another draft waits",
+                        .partial: "done in part: the draft waits for other holders",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
+    var channel: ChannelName
+
+    @OptionGroup var keys: KeyOptions
+
+    @Option(
+        name: .customLong("add-key"),
+        help: ArgumentHelp("A public key that may sign; may stand several times.", valueName: "pubfile|name")
+    )
+    var added: [String] = []
+
+    @Option(
+        name: .customLong("remove-key"),
+        help: ArgumentHelp("A key that may not any more; may stand several times.", valueName: "pubfile|name|keyid")
+    )
+    var removed: [String] = []
+
+    @Option(help: ArgumentHelp("How many of the keys must sign. Default: as before; 1 at first.", valueName: "count"))
+    var threshold: Int?
+
+    @Option(help: ArgumentHelp("How long the new targets hold. Default: 365d.", valueName: "365d"))
+    var expires: Validity?
+
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func run() async throws {
+        let isPublished = try await runCommand(json: json) { () async throws(Failure) in
+            let work = try CeremonyWork(keys, time: try time.time(), json: json)
+            try work.refusePending()
+            return try work.carryOut(try edits(work), validity: expires.forTrust)
+        }
+        if !isPublished { throw Terminal.ExitCode.partial.asError }
+    }
+
+    private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {
+        let role = try TrustArgument.role(
+            channel.text,
+            in: try signing { () throws(SigningError) in try work.trust.authorities() }
+        )
+        guard case .channel = role else {
+            throw Failure("'\(channel)' is the name of a key, not of a channel", exitCode: .usage)
+        }
+        var edits: [TrustEdit] = []
+        for file in added { edits.append(.add(try TrustArgument.key(file, in: keys.folder), role)) }
+        for text in removed { edits.append(.remove(try TrustArgument.selector(text, in: keys.folder), role)) }
+        if let threshold { edits.append(.threshold(threshold, role)) }
+        return edits
+    }
+}

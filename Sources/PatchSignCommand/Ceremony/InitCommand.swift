@@ -1,0 +1,174 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign init`: keys and the root of trust of an app.
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Makes an app's keys and its root of trust.",
+        discussion: """
+            Makes RSA keys for the roles root and targets, for each channel (one for each holder), the server's online \
+            key and the pipeline's entry key, as encrypted PKCS#8; root.json, which devices start from; and \
+            targets.json, which names who may sign for which channel. Nothing that exists is replaced.
+
+            A key that was made elsewhere comes as its public half: --public root-bob=bob.pub is bob's key of root, \
+            --public targets=targets.pub the only one of targets. When those at hand are not enough to sign root and \
+            targets, trust.draft stands in their place: its holders run `patchsign root sign`, then \
+            `patchsign root publish`.
+
+            Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
+
+            EXAMPLES
+              patchsign init --app com.example.shop --keys Keys
+              patchsign init --app com.example.shop --keys Keys --channel production --channel beta \\
+                --holder production=alice --holder production=bob --threshold production=2
+            """
+                + exitCodes(
+                    [
+                        .disk: "cannot write",
+                        .conflict: "a file is there already",
+                    ],
+                    usual: .done
+                )
+    )
+
+    @Option(help: ArgumentHelp("The app's id, such as com.example.shop.", valueName: "app"), transform: parsed)
+    var app: AppID
+
+    @Option(help: ArgumentHelp("The folder to put them in; made when it is missing.", valueName: "dir"))
+    var keys: String
+
+    @Option(
+        name: .customLong("channel"),
+        help: ArgumentHelp("A channel; may stand several times. Default: production and beta.", valueName: "name")
+    )
+    var channels: [String] = []
+
+    @Option(
+        name: .customLong("holder"),
+        help: ArgumentHelp("One key of a role and whose it is; may stand several times.", valueName: "role=name")
+    )
+    var holders: [Assignment] = []
+
+    @Option(
+        name: .customLong("threshold"),
+        help: ArgumentHelp("How many of a role's keys must sign. Default: 1.", valueName: "role=count")
+    )
+    var thresholds: [Assignment] = []
+
+    @Option(
+        name: .customLong("public"),
+        help: ArgumentHelp(
+            "A public key that was made elsewhere, and whose it is; may stand several times.",
+            valueName: "role[-name]=pubfile"
+        )
+    )
+    var publicKeys: [Assignment] = []
+
+    @OptionGroup var protection: ProtectionOptions
+
+    @Option(help: ArgumentHelp("The size of the keys.", valueName: "bits"))
+    var bits = 3_072
+
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print what was made as JSON.")
+    var json = false
+
+    static let progressLabel = "Making keys"
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let plan = try plan()
+            let folder = FilePath(argument: keys)
+            let time = try time.time()
+            let elsewhere = try madeElsewhere(plan)
+            let maker = try signing { () throws(SigningError) in
+                try RootOfTrustMaker(
+                    plan,
+                    elsewhere: elsewhere,
+                    policy: .ofThisProcess,
+                    in: folder,
+                    files: DiskFiles()
+                )
+            }
+            // Asked for before the keys are made, which takes a while.
+            let protect = try protection.resolve()
+            let made = try await signing { () async throws(SigningError) in
+                try await maker.makeKeys(bits: bits, progress: reporter(Self.progressLabel))
+            }
+            let change = try signing { () throws(SigningError) in
+                try maker.write(made, at: time, protection: protect)
+            }
+            InitReport(
+                plan: plan,
+                folder: folder,
+                keys: made.mapValues(\.publicKey).merging(elsewhere) { made, _ in made },
+                elsewhere: Set(elsewhere.keys),
+                isComplete: change.isComplete,
+                isEncrypted: !protection.unencryptedKeys
+            ).write(json: json)
+        }
+    }
+
+    private func plan() throws(Failure) -> RootOfTrustPlan {
+        var counts: [(role: String, count: Int)] = []
+        for threshold in thresholds {
+            guard let count = Int(threshold.value) else {
+                throw Failure("--threshold \(threshold.name)=\(threshold.value) is no number", exitCode: .usage)
+            }
+            counts.append((threshold.name, count))
+        }
+        do throws(RootOfTrustPlan.Problem) {
+            return try RootOfTrustPlan(
+                app: app,
+                channels: channels,
+                holders: holders.map { ($0.name, $0.value) } + holdersElsewhere(),
+                thresholds: counts
+            )
+        } catch { throw Failure(SigningError.plan(error)) }
+    }
+
+    /// `--public root-bob=FILE` names a holder by itself.
+    private func holdersElsewhere() -> [(role: String, name: String)] {
+        publicKeys.compactMap { row in
+            let parts = row.name.split(separator: "-", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return nil }
+            let isKnown = holders.contains { $0.name == parts[0] && $0.value == parts[1] }
+            return isKnown ? nil : (parts[0], parts[1])
+        }
+    }
+
+    private func madeElsewhere(_ plan: RootOfTrustPlan) throws(Failure) -> [String: PublicKey] {
+        var keys: [String: PublicKey] = [:]
+        for row in publicKeys {
+            guard plan.keyNames.contains(row.name), keys[row.name] == nil else {
+                throw Failure(
+                    "--public \(row.name)=… names no key of this plan, or one twice",
+                    hint: "its keys are \(plan.keyNames.joined(separator: ", "))",
+                    exitCode: .usage
+                )
+            }
+            keys[row.name] = try TrustArgument.key(row.value)
+        }
+        return keys
+    }
+}
+
+/// `name=value` on a command line.
+struct Assignment: ExpressibleByArgument {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        (name, value) = (parts[0], parts[1])
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Terminal
+
+/// `patchsign root inspect`: a draft in words.
+struct RootInspectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Says what a draft changes, who has signed it, and who is missing.",
+        discussion: """
+            The draft is compared with root.json and targets.json of --keys: only what can be said in words passes. \
+            Keys go by the names of the .pub files there.
+
+            EXAMPLES
+              patchsign root inspect trust.draft --keys Keys
+            """
+                + exitCodes(
+                    [
+                        .done: "done, whether the draft is complete or not",
+                        .refused: "refused: it changes what has no words, or breaks a rule",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    var draft: String
+
+    @OptionGroup var folder: FolderOption
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let folder = folder.trustFolder
+            let change = try signing { () throws(SigningError) in
+                try folder.change(at: FilePath(argument: draft))
+            }
+            let report = try TrustReport(change, in: folder)
+            guard !json else { return Console.standardOutput.line(report.json().pretty()) }
+            report.write(to: .standardOutput)
+            Console.standardOutput.line(
+                change.isComplete
+                    ? "complete: `patchsign root publish` puts it in place" : "incomplete: nothing changes yet"
+            )
+        }
+    }
+}

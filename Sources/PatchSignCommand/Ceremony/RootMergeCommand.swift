@@ -1,0 +1,58 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Terminal
+
+/// `patchsign root merge`: the signatures of several copies of one draft.
+struct RootMergeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Takes over the signatures that other copies of a draft have.",
+        discussion: """
+            Signatures that do not hold stay behind. Copies must say the same: other content is a conflict, and then \
+            nothing is written.
+
+            EXAMPLES
+              patchsign root merge trust.draft from-bob.draft from-carol.draft --keys Keys
+            """
+                + exitCodes(
+                    [
+                        .conflict: "other content, or made from another root of trust"
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The draft to complete.", valueName: "file"))
+    var draft: String
+
+    @Argument(help: ArgumentHelp("Copies of it with other signatures.", valueName: "other"))
+    var others: [String]
+
+    @OptionGroup var folder: FolderOption
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let (folder, path) = (folder.trustFolder, FilePath(argument: draft))
+            let change = try signing { () throws(SigningError) in
+                var change = try folder.change(at: path)
+                for other in others.map({ FilePath(argument: $0) }) {
+                    change = try folder.merge(try folder.draft(at: other), at: other, into: change, at: path)
+                }
+                try folder.save(change.draft, to: path, replacing: true)
+                return change
+            }
+            let report = try TrustReport(change, in: folder)
+            guard !json else { return Console.standardOutput.line(report.json().pretty()) }
+            report.writeQuorums(to: .standardOutput)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign root publish`: a complete draft becomes the folder's root of trust.
+struct RootPublishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Puts a complete draft in the place of root.json and targets.json.",
+        discussion: """
+            Keeps the roots before and after as M.root.json and N.root.json, for devices follow every one; root.json \
+            comes last. Stopped at any point, the same command does the rest. New keys that a rotation left beside the \
+            old ones take their names now.
+
+            EXAMPLES
+              patchsign root publish trust.draft --keys Keys
+              patchsrv trust --data /srv/patchline --trust Keys
+            """
+                + exitCodes(
+                    [
+                        .done: "done, or done before",
+                        .refused: "refused, or signatures are missing",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    var draft: String
+
+    @OptionGroup var folder: FolderOption
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let (folder, path, time) = (folder.trustFolder, FilePath(argument: draft), try time.time())
+            let draft = try signing { () throws(SigningError) in try folder.draft(at: path) }
+            let stage = try signing { () throws(SigningError) in try folder.stage(of: draft, at: path) }
+            if stage == .base, !json {
+                let change = try signing { () throws(SigningError) in try folder.change(at: path) }
+                try TrustReport(change, in: folder).write(to: .standardOutput)
+            }
+            let settled = try signing { () throws(SigningError) in
+                try folder.publish(draft, at: time, from: path)
+                return try folder.settle()
+            }
+            try write(stage, settled, isFirst: draft.base == nil, keys: folder)
+        }
+    }
+
+    private func write(_ stage: TrustFolder.Stage, _ settled: [String], isFirst: Bool, keys: TrustFolder)
+        throws(Failure)
+    {
+        guard let roles = try signing({ () throws(SigningError) in try keys.current() }) else { return }
+        let (root, targets) = (roles.root.header, roles.targets.header)
+        let console = Console.standardOutput
+        guard !json else {
+            let members: [(String, JSON?)] = [
+                ("folder", .text(keys.folder.string)), ("published", .bool(stage != .published)),
+                ("root", .fields([("version", .integer(root.version)), ("expires", .text(root.expires.description))])),
+                (
+                    "targets",
+                    .fields([("version", .integer(targets.version)), ("expires", .text(targets.expires.description))])
+                ),
+                ("newKeys", .array(settled.map { .text($0) })),
+            ]
+            return console.line(JSON.fields(members).pretty())
+        }
+        console.line(
+            (stage == .published ? "was published already" : "published")
+                + ": root \(root.version) and targets \(targets.version) stand in \(printable(keys.folder.string))"
+        )
+        for name in settled { console.line("\(name).key is the new key; the old one is in \(KeyFolder.retired)/") }
+        guard !isFirst else { return console.line("next: give devices root.json; `patchsrv init` starts the server") }
+        console.line("next: \(serverStep(folder.keys, newOnlineKey: settled.contains(RootOfTrustPlan.online)))")
+    }
+}
+
+/// The server's part, as a command line.
+func serverStep(_ keys: String, newOnlineKey: Bool) -> String {
+    "`patchsrv trust --data … --trust \(printable(keys))"
+        + (newOnlineKey ? " --online-key \(printable(keys))/online.key`" : "`")
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import CommandSupport
+import PatchRelease
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign root sign`: one more holder.
+struct RootSignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Shows what a draft changes and adds one holder's signature to it.",
+        discussion: """
+            The key signs whichever of root and targets it may sign: as a key of the present root or of the next. The \
+            draft is replaced in one step. It asks first; --yes is the answer of a script.
+
+            EXAMPLES
+              patchsign root sign trust.draft --keys Keys --key root-alice.key
+            """
+                + exitCodes(
+                    [
+                        .done: "signed",
+                        .failed: "not signed because the answer was no",
+                        .refused: "refused, or the key may not sign it",
+                        .conflict: "it was made from another root of trust than the folder's",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    var draft: String
+
+    @Option(help: ArgumentHelp("Your key.", valueName: "file"))
+    var key: String
+
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Sign without asking.")
+    var yes = false
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            let (folder, path) = (keys.trustFolder, FilePath(argument: draft))
+            let change = try signing { () throws(SigningError) in try folder.change(at: path) }
+            try TrustReport(change, in: folder).write(to: .standardOutput)
+            let signer = try keys.open(try KeyReference(argument: key))
+            let roles = change.rolesToSign(with: signer.publicKey)
+            try Question.confirm(Question.about(roles), yes: yes || roles.isEmpty)
+            let signed = try signing { () throws(SigningError) in
+                let signed = try folder.change(try change.signed(with: signer), at: path)
+                try folder.save(signed.draft, to: path, replacing: true)
+                return signed
+            }
+            let console = Console.standardOutput
+            console.line("signed \(roles.joined(separator: " and "))")
+            try TrustReport(signed, in: folder).writeQuorums(to: console)
+            console.line(
+                signed.isComplete
+                    ? "next: `patchsign root publish \(printable(draft))`"
+                    : "next: the other holders run `patchsign root sign`"
+            )
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign rotate`: a new key in the place of one.
+struct RotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Makes a new key pair and puts it in the place of an old one.",
+        discussion: """
+            NAME is that of NAME.pub in the folder. The new pair is NAME.next until root.json or targets.json list it; \
+            then it is NAME, and the old pair is in retired/. No private key is removed. `rotate entry` changes no root: \
+            the next release is signed with the new key.
+
+            Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
+            the other holders. Stopped at any point, the same command goes on.
+
+            EXAMPLES
+              patchsign rotate online --keys Keys
+              patchsign rotate entry --keys Keys
+              patchsign rotate root-alice --keys Keys --passphrase-file alice.pass
+            """
+                + exitCodes(
+                    [
+                        .disk: "disk, or no such key",
+                        .conflict: "another draft waits, or one that holds more than this",
+                        .partial: "done in part: the draft waits for other holders",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .malformed
+                )
+    )
+
+    @Argument(help: ArgumentHelp("online, entry, or the name of a role's key.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var newKey: NewKeyOptions
+
+    @Option(help: ArgumentHelp("How long what changes in root and targets holds. Default: 365d.", valueName: "365d"))
+    var expires: Validity?
+
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
+    func validate() throws {
+        if name.isEmpty || name.contains("/") || name.hasSuffix(".next") {
+            throw ValidationError("NAME is that of a key pair in the folder, without .key or .pub")
+        }
+    }
+
+    func run() async throws {
+        let isPublished = try await runCommand(json: json) { () async throws(Failure) -> Bool in
+            guard name != RootOfTrustPlan.entry else {
+                try rotateEntry()
+                return true
+            }
+            let work = try CeremonyWork(keys, time: try time.time(), json: json)
+            let rotation = KeyRotation(name, in: work.folder)
+            if let pending = work.pending {
+                let isMine = try signing { () throws(SigningError) in try rotation.isUnderWay(in: pending) }
+                if !isMine { try work.refusePending() }
+                if !json {
+                    Console.standardOutput.line("going on with the pair \(name).next, which an earlier call made")
+                }
+                return try work.carryOut(pending)
+            }
+            _ = try signing { () throws(SigningError) in try rotation.roles(in: work.trust) }
+            let protection = try newKey.protection(keys, replacing: name)
+            let key = try make()
+            let draft = try signing { () throws(SigningError) in
+                try rotation.draft(
+                    key,
+                    protection: protection,
+                    on: work.trust,
+                    at: work.time,
+                    validity: expires.forTrust
+                )
+            }
+            return try work.carryOut(draft)
+        }
+        if !isPublished { throw Terminal.ExitCode.partial.asError }
+    }
+
+    private func rotateEntry() throws(Failure) {
+        let folder = KeyFolder(keys.folder, files: DiskFiles())
+        let rotation = EntryKeyRotation(in: folder)
+        let console = Console.standardOutput
+        let old = try signing { () throws(SigningError) in try folder.publicKey(RootOfTrustPlan.entry) }
+        if !json {
+            console.line("entry: a new key signs the entries of every release from the next one on; no role changes")
+        }
+        if try !signing({ () throws(SigningError) in try rotation.isUnderWay() }) {
+            let (protection, key) = (try newKey.protection(keys, replacing: name), try make())
+            try signing { () throws(SigningError) in try rotation.stage(key, protection: protection) }
+        }
+        let key = try signing { () throws(SigningError) in
+            try rotation.finish()
+            return try folder.publicKey(RootOfTrustPlan.entry)
+        }
+        let id = key.map { EntryKeys.id(of: $0).hex }
+        guard !json else {
+            return console.line(JSON.fields([("entryKey", id.map { .text($0) }), ("published", .bool(true))]).pretty())
+        }
+        console.line("entry.key is the new key (\(id?.prefix(8) ?? "")); the old one is in \(KeyFolder.retired)/")
+        guard let old else { return console.line("next: make a release") }
+        let retired = KeyFolder.retiredName(of: old, named: RootOfTrustPlan.entry)
+        console.line(
+            "next: make a release; --keep-entry-key \(printable(keys.keys))/\(KeyFolder.retired)/\(retired).pub lists "
+                + "the old one beside it once more"
+        )
+    }
+
+    private func make() throws(Failure) -> PrivateKey {
+        let (file, bits) = (keys.folder.at("\(name).key"), newKey.bits)
+        return try signing { () throws(SigningError) in
+            do throws(KeyError) { return try PrivateKey.generate(.rsa(bits: bits)) } catch { throw .key(file, error) }
+        }
+    }
+}

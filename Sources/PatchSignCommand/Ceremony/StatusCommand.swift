@@ -1,0 +1,140 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign status`: what must be signed again, and when.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Says until when root, targets and releases hold; for cron.",
+        discussion: """
+            In a crontab, which mails what fails:
+              0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
+
+            Opens no private key. A release's role is checked by what targets.json says now: `incomplete` is one with \
+            too few signatures, or with those of keys that may not sign any more. What expires stops devices from \
+            taking anything new; what they run, they keep.
+
+            EXAMPLES
+              patchsign status --keys Keys
+              patchsign status --keys Keys v2.release beta7.release --within 30d
+            """
+                + exitCodes(
+                    [
+                        .done: "all of it holds for longer",
+                        .refused: "root.json, targets.json or a release do not hold, or a release is incomplete",
+                        .due: "something has expired, or will within the time",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("Current releases.", valueName: "dir"))
+    var releases: [String] = []
+
+    @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
+    var keys: String
+
+    @Option(help: ArgumentHelp("How long before its end a role is reported. Default: 30d.", valueName: "30d"))
+    var within: Validity?
+
+    @OptionGroup var time: JudgingTimeOption
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        let end = try await runCommand(json: json) { () async throws(Failure) -> Terminal.ExitCode in
+            let time = try time.time()
+            let status = try signing { () throws(SigningError) in
+                let folder = FilePath(argument: keys)
+                return try TrustStatus(
+                    try ReleaseTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles()),
+                    releases: releases.map { FilePath(argument: $0) },
+                    files: DiskFiles()
+                )
+            }
+            json ? Console.standardOutput.line(report(status, at: time).pretty()) : write(status, at: time)
+            guard status.incomplete.isEmpty else { return .refused }
+            return status.due(within: margin, at: time).isEmpty ? .done : .due
+        }
+        if end != .done { throw end.asError }
+    }
+
+    private var margin: Duration { within?.duration ?? .days(30) }
+
+    private func write(_ status: TrustStatus, at time: UTCTime) {
+        var table = Table(["ROLE", Table.Column("VERSION", .right), "UNTIL", "STATE"])
+        for role in status.roles {
+            table.add([
+                Table.Cell(role.role), "\(role.version)", Table.Cell(role.expiry.expires.description),
+                state(of: role, at: time),
+            ])
+        }
+        let console = Console.standardOutput
+        table.write(to: console)
+        for role in status.incomplete {
+            console.line(
+                "next: \(role.role): `patchsign release sign` by its present keys; when a key was revoked since, "
+                    + "`patchsign release renew … --base-quorum-lost`"
+            )
+        }
+        for role in status.due(within: margin, at: time) { console.line("next: \(step(role.role))") }
+    }
+
+    private func state(of role: RoleStatus, at time: UTCTime) -> Table.Cell {
+        if let quorum = role.quorum, !quorum.isComplete {
+            return Table.Cell("incomplete: \(quorum.valid) of \(Words.count(quorum.needed, "signature"))", .red)
+        }
+        return switch role.expiry.state(within: margin, at: time) {
+        case .holds: "holds"
+        case .endsSoon: Table.Cell("ends in \(DurationText(left(role.expiry, at: time)))", .yellow)
+        case .expired: Table.Cell("expired", .red)
+        }
+    }
+
+    private func step(_ role: String) -> String {
+        ["root", "targets"].contains(role)
+            ? "\(role): `patchsign root draft`, signed by its holders"
+            : "\(role): `patchsign release renew`, or a new release"
+    }
+
+    private func left(_ role: RoleExpiry, at time: UTCTime) -> Duration {
+        .seconds(role.expires.seconds - time.seconds)
+    }
+
+    private func report(_ status: TrustStatus, at time: UTCTime) -> JSON {
+        .fields([
+            ("app", .text(status.app.text)), ("at", .text(time.description)),
+            ("due", .bool(!status.due(within: margin, at: time).isEmpty)),
+            ("incomplete", .bool(!status.incomplete.isEmpty)),
+            (
+                "roles",
+                .array(
+                    status.roles.map { role in
+                        .fields([
+                            ("role", .text(role.role)), ("version", .integer(role.version)),
+                            ("expires", .text(role.expiry.expires.description)),
+                            (
+                                "state",
+                                .text(
+                                    role.isComplete
+                                        ? "\(role.expiry.state(within: margin, at: time))" : "incomplete"
+                                )
+                            ),
+                            ("signatures", role.quorum.map { .integer($0.valid) }),
+                            ("needed", role.quorum.map { .integer($0.needed) }),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign jspatch sign FILE`.
+struct JSPatchSignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Signs a file's MD5 or SHA-1 as JSPatch's packer does.",
+        discussion: """
+            The raw signature goes to --output, or to standard output; with --base64 as one line of text. With --keys, \
+            a key that signs for a role there, or entries, is refused: a JSPatch key has no other use.
+
+            EXAMPLES
+              patchsign jspatch sign script.zip --key jspatch.key --output key
+              patchsign jspatch sign fix.js --key jspatch.key --digest sha1 --base64
+            """
+                + exitCodes(
+                    [
+                        .refused: "the key does not open or has another use",
+                        .malformed: "it is no RSA key",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .done,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("RSA of at least 2,048 bits, for this use alone.", valueName: "key"))
+    var key: String
+
+    @Option(help: ArgumentHelp("md5 or sha1.", valueName: "digest"))
+    var digest = JSPatchDigest.md5
+
+    @Flag(help: "Write base64.")
+    var base64 = false
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("A new file to write the signature to.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("A folder whose roles and entry.pub must not be of the key.", valueName: "dir"))
+    var keys: String?
+
+    @OptionGroup var opening: KeyOpening
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            let signer = try opening.open(try KeyReference(argument: key))
+            let signature = try signing { () throws(SigningError) in
+                if let keys {
+                    try ReleaseTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
+                        .checkJSPatchKey(signer, files: DiskFiles())
+                }
+                let fingerprint = try JSPatchFile.fingerprint(FilePath(argument: file))
+                return try signer.signJSPatch(digest, of: fingerprint)
+            }
+            try write(base64 ? Array("\(Base64.text(signature))\n".utf8) : signature)
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) throws(Failure) {
+        guard let output else { return Console.standardOutput.write(bytes) }
+        let file = FilePath(argument: output)
+        try signing { () throws(SigningError) in
+            try DiskFiles().writeNew(bytes, to: file, permissions: FilePermissions(rawValue: 0o644))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign jspatch verify FILE`.
+struct JSPatchVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Checks a JSPatch signature, every byte of its padding included.",
+        discussion: """
+            JSPatch's own client takes anything between two zero bytes; this takes 00 01, at least eight ff, 00 and the \
+            digest in lowercase hex, and nothing else. Keys from 1,024 bits are read, because packages in the field \
+            have them.
+
+            EXAMPLES
+              patchsign jspatch verify script.zip --signature key --public jspatch.pub
+              patchsign jspatch verify fix.js --signature fix.sig --base64 --digest sha1 --public jspatch.pub
+            """
+                + exitCodes(
+                    [
+                        .done: "it holds",
+                        .refused: "it does not",
+                        .malformed: "the key or the signature file is malformed",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The file that was signed.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("The signature.", valueName: "file"))
+    var signature: String
+
+    @Option(name: .customLong("public"), help: ArgumentHelp("The public key, PEM.", valueName: "file"))
+    var publicKey: String
+
+    @Option(help: ArgumentHelp("md5 or sha1.", valueName: "digest"))
+    var digest = JSPatchDigest.md5
+
+    @Flag(help: "The signature is base64.")
+    var base64 = false
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            let (keyFile, signatureFile) = (FilePath(argument: publicKey), FilePath(argument: signature))
+            let pem = try read(keyFile)
+            let bytes = try signatureBytes(try read(signatureFile), in: signatureFile)
+            let fingerprint = try signing { () throws(SigningError) in
+                try JSPatchFile.fingerprint(FilePath(argument: file))
+            }
+            do throws(JSPatchError) {
+                try JSPatchPublicKey(pem: String(decoding: pem, as: UTF8.self))
+                    .check(bytes, digest: digest, of: fingerprint)
+            } catch .notPEM {
+                throw Failure(SigningError.jspatch(keyFile, .notPEM))
+            } catch { throw Failure(SigningError.jspatch(signatureFile, error)) }
+            Console.standardOutput.line("holds: \(digest.rawValue) \(digest.text(of: fingerprint))")
+        }
+    }
+
+    private func read(_ path: FilePath) throws(Failure) -> [UInt8] {
+        do throws(FileError) { return try DiskFiles().read(path, limit: Limits.keyFile) } catch {
+            throw Failure(SigningError.file(error))
+        }
+    }
+
+    private func signatureBytes(_ read: [UInt8], in path: FilePath) throws(Failure) -> [UInt8] {
+        guard base64 else { return read }
+        let text = String(decoding: read.last == 0x0A ? read.dropLast() : read[...], as: UTF8.self)
+        guard let bytes = Base64.bytes(text) else {
+            throw Failure("\(path) is not padded base64 in one line", exitCode: .malformed)
+        }
+        return bytes
+    }
+}

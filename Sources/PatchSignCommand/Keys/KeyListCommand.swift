@@ -1,0 +1,59 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// `patchsign key list`.
+struct KeyListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the keys of a folder and the roles that they sign for.",
+        discussion: """
+            Opens no encrypted key: what it is, is read from NAME.pub beside it. Roles are those of root.json and \
+            targets.json in the folder, where they are.
+
+            EXAMPLES
+              patchsign key list --keys Keys
+              patchsign key list --keys Keys --json
+            """
+                + exitCodes(
+                    [
+                        .refused: "root.json or targets.json do not hold",
+                        .malformed: "a file is malformed",
+                    ],
+                    usual: .done,
+                    .disk
+                )
+    )
+
+    @Option(help: ArgumentHelp("The folder with keys.", valueName: "dir"))
+    var keys: String
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let inventory = try signing { () throws(SigningError) in
+                try KeyInventory(FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
+            }
+            let console = Console.standardOutput
+            guard !json else { return console.line(inventory.json.pretty()) }
+            guard !inventory.rows.isEmpty else { return console.line("there is no key in \(printable(keys))") }
+            var table = Table(["FILE", "KIND", "KEY ID", "ROLES", "PRIVATE HALF"])
+            for row in inventory.rows {
+                table.add([
+                    Table.Cell(row.file), Table.Cell(row.publicKey?.kind.description ?? "unknown"),
+                    Table.Cell(row.keyID.map { $0.hex.prefix(12) + "…" } ?? "unknown"),
+                    Table.Cell(row.roles.isEmpty ? "none" : row.roles.joined(separator: ", ")),
+                    Table.Cell(row.holding.rawValue),
+                ])
+            }
+            table.write(to: console)
+        }
+    }
+}

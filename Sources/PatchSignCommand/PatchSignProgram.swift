@@ -1,0 +1,48 @@
+import ArgumentParser
+import CommandSupport
+import Terminal
+
+/// `patchsign`: makes keys, describes and signs releases; the only program that reads a release key.
+@main
+struct PatchSignProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchsign",
+        abstract: "Makes keys, describes a release, and signs it.",
+        discussion: """
+            A signed release is a folder that goes to `patchsrv publish`, or with `patchsign push` to a server.
+
+            What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
+
+            EXAMPLES
+              patchsign init --app com.example.shop --keys Keys
+              patchsign release Patches/shop/v1 --keys Keys --output v1.release
+              patchsign inspect v1.release
+              patchsign verify v1.release --keys Keys
+            """
+                + exitCodes(
+                    [
+                        .failed: "an external signer failed",
+                        .refused:
+                            "refused (a signature, key, PIN or rule of trust does not hold, or a quorum is incomplete)",
+                        .malformed: "a document that was read is not what it should be",
+                        .network: "an external signer gave no signature in time",
+                        .conflict: "a result is there already, or a base is not the one a release was made from",
+                        .partial: "done in part: a draft waits for other holders",
+                        .due: "something must be signed soon (`status`)",
+                    ],
+                    usual: .done,
+                    .disk
+                ),
+        subcommands: [
+            InitCommand.self, KeyCommand.self, ReleaseCommand.self, WithdrawCommand.self, InspectCommand.self,
+            VerifyCommand.self, EmbedCommand.self, RootCommand.self,
+            RotateCommand.self,
+            DelegateCommand.self, RevokeCommand.self, StatusCommand.self, JSPatchCommand.self, PushCommand.self,
+            PullCommand.self, ProposeCommand.self, PromoteCommand.self, RollbackCommand.self,
+        ]
+    )
+
+    static func main() async {
+        await runProgram(Array(CommandLine.arguments.dropFirst()))
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsign release`: makes a signed release, or adds a signature to one.
+struct ReleaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Makes a signed release from a folder, or adds a signature to one.",
+        discussion: """
+            `patchsign release FOLDER` is short for `patchsign release make FOLDER`; its options are in \
+            `patchsign release make --help`.
+
+            EXAMPLES
+              patchsign release Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
+              patchsign release --check Patches/shop/v2 --keys Keys --previous v1.release
+              patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
+              patchsign release renew v2.release --keys Keys --output v3.release
+            """,
+        subcommands: [ReleaseMakeCommand.self, ReleaseSignCommand.self, ReleaseRenewCommand.self],
+        defaultSubcommand: ReleaseMakeCommand.self
+    )
+}

@@ -1,0 +1,166 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsign release FOLDER`.
+struct ReleaseMakeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "make",
+        abstract: "Describes a folder and signs it as the next release of its channel (the default).",
+        discussion: """
+            FOLDER holds release.yaml and the files that it names. It describes the whole list of the channel: every \
+            patch that the previous release lists must stand in it, with a new version or the same one.
+
+            With --previous, signatures of unchanged files are kept. The previous release must verify and have all \
+            its signatures; without it the release is the first one of its channel.
+
+            --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
+            line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
+            the JSON schema that editors check release.yaml with.
+
+            EXAMPLES
+              patchsign release make Patches/shop/v1 --keys Keys --output v1.release
+              patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
+              patchsign release make --check Patches/shop/v2 --keys Keys --previous v1.release
+            """
+                + exitCodes(
+                    [
+                        .done: "done (also when other key holders still have to sign)",
+                        .failed: "an external signer failed",
+                        .malformed: "bad description or files",
+                        .network: "an external signer gave no signature in time",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .refused,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The folder with release.yaml.", valueName: "folder"))
+    var folder: String?
+
+    @Flag(help: "Name every mistake, and sign nothing.")
+    var check = false
+
+    @Flag(help: "Print the JSON schema of release.yaml.")
+    var schema = false
+
+    @OptionGroup var making: MakingOptions
+
+    @Option(name: .customLong("keys"), help: ArgumentHelp(KeyOptions.help, valueName: "dir"))
+    var keyFolder: String?
+
+    @OptionGroup var opening: KeyOpening
+    @OptionGroup var time: TimeOption
+
+    @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
+    var previous: String?
+
+    @Flag(help: "Print what was made, or what was found, as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard !schema else { return }
+        guard folder != nil else { throw ValidationError("Missing expected argument '<folder>'") }
+        guard !check else {
+            if previous != nil, keyFolder == nil { throw ValidationError("--previous is verified with --keys") }
+            return
+        }
+        guard keyFolder != nil else { throw ValidationError("Missing expected argument '--keys <dir>'") }
+        guard making.output != nil else { throw ValidationError("Missing expected argument '--output <dir>'") }
+    }
+
+    func run() async throws {
+        guard !schema else { return Console.standardOutput.write(DescriptionSchema.text) }
+        let folder = FilePath(argument: folder ?? "")
+        let keys = keyFolder.map { KeyOptions(keys: $0, opening: opening) }
+        let isRight = try await runCommand(json: json) { () async throws(Failure) -> Bool in
+            if check { return try await look(at: folder, keys) }
+            guard let keys else { preconditionFailure("validated before") }
+            try await make(folder, keys)
+            return true
+        }
+        if !isRight { throw Terminal.ExitCode.malformed.asError }
+    }
+
+    private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {
+        let description = try signing { () throws(SigningError) in
+            try ReleaseDescription(folder: folder, files: DiskFiles())
+        }
+        let trust = try keys.rootOfTrust()
+        try signing { () throws(SigningError) in try description.check(against: trust) }
+        let work = try ReleaseWork(
+            channel: description.channel,
+            source: folder,
+            previous: previous.map { FilePath(argument: $0) },
+            time: time,
+            making: making,
+            keys: keys
+        )
+        let made = try await signing { () async throws(SigningError) in
+            try await work.builder.release(description, in: folder)
+        }
+        let report = try work.written(made)
+        report.write(json: json)
+        if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {
+            Console.standardError.line(
+                "warning: it lists what the release before it lists; only its version and how long it holds are new"
+            )
+        }
+    }
+
+    /// Whether there is no mistake.
+    private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
+        let trust = try keys?.rootOfTrust()
+        var base: BaseRelease?
+        if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
+        let check = try await signing { () async throws(SigningError) in
+            try await ReleaseCheck(folder: folder, trust: trust, base: base, files: DiskFiles()) { id, total in
+                reporter(ReleaseWork.label(of: .reading(id)))(total)
+            }
+        }
+        ReleaseCheckReport(check: check).write(json: json)
+        return check.mistakes.isEmpty
+    }
+}
+
+/// What `patchsign release --check` found.
+struct ReleaseCheckReport {
+    let check: ReleaseCheck
+
+    func write(json: Bool) {
+        let console = Console.standardOutput
+        guard !json else { return console.line(self.json.pretty()) }
+        for mistake in check.mistakes {
+            console.line(console.styled("error:", .bold, .red) + " " + printable("\(mistake)"))
+        }
+        for warning in check.warnings + check.notJudged { console.line(Self.line(warning, on: console)) }
+        let counts = [
+            check.mistakes.isEmpty ? nil : Words.count(check.mistakes.count, "mistake"),
+            check.warnings.isEmpty ? nil : Words.count(check.warnings.count, "warning"),
+        ]
+        let found = counts.compactMap(\.self)
+        let judged = found.isEmpty ? "no mistakes" : found.joined(separator: ", ")
+        guard !check.notJudged.isEmpty else { return console.line(judged) }
+        let open = Words.count(check.notJudged.count, "requirement")
+        console.line(
+            "\(judged); \(open) not judged: name the release that is published now with --previous (a first release is refused)"
+        )
+    }
+
+    static func line(_ warning: DescriptionError, on console: Console) -> String {
+        console.styled("warning:", .bold, .yellow) + " " + printable("\(warning)")
+    }
+
+    private var json: JSON {
+        .fields([
+            ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
+            ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
+            ("warnings", .array(check.warnings.map(\.json))), ("notJudged", .array(check.notJudged.map(\.json))),
+        ])
+    }
+}

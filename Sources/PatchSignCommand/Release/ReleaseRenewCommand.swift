@@ -1,0 +1,98 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsign release renew`: the same list, signed again.
+struct ReleaseRenewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Makes the next release with the same content: a new expiry, and the keys that there are now.",
+        discussion: """
+            Before a release expires, after its channel's keys have changed, or to sign all entries with a new entry \
+            key. Devices fetch no patch again, for no patch is another.
+
+            After a key was revoked, the release may have fewer signatures than its channel needs now. \
+            --base-quorum-lost takes it all the same, when everything else in it holds: look at it with `patchsign \
+            inspect` first, for then nobody but you vouches for what it lists.
+
+            A thief's release has used up its number. --above N makes the next one version N+1, and only together with \
+            a new online key does `patchsrv trust` take it.
+
+            EXAMPLES
+              patchsign release renew v2.release --keys Keys --output v3.release
+              patchsign release renew v2.release --keys Keys --output v3.release --base-quorum-lost
+              patchsign release renew v2.release --keys Keys --output v9.release --base-quorum-lost --above 8
+            """
+                + exitCodes(
+                    [
+                        .done: "done (also when other key holders still have to sign)",
+                        .refused: "refused, or the release's quorum is not complete",
+                        .conflict: "the output exists",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
+    var release: String
+
+    @Flag(help: "Accept a release that has fewer signatures than its channel needs now.")
+    var baseQuorumLost = false
+
+    @Option(help: ArgumentHelp("Make a version above this one, which a thief has used.", valueName: "version"))
+    var above: Int?
+
+    @OptionGroup var making: MakingOptions
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var time: TimeOption
+
+    @Flag(help: "Print what was made as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard let above, !(1...(1 << 53 - 2)).contains(above) else { return }
+        throw ValidationError("--above must be 1 to 9007199254740990; above a higher one there is no version")
+    }
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let trust = try keys.rootOfTrust()
+            let base = try base(trust)
+            let work = try ReleaseWork(
+                channel: base.contents.channel,
+                base: base,
+                trust: trust,
+                time: try time.time(),
+                making: making,
+                keys: keys
+            )
+            let made = try await signing { () async throws(SigningError) in try await work.builder.renew(base) }
+            try work.finish(made, json: json)
+        }
+    }
+
+    private func base(_ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
+        do throws(SigningError) {
+            return try BaseRelease(
+                folder: FilePath(argument: release),
+                rootOfTrust: trust,
+                quorum: baseQuorumLost ? .mayBeLost : .complete,
+                above: above ?? 0,
+                files: DiskFiles()
+            )
+        } catch .incomplete(let path, let role, let valid, let needed) {
+            let error = SigningError.incomplete(path, role: role, valid: valid, needed: needed)
+            throw Failure(
+                error.description,
+                hint:
+                    "if one of its keys was revoked since, --base-quorum-lost takes it; else the other holders sign it",
+                exitCode: .refused
+            )
+        } catch { throw Failure(error) }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign release sign DIR`: one more key holder.
+struct ReleaseSignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Shows what a release changes and adds one signature to it.",
+        discussion: """
+            Everything in the release is verified first. With --previous, what it changes is shown against the \
+            release that it was made from; without it, what it holds. Then it asks; --yes is the answer of a script.
+
+            A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
+
+            EXAMPLES
+              patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
+            """
+                + exitCodes(
+                    [
+                        .done: "signed",
+                        .failed: "not signed because the answer was no",
+                        .refused: "the release does not verify or the key may not sign for it",
+                        .conflict: "--previous is not what the release was made from",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
+    var release: String
+
+    @Option(help: ArgumentHelp("Your release key: a file, NAME.signer or a pkcs11: URI.", valueName: "key"))
+    var key: String
+
+    @OptionGroup var keys: KeyOptions
+
+    @Option(help: ArgumentHelp("The release that this one was made from.", valueName: "dir"))
+    var previous: String?
+
+    @OptionGroup var names: NamesOption
+
+    @Flag(help: "Sign without asking.")
+    var yes = false
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            let folder = FilePath(argument: release)
+            let key = try KeyReference(argument: key)
+            let trust = try keys.rootOfTrust()
+            let verified = try signing { () throws(SigningError) in
+                try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
+            }
+            let contents = ReleaseContents(verified)
+            try show(contents, trust: trust)
+            if let words = verified.counts.unseenWords { Console.standardOutput.line("  " + words) }
+            let signer = try keys.open(key)
+            if let own = trust.targets.delegation(to: contents.channel.text)?.keys,
+                signer.hasSigned(verified.release.role, for: own)
+            {
+                let count = try trust.signatures(of: verified.release)
+                return Console.standardOutput.line("\(printable(self.key)) has signed this release already; \(count)")
+            }
+            var signed = verified.release
+            let delegation = try signing { () throws(SigningError) in
+                let delegation = try trust.delegation(to: contents.channel)
+                try signed.check(signer, for: delegation)
+                return delegation
+            }
+            try Question.confirm(Question.release, yes: yes)
+            try signing { () throws(SigningError) in
+                try signed.sign(with: signer, for: delegation)
+                try signed.saveRole(in: folder, files: DiskFiles())
+            }
+            Console.standardOutput.line("signed; " + (try trust.signatures(of: signed)))
+        }
+    }
+
+    private func show(_ contents: ReleaseContents, trust: ReleaseTrust) throws(Failure) {
+        let console = Console.standardOutput
+        console.line(
+            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
+        )
+        guard let previous else {
+            ContentsTable(contents).write(to: console)
+            return names.write(filesOf: contents, to: console)
+        }
+        let base = try ReleaseWork.base(FilePath(argument: previous), trust)
+        guard contents.base?.sha256 == base.header.sha256 else {
+            throw Failure(
+                "\(base.folder) is not the release that this one was made from",
+                hint: contents.base.map { "it was made from version \($0.roleVersion)" }
+                    ?? "it is the first release of its channel",
+                exitCode: .conflict
+            )
+        }
+        names.write(ReleaseDifference(from: base.contents, to: contents), to: console)
+    }
+}

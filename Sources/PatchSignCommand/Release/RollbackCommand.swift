@@ -1,0 +1,50 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import ReleaseClient
+import Terminal
+
+/// `patchsign rollback`: what an older release listed, in one command.
+struct RollbackCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Lists again what an older release of a channel listed: proposes, makes and signs it, and pushes it.",
+        discussion: """
+            It becomes the next release of the channel; its bytes are the older one's, verified. `patchsrv history` shows \
+            what there was. It shows what changes and asks, unless --yes is given.
+
+            EXAMPLES
+              patchsign rollback --to 7 --channel production --keys Keys --push --server https://patches.example.com
+              patchsign rollback --to 7 --channel production --keys Keys --output work --server https://patches.example.com
+            """
+                + exitCodes(
+                    [
+                        .done: "done (also when others still have to sign), or it is listed already",
+                        .failed: "not signed because the answer was no, or an external signer failed",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the output exists, or the channel moved on meanwhile",
+                    ],
+                    usual: .refused,
+                    .malformed,
+                    .disk
+                )
+    )
+
+    @Option(help: ArgumentHelp("The release to go back to.", valueName: "version"))
+    var to: Int
+
+    @Option(help: ArgumentHelp("The channel.", valueName: "name"), transform: parsed)
+    var channel: ChannelName
+
+    @OptionGroup var options: ChangeOptions
+
+    func validate() throws {
+        guard (1...(1 << 53 - 2)).contains(to) else { throw ValidationError("--to must be a version") }
+    }
+
+    func run() async throws {
+        try await runCommand(json: options.json) { () async throws(Failure) in
+            try await options.carryOut(.rollBack(to: to), in: channel)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign verify`: everything that a server and a device will check, offline.
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Verifies a release offline: roles, quorum, every entry, every file.",
+        discussion: """
+            Needs root.json and targets.json in the folder of --keys, and no key. An expired release is reported and \
+            is no failure. --explain lists each check that was made, by which key and under which rule, also those \
+            before the one that failed; keys are named after the .pub files in the folder of --keys.
+
+            EXAMPLES
+              patchsign verify v2.release --keys Keys
+              patchsign verify v2.release --keys Keys --explain --all
+            """
+                + exitCodes(
+                    [
+                        .done: "everything holds",
+                        .refused: "something does not, or signatures are missing",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
+    var release: String
+
+    @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
+    var keys: String
+
+    @OptionGroup var time: JudgingTimeOption
+
+    @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
+    var explain = false
+
+    @Flag(help: "With --explain: list all checks, however many.")
+    var all = false
+
+    @Flag(help: "Print as JSON.")
+    var json = false
+
+    func validate() throws {
+        if all && !explain { throw ValidationError("--all goes with --explain") }
+    }
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let (folder, keys) = (FilePath(argument: release), FilePath(argument: keys))
+            var checks: [CheckRecord] = []
+            let verification: ReleaseVerification
+            do throws(Failure) {
+                verification = try verify(folder, keys) { checks.append($0) }
+            } catch {
+                if !json { report(checks)?.write(to: .standardOutput, all: all) }
+                throw error
+            }
+            if !json { report(checks)?.write(to: .standardOutput, all: all) }
+            let role = verification.contents.channel.text
+            guard verification.quorum.isComplete else {
+                throw Failure(
+                    SigningError.incomplete(
+                        folder,
+                        role: role,
+                        valid: verification.quorum.valid,
+                        needed: verification.quorum.needed
+                    )
+                )
+            }
+            write(verification, isExpired: verification.isExpired(at: try time.time()), report(checks))
+        }
+    }
+
+    private func verify(
+        _ folder: FilePath,
+        _ keys: FilePath,
+        observe: @escaping CheckObserver
+    ) throws(Failure) -> ReleaseVerification {
+        let observe = explain ? observe : nil
+        return try signing { () throws(SigningError) in
+            let trust = try ReleaseTrust(folder: keys, policy: .ofThisProcess, files: DiskFiles(), observe: observe)
+            return try ReleaseVerification(
+                folder,
+                rootOfTrust: trust,
+                files: DiskFiles(),
+                observe: observe,
+                progress: reporter("Verifying")
+            )
+        }
+    }
+
+    /// What was checked, where that was asked for.
+    private func report(_ checks: [CheckRecord]) -> CheckReport? {
+        guard explain else { return nil }
+        // Names are for people: a file that is no key only leaves them out.
+        let folder = KeyFolder(FilePath(argument: keys), files: DiskFiles())
+        return CheckReport(checks, names: (try? KeyNames(folder))?.byID ?? [:])
+    }
+
+    private func write(_ verification: ReleaseVerification, isExpired: Bool, _ checks: CheckReport?) {
+        let console = Console.standardOutput
+        let (contents, counts) = (verification.contents, verification.counts)
+        guard !json else {
+            let members: [(String, JSON?)] = [
+                ("release", contents.json), ("roleSignatures", verification.quorum.json),
+                ("entries", .integer(counts.entries)), ("assets", .integer(counts.assets)),
+                ("objects", .integer(counts.objects)),
+                ("unseen", counts.unseen > 0 ? .integer(counts.unseen) : nil),
+                ("entrySignatures", .integer(counts.signatures)),
+                ("expired", .bool(isExpired)), ("checks", checks?.json),
+            ]
+            return console.line(JSON.fields(members).pretty())
+        }
+        console.line("release \(contents.roleVersion) of \(contents.app) \(contents.channel) holds")
+        console.line(verification.quorum.words(role: contents.channel.text))
+        console.line(
+            "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "
+                + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
+        )
+        if let words = counts.unseenWords { console.line(words) }
+        if isExpired { console.line("expired at \(contents.expires): devices take nothing new from it") }
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Terminal
+
+/// `patchsign withdraw`: the previous release with less in it.
+struct WithdrawCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "withdraw",
+        abstract: "Makes a release that no longer lists a patch, or one version of it.",
+        discussion: """
+            Devices that run what is withdrawn take it back once they see the new list: they go to the first listed \
+            version that they may have. Where none of them runs, they go back to what they confirmed before, else to what \
+            the app ships, else to nothing. This is final: the list names what was withdrawn, and no later release may \
+            list that version again.
+
+            Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
+            shows what changes and asks. --push publishes it.
+
+            EXAMPLES
+              patchsign withdraw fix-search --previous v2.release --keys Keys --output v3.release
+              patchsign withdraw web --version 2.0.0 --previous v2.release --keys Keys --output v3.release
+              patchsign withdraw web --version 2.0.0 --channel production --keys Keys --push --server https://patches.example.com
+            """
+                + exitCodes(
+                    [
+                        .failed: "not signed because the answer was no, or an external signer failed",
+                        .malformed: "the previous release does not list it",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the output exists, or the channel moved on",
+                    ],
+                    usual: .done,
+                    .refused,
+                    .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The patch's id.", valueName: "patch"), transform: parsed)
+    var patch: PatchID
+
+    @Option(
+        name: .customLong("version"),
+        help: ArgumentHelp("Only this version.", valueName: "version"),
+        transform: parsed
+    )
+    var patchVersion: VersionLabel?
+
+    @Option(
+        help: ArgumentHelp(
+            "The release that is published now. Default: what --server publishes in --channel.",
+            valueName: "dir"
+        )
+    )
+    var previous: String?
+
+    @Option(help: ArgumentHelp("The channel, where --previous does not say it.", valueName: "name"), transform: parsed)
+    var channel: ChannelName?
+
+    @OptionGroup var options: ChangeOptions
+
+    func validate() throws {
+        if previous == nil, channel == nil { throw ValidationError("--previous, or --channel and --server, is needed") }
+        if previous != nil, channel != nil { throw ValidationError("--previous says which channel it is") }
+    }
+
+    func run() async throws {
+        try await runCommand(json: options.json) { () async throws(Failure) in
+            if let channel {
+                try await options.carryOut(.withdraw(patch, version: patchVersion), in: channel)
+            } else {
+                try await withdraw(from: FilePath(argument: previous ?? ""))
+            }
+        }
+    }
+
+    private func withdraw(from previous: FilePath) async throws(Failure) {
+        let trust = try options.keys.rootOfTrust()
+        let base = try ReleaseWork.base(previous, trust)
+        try await options.inOutput { (output) async throws(Failure) in
+            let work = try ReleaseWork(
+                channel: base.contents.channel,
+                base: base,
+                trust: trust,
+                time: try options.time.time(),
+                making: options.making,
+                keys: options.keys,
+                output: output
+            )
+            let made = try await signing { () async throws(SigningError) in
+                try await work.builder.withdraw(patch, version: patchVersion, from: base)
+            }
+            try await options.finish(try work.written(made), at: output)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchStore
+import ReleaseClient
+import SystemPackage
+import Terminal
+
+/// `patchsign propose`: asks for a change that somebody else will sign.
+struct ProposeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "propose",
+        abstract: "Proposes a change of a channel, for a key holder to make and sign.",
+        discussion: """
+            A file of rules is JSON: {"patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null}; what \
+            is null is taken away, what does not stand there stays.
+
+            No key is needed. It prints the proposal's id for `patchsign pull --proposal ID`, which makes the release \
+            where the keys are, shows what it changes and asks.
+
+            EXAMPLES
+              patchsign propose --channel production --promote-from beta --server https://patches.example.com
+              patchsign propose --channel production --promote-from beta --rollout web=10% --server https://patches.example.com
+              patchsign propose --app com.example.shop --channel production --roll-back-to 7 --server https://patches.example.com
+              patchsign propose --channel production --withdraw web@2.0.0 --server https://patches.example.com
+              patchsign propose --channel production --rules rules.json --server https://patches.example.com
+            """
+                + exitCodes(
+                    [
+                        .done: "proposed",
+                        .malformed: "the file of rules is malformed",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "too many wait already",
+                    ],
+                    usual: .refused,
+                    .disk
+                )
+    )
+
+    @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"), transform: parsed)
+    var app: AppID?
+
+    @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"), transform: parsed)
+    var channel: ChannelName
+
+    @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
+    var promoteFrom: ChannelName?
+
+    @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))
+    var rollout: [PromotedShare] = []
+
+    @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))
+    var rollBackTo: Int?
+
+    @Option(help: ArgumentHelp("List a patch, or one version of it, no more.", valueName: "patch[@version]"))
+    var withdraw: String?
+
+    @Option(help: ArgumentHelp("Change the rules of a version.", valueName: "file"))
+    var rules: String?
+
+    @Option(help: ArgumentHelp("Why, in one line.", valueName: "text"))
+    var note: String?
+
+    @OptionGroup var server: ServerOptions
+
+    @Flag(help: "Print the server's answer as JSON.")
+    var json = false
+
+    func validate() throws {
+        let given = [promoteFrom != nil, rollBackTo != nil, withdraw != nil, rules != nil].count { $0 }
+        guard given == 1 else {
+            throw ValidationError("one of --promote-from, --roll-back-to, --withdraw and --rules is needed")
+        }
+        if !rollout.isEmpty, promoteFrom == nil { throw ValidationError("--rollout goes with --promote-from") }
+    }
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let change = try change()
+            let made = try await server.asking { client throws(ServiceError) in
+                let app: AppID
+                if let named = self.app { app = named } else { app = try await client.onlyApp() }
+                return try await client.propose(change, note: note, of: channel, in: app)
+            }
+            let console = Console.standardOutput
+            if json { return console.line(made.answer.pretty()) }
+            console.line(made.id.text)
+            for line in made.difference { Console.standardError.line("  " + printable(line)) }
+        }
+    }
+
+    private func change() throws(Failure) -> ProposedChange {
+        if let promoteFrom { return try .promotion(from: promoteFrom, rollout) }
+        let fields = try members()
+        do throws(FormatError) { return try ProposedChange(Fields(fields, of: "the proposal")) } catch {
+            throw Failure(error.description, exitCode: .malformed)
+        }
+    }
+
+    private func members() throws(Failure) -> JSON {
+        if let rollBackTo { return .fields([("action", .text("rollback")), ("to", .integer(rollBackTo))]) }
+        if let withdraw {
+            let parts = withdraw.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let version = parts.count == 2 ? JSON.text(parts[1]) : nil
+            return .fields([("action", .text("withdraw")), ("patchId", .text(parts[0])), ("version", version)])
+        }
+        let path = FilePath(argument: rules ?? "")
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try DiskFiles().read(path, limit: Limits.stateFile) } catch {
+            throw Failure(error.description, exitCode: .disk)
+        }
+        do throws(FormatError) {
+            let fields = try Fields(JSON.document(bytes, named: path.string, limit: Limits.stateFile), of: path.string)
+            var object = fields.object
+            object["action"] = .text("rules")
+            return .object(object)
+        } catch { throw Failure(error.description, exitCode: .malformed) }
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import CommandSupport
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchRelease
+import PatchStore
+import ReleaseClient
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+/// `patchsign push RELEASE`: to a release service.
+struct PushCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Uploads a signed release to a server and has it published.",
+        discussion: """
+            Only what the server lacks is sent, six parts at a time. A push that was interrupted goes on where it stopped, \
+            to the byte. The server verifies everything before anything of it can be seen. A release that has fewer \
+            signatures than its channel needs is kept as a draft; whoever signs it next pushes it again, with or without \
+            its objects.
+
+            The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
+            except to this machine itself (or with --insecure-http).
+
+            EXAMPLES
+              patchsign push v2.release --server https://patches.example.com --token-file ci.token
+              patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
+            """
+                + exitCodes(
+                    [
+                        .done: "published, kept as a draft, or published before",
+                        .refused: "refused: the token, or a rule that the release breaks",
+                        .malformed: "the release is malformed",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the channel moved on since the release was made, or another draft waits",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
+    var release: String
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var notes: NotesOptions
+
+    @Flag(help: "Print the server's answer, and what was sent, as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json) { () async throws(Failure) in
+            let report = try await server.push(FilePath(argument: release), notes: notes.json)
+            guard !json else { return Console.standardOutput.line(report.json.pretty()) }
+            report.write(to: server)
+        }
+    }
+}
+
+extension ServerOptions {
+    /// Uploads a release and has it published.
+    func push(_ folder: FilePath, notes: JSON) async throws(Failure) -> PushReport {
+        let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
+        let progress = PushProgress()
+        do throws(Failure) {
+            return try await asking { client throws(ServiceError) in
+                try await ReleasePush(signed, to: client, files: DiskFiles()) { progress.show($0) }.run(notes: notes)
+            }
+        } catch {
+            guard error.exitCode == .conflict, signed.header.base == nil, error.message.contains("based on 0") else {
+                throw error
+            }
+            throw Failure(
+                error.message,
+                hint: "it was made without --previous: `patchsign pull --channel \(signed.header.channel) --keys DIR "
+                    + "--output work\(words)` fetches the current release, then make it again with --previous work/base",
+                exitCode: error.exitCode
+            )
+        }
+    }
+}
+
+extension PushReport {
+    /// - Parameter server: where it was pushed to, as commands that follow name it.
+    func write(to server: ServerOptions) {
+        let console = Console.standardOutput
+        let what = "\(channel) \(roleVersion) of \(app)"
+        if sent.parts > 0 {
+            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))")
+        }
+        switch outcome {
+        case .published:
+            console.line("published \(what)")
+            for line in heldBack + lapses { console.line("  \(printable(line))") }
+            if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
+        case .drafted(let signatures, let threshold):
+            console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")
+            console.line(
+                "next: another key holder runs "
+                    + "`patchsign pull --channel \(channel) --keys DIR --output work\(server.words)`, "
+                    + "`patchsign release sign work/release --keys DIR --key FILE --previous work/base` and "
+                    + "`patchsign push work/release\(server.words)`"
+            )
+        case .alreadyPublished: console.line("\(what) is published already")
+        }
+    }
+
+    /// The server's answer, and what travelled.
+    var json: JSON {
+        var members = answer.object ?? JSONObject()
+        members["sentParts"] = .integer(sent.parts)
+        members["sentBytes"] = .integer(sent.bytes)
+        return .object(members)
+    }
+}
+
+/// What is on its way, as a line of progress on standard error.
+final class PushProgress: Sendable {
+    static let waiting = "The server verifies the release"
+
+    private let report = NIOLockedValueBox<ProgressReport?>(nil)
+
+    func show(_ event: ReleasePush.Event) {
+        switch event {
+        case .began(let parts, let bytes):
+            let report = ProgressReport("Sending \(Words.count(parts, "part"))", total: bytes, unit: .bytes)
+            self.report.withLockedValue { $0 = report }
+        case .sent(let bytes): report.withLockedValue(\.self)?.advance(by: bytes)
+        case .ended:
+            report.withLockedValue(\.self)?.finish()
+            report.withLockedValue { $0 = nil }
+        case .failed:
+            report.withLockedValue(\.self)?.abandon()
+            report.withLockedValue { $0 = nil }
+        case .publishing:
+            if Console.standardError.isTerminal { Console.standardError.line(Self.waiting) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import PatchChoice
+import PatchFormat
+import PatchTrust
+
+extension Device {
+    /// What the list comes to for this device, and what it has.
+    struct ListDecisions {
+        let decisions: [Decision]
+        let listed: Set<PatchContent>
+    }
+
+    /// What becomes of each patch by the list and the dial as this device last verified them; no network.
+    ///
+    /// As a sync decides that gets no answer from its server. Nil where nothing that holds together was kept: that is the
+    /// next sync's business.
+    func listDecisions(_ state: DeviceState) -> ListDecisions? {
+        guard let role = try? kept(configuration.channel.text), let list = try? list(of: role) else { return nil }
+        let context: EligibilityContext
+        do throws(SyncError) {
+            context = EligibilityContext(
+                state,
+                device: DeviceFacts(configuration, deviceID: try store.deviceID(), time: now(), retryNow: false),
+                dial: dial
+            )
+        } catch { return nil }
+        let plan = SyncPlan(list: list, role: role, machine: state.machine, under: context)
+        return ListDecisions(decisions: plan.decisions, listed: Set(list.entries.map(\.content)))
+    }
+
+    /// A role as it was verified when it came.
+    private func kept(_ name: String) throws(SyncError) -> TargetsRole? {
+        guard let bytes = try store.trust.metadata(name) else { return nil }
+        do throws(FormatError) {
+            return try TargetsRole(Envelope(bytes, role: name, limit: Limits.targetsRole), name: name)
+        } catch { throw .format(error) }
+    }
+
+    private func list(of role: TargetsRole) throws(SyncError) -> VerifiedList? {
+        let (app, channel) = (configuration.app, configuration.channel)
+        guard let bytes = try store.patchList(of: channel) else { return nil }
+        do throws(TrustError) {
+            guard let file = role.targets[ExactString(TargetPath.patchList(channel).text)] else { return nil }
+            return try VerifiedList(bytes, for: app, channel: channel, file: file, role: role)
+        } catch { throw .trust(error) }
+    }
+
+    /// Nil without one that its role names and that has not expired.
+    private var dial: Dial? {
+        let (app, channel) = (configuration.app, configuration.channel)
+        guard let role = try? kept("dial"), role.header.expires > now(),
+            let file = role.targets[ExactString(TargetPath.dial(channel).text)],
+            let bytes = try? store.dial(of: channel), file.matches(bytes), let dial = try? Dial(bytes),
+            dial.app == app, dial.channel == channel
+        else { return nil }
+        return dial
+    }
+}
+
+extension EligibilityContext {
+    /// With what became of versions here before, and the places that this device has.
+    init(_ state: DeviceState, device: DeviceFacts, dial: Dial?) {
+        self.init(
+            device: device,
+            dial: dial,
+            blocks: state.machine.blocks,
+            transfers: state.transfers,
+            unfit: state.unfit
+        )
+        answers = ServerAnswers(places: state.places)
+    }
+}

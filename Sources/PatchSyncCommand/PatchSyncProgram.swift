@@ -1,0 +1,44 @@
+import ArgumentParser
+import CommandSupport
+import Terminal
+
+/// The program on every device.
+@main
+struct PatchSyncProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchsync",
+        abstract: "Keeps a device on a complete, approved version of its patches and bundles, and serves it.",
+        discussion: """
+            EXAMPLES
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com
+              patchsync sync --store /var/lib/app
+              patchsync serve --store /var/lib/app
+              patchsync status --store /var/lib/app --json
+            """
+                + exitCodes(
+                    [
+                        .refused: "refused (signature, expiry, rollback)",
+                        .busy: "busy (lock or port)",
+                        .conflict: "there already, with other settings (init)",
+                        .partial: "some patches failed, the rest is done",
+                        .interrupted: "stopped by SIGINT or SIGTERM",
+                    ],
+                    usual: .done,
+                    .failed,
+                    .malformed,
+                    .network,
+                    .disk
+                ),
+        subcommands: [
+            InitCommand.self, SetFactsCommand.self, SyncCommand.self, ServeCommand.self, SwitchCommand.self,
+            ConfirmCommand.self, RollbackCommand.self, UnblockCommand.self,
+            StatusCommand.self,
+            ParametersCommand.self, VerifyCommand.self,
+            SchemaCommand.self, TestScriptCommand.self, TUFCommand.self,
+        ]
+    )
+
+    static func main() async {
+        await runProgram(Array(CommandLine.arguments.dropFirst()))
+    }
+}

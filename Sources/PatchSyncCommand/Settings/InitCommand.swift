@@ -1,0 +1,165 @@
+import ArgumentParser
+import CommandSupport
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a device's store from the root of trust that the app ships.",
+        discussion: """
+            The root comes from a file and never from the server: trust on first use is refused. Which app it is for stands
+            in the root itself. With --embedded, the folder of `patchsign embed`, the device has a complete version from its
+            first start, offline; its files are verified once, used where they lie, and never copied or written.
+
+            Mirrors are asked in their order after the server, wherever one fails, is behind or lies. They need no trust: what
+            comes from them is checked like everything. The key for --pin is that of the server's own certificate:
+              openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
+                openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+
+            Pages are served on a host of their own, http://NAME.localhost:PORT, whose cookies reach no other port of this machine.
+            Web views that resolve no such name want --no-own-host.
+
+            A store is made once: a script may run the same line at each start. What is not named is not compared, nor is
+            --app-build.
+
+            EXAMPLES
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
+              patchsync init --store /var/lib/app --embedded /opt/app/patchline --server https://updates.example.com
+              patchsync init --store /var/lib/app --root root.json --server https://updates.example.com \\
+                --mirror https://cdn.example.net/updates --ca company-ca.pem
+            """
+                + exitCodes(
+                    [
+                        .done: "made, or there already with the same settings",
+                        .refused: "what the app ships does not verify",
+                        .conflict: "there already with other settings, which are named",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The app's root of trust, root.json of `patchsign init`. Default: that of --embedded.",
+            valueName: "file"
+        )
+    )
+    var root: String?
+
+    @Option(name: .long, help: ArgumentHelp("What the app ships: the folder of `patchsign embed`.", valueName: "dir"))
+    var embedded: String?
+
+    @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
+    var server: String
+
+    @OptionGroup var servers: ServerOptions
+
+    @Option(name: .long, help: "Which channel to follow. Default: that of --embedded, else production.")
+    var channel: String?
+
+    @OptionGroup var facts: FactOptions
+
+    @OptionGroup var build: AppBuildOption
+
+    func validate() throws {
+        guard root != nil || embedded != nil else { throw ValidationError("--root or --embedded is needed") }
+        guard ServerURL(server) != nil else { throw ValidationError("--server \(ServerURL.rule)") }
+        if let channel, ChannelName(channel) == nil { throw ValidationError("--channel \(ChannelName.rule)") }
+    }
+
+    func run() async throws {
+        let changes = try facts.changes()
+        try await runCommand(json: options.json) { () throws(Failure) in try await work(changes) }
+    }
+
+    private func work(_ changes: FactChanges) async throws(Failure) {
+        let changes = try facts.withFiles(changes)
+        let embedded = try embeddedFolder()
+        let root = try rootBytes(embedded)
+        guard let server = ServerURL(server) else { preconditionFailure("validated before") }
+        let access = try servers.isGiven ? servers.changed() : nil
+        let (creation, device) = try await reporting { () throws(SyncError) in
+            let store = try options.deviceStore
+            let creation = try Device.createOnce(
+                store,
+                server: server,
+                channel: channel.flatMap { ChannelName($0) },
+                facts: changes,
+                root: root,
+                access: access,
+                machine: StoreOptions.machine,
+                embedded: embedded,
+                appBuild: build.appBuild.flatMap { AppBuild($0) }
+            )
+            return (creation, try Device(store, now: ProcessEnvironment.now))
+        }
+        if case .differs(let names) = creation {
+            throw Failure(
+                "\(device.store.root) is a store already, with other settings: \(names.joined(separator: "; "))",
+                hint: "nothing was changed; "
+                    + (names.contains { $0.hasPrefix("app (") }
+                        ? "a store is of one app for good: name another folder with --store, or the root of trust of "
+                            + "\(device.configuration.app) with --\(self.root == nil ? "embedded" : "root")."
+                        : names.contains { $0.hasPrefix("root of trust (") }
+                            ? "a store keeps the root of trust that it was made with: name that one, or another folder with --store."
+                            : "`patchsync set` and `patchsync switch` change them, or choose another folder."),
+                exitCode: .conflict
+            )
+        }
+        let running = try await reporting { () throws(SyncError) in try device.state().machine.state.running }
+        report(device, running, isNew: creation == .made)
+    }
+
+    private func embeddedFolder() throws(Failure) -> EmbeddedFolder? {
+        guard let path = embedded.map({ FilePath(argument: $0) }) else { return nil }
+        do throws(ReleaseError) {
+            return try EmbeddedFolder(path, files: DiskFiles())
+        } catch { throw Failure(.embedded(path, error)) }
+    }
+
+    private func rootBytes(_ embedded: EmbeddedFolder?) throws(Failure) -> [UInt8] {
+        if let root {
+            do throws(FileError) {
+                return try DiskFiles().read(.init(argument: root), limit: Limits.root)
+            } catch {
+                throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+            }
+        }
+        guard let embedded else { preconditionFailure("validated before") }
+        do throws(ReleaseError) {
+            return try embedded.root(files: DiskFiles())
+        } catch { throw Failure(.embedded(embedded.path, error)) }
+    }
+
+    private func report(_ device: Device, _ running: Selection?, isNew: Bool) {
+        let configuration = device.configuration
+        guard !options.json else {
+            return Console.standardOutput.line(
+                JSON.fields([
+                    ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+                    ("server", .text(configuration.server.text)), ("store", .text(device.store.root.string)),
+                    ("embedded", configuration.embedded.map { .text($0.string) }),
+                    ("appBuild", configuration.appBuild.map { .text($0.text) }),
+                    ("running", running.map { .text($0.words) }), ("made", .bool(isNew)),
+                ]).line
+            )
+        }
+        Console.standardOutput.line(
+            "\(configuration.app), channel \(configuration.channel), from \(configuration.server): "
+                + (isNew
+                    ? "store made in \(device.store.root)"
+                    : "the store in \(device.store.root) has these settings already")
+        )
+        if isNew, let running { Console.standardOutput.line("runs what the app ships: \(running.words)") }
+    }
+}

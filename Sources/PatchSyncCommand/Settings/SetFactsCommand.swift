@@ -1,0 +1,154 @@
+import PatchChoice
+import ArgumentParser
+import CommandSupport
+import PatchFetch
+import PatchFormat
+import PatchStore
+import PatchSync
+import ReleaseFolder
+import SystemPackage
+import Terminal
+
+struct SetFactsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Set the facts that rules are evaluated against, and the servers to use. Prints what is set.",
+        discussion: """
+            The next sync goes by it. Rules gate what is new: nothing that is installed is taken away by a change here,
+            except what is not listed for another app version. A new app version or native part drops what waits for the
+            next launch; the next sync chooses again. An empty value ('') forgets what was set.
+
+            --mirror, --ca and --pin each replace what was set, as a whole. Set the new key beside the old one before a server
+            changes its key.
+
+            Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets them.
+
+            --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
+            it is the same: then the device starts over from it.
+
+            EXAMPLES
+              patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
+              patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
+              patchsync set --store /var/lib/app --unset region --user ''
+              patchsync set --store /var/lib/app --own-host
+              patchsync set --store /var/lib/app --answers
+              patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
+              patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
+            """
+                + exitCodes(
+                    [:],
+                    usual: .done,
+                    .disk,
+                    .busy
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var facts: FactOptions
+    @OptionGroup var servers: ServerOptions
+
+    @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
+    var unset: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Where the app's folder of `patchsign embed` lies.", valueName: "dir"))
+    var embedded: String?
+
+    func validate() throws {
+        for key in unset where ConditionKey(key) == nil { throw ValidationError("--unset \(ConditionKey.rule)") }
+    }
+
+    func run() async throws {
+        var changes = try facts.changes()
+        for key in unset.compactMap({ ConditionKey($0) }) { changes.data[key] = .forget }
+        try await runCommand(json: options.json) { [changes] () throws(Failure) in try await work(changes) }
+    }
+
+    private func work(_ changes: FactChanges) async throws(Failure) {
+        let changes = try facts.withFiles(changes)
+        let device = try options.device
+        let before = device.configuration
+        try checkEmbedded()
+        let access = try servers.changed(device.configuration.access)
+        let configuration = try await reporting { () throws(SyncError) in
+            try await device.store.changingConfiguration { configuration throws(SyncError) in
+                changes.apply(to: &configuration)
+                configuration.access = access
+                if let embedded { configuration.embedded = FilePath(argument: embedded) }
+                do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
+            }
+        }
+        if embedded != nil { _ = try await options.opened() }
+        warn(ofKeysNotIn: before)
+        if options.json {
+            Console.standardOutput.line(configuration.facts.line)
+        } else {
+            configuration.printFacts(servedBy: device.store.runningServers)
+        }
+    }
+}
+
+extension SetFactsCommand {
+    /// What is not there would be looked for at each start, in vain.
+    private func checkEmbedded() throws(Failure) {
+        guard let path = embedded.map({ FilePath(argument: $0) }) else { return }
+        do throws(ReleaseError) { _ = try EmbeddedFolder(path, files: DiskFiles()) } catch .missing {
+            throw Failure(
+                "--embedded: \(path) is no folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",
+                hint: "nothing was changed; name the folder that ships with the app.",
+                exitCode: .disk
+            )
+        } catch { throw Failure(.embedded(path, error)) }
+    }
+
+    private func warn(ofKeysNotIn before: DeviceConfiguration) {
+        for key in unset.compactMap({ ConditionKey($0) }) where before.data[key] == nil {
+            let known = before.data.keys.sorted().map(\.text)
+            Console.standardError.line(Self.warning(of: key, known))
+        }
+    }
+}
+
+extension SetFactsCommand {
+    static func warning(of key: ConditionKey, _ known: [String]) -> String {
+        "warning: --unset \(key): nothing was set under this key; "
+            + (known.isEmpty ? "no data is set" : "set is \(known.joined(separator: ", "))")
+    }
+}
+
+extension DeviceConfiguration {
+    /// What rules are judged by, as scripts read it.
+    fileprivate var facts: JSON {
+        .fields([
+            ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
+            ("data", dataJSON),
+            ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
+            ("mirrors", .array(access.mirrors.map { .text($0.text) })),
+            ("pins", .array(access.pins.map { .text($0.description) })),
+            ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
+            ("embedded", embedded.map { .text($0.string) }),
+        ])
+    }
+
+    /// - Parameter servers: who serves the store now; what they began with holds until they end.
+    func printFacts(servedBy servers: [RunningServer], on out: Console = .standardOutput) {
+        out.line("app version: \(appVersion?.text ?? "not set")")
+        out.line("user: \(user.map { printable($0.text) } ?? "not set")")
+        out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
+        for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
+        out.line("selections kept besides the present one: \(keep)")
+        let later = servers.first { $0.hasOwnHost != (host != nil) }
+            .map { " from the next start of `patchsync serve` on (process \($0.process) goes on as it began)" }
+        if host == nil {
+            out.line(
+                "pages: on 127.0.0.1, whose cookies every port of this machine gets\(later.map { ";\($0)" } ?? "")"
+            )
+        } else if let later {
+            out.line("pages: on a host of their own\(later)")
+        }
+        if answers { out.line("the server is asked what it chose for this user") }
+        if let embedded { out.line("what the app ships: \(embedded)") }
+        for mirror in access.mirrors { out.line("mirror: \(mirror)") }
+        for pin in access.pins { out.line("pinned key: \(pin)") }
+        if access.authorities != nil { out.line("authorities: own, not the system's") }
+    }
+}

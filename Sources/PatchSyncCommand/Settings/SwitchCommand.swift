@@ -1,0 +1,80 @@
+import PatchChoice
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct SwitchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "switch",
+        abstract: "Activate what waits now, as a page's reload would; or follow another channel or server.",
+        discussion: """
+            A running `patchsync serve` follows within 100 ms, and starts the startup timer for what it activates.
+
+            With --channel, what runs keeps running until the new channel has something confirmed, and what the old one has
+            stays for the way back. With --server, trust stays: an older list than the one known is refused. Both are asked
+            at the next sync.
+
+            EXAMPLES
+              patchsync switch --store /var/lib/app
+              patchsync switch --store /var/lib/app --channel dev
+              patchsync switch --store /var/lib/app --server http://192.168.1.20:8080
+            """
+                + exitCodes(
+                    [
+                        .failed: "nothing waits, or the first version is still on trial"
+                    ],
+                    usual: .done,
+                    .disk,
+                    .busy
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(name: .long, help: "Follow this channel from now on.")
+    var channel: String?
+
+    @Option(name: .long, help: ArgumentHelp("Ask this server from now on.", valueName: "url"))
+    var server: String?
+
+    func validate() throws {
+        if let channel, ChannelName(channel) == nil { throw ValidationError("--channel \(ChannelName.rule)") }
+        if let server, ServerURL(server) == nil { throw ValidationError("--server \(ServerURL.rule)") }
+    }
+
+    func run() async throws {
+        try await runCommand(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        let device = try await options.opened()
+        guard channel == nil && server == nil else { return try await follow(device) }
+        let activation = try await reporting { () throws(SyncError) in
+            try await device.switchToPending(counting: .firstPage)
+        }
+        activation.print(options)
+    }
+
+    private func follow(_ old: Device) async throws(Failure) {
+        let (device, running) = try await reporting { () throws(SyncError) in
+            let device = try await old.following(
+                channel: channel.flatMap { ChannelName($0) },
+                server: server.flatMap { ServerURL($0) }
+            )
+            return (device, try device.state().machine.state.running)
+        }
+        let configuration = device.configuration
+        guard !options.json else {
+            return Console.standardOutput.line(
+                JSON.fields([
+                    ("channel", .text(configuration.channel.text)), ("server", .text(configuration.server.text)),
+                    ("running", running.map { .text($0.words) }),
+                ]).line
+            )
+        }
+        Console.standardOutput.line("follows channel \(configuration.channel) of \(configuration.server)")
+        Console.standardOutput.line("runs \(running?.words ?? "nothing yet"); next: patchsync sync")
+    }
+}

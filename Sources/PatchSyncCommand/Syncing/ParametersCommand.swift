@@ -1,0 +1,56 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct ParametersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "parameters",
+        abstract: "Show the channel's online parameters, as last fetched and verified. No network.",
+        discussion: """
+            A sync fetches them, and so does a running `patchsync serve` every half hour; where that fails, the last good ones
+            stay.
+
+            EXAMPLES
+              patchsync parameters --store /var/lib/app
+              patchsync parameters --store /var/lib/app --json
+            """
+                + exitCodes(
+                    [
+                        .done: "done, also without any",
+                        .malformed: "what is stored is malformed; a sync heals it",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        try await runCommand(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        let device = try await options.opened()
+        let parameters = try await reporting { () throws(SyncError) in try device.parameters() }
+        if options.json { Console.standardOutput.line(parameters.shown.line) } else { parameters.print() }
+    }
+}
+
+extension OnlineParameters {
+    fileprivate var shown: JSON {
+        .fields([("app", .text(app.text)), ("channel", .text(channel.text)), ("parameters", values.json)])
+    }
+
+    fileprivate func print() {
+        let out = Console.standardOutput
+        guard !values.isEmpty else { return out.line("\(app) \(channel): no parameters") }
+        Table(
+            ["NAME", "TYPE", "VALUE"],
+            rows: values.sorted { $0.key < $1.key }.map { name, value in
+                [.init(name.text), .init(value.typeName), .init(printable(value.words))]
+            }
+        ).write(to: out)
+    }
+}

@@ -1,0 +1,194 @@
+import PatchChoice
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchSync
+import SystemPackage
+import Terminal
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show every patch's state, what runs, what waits, what is blocked or held back. No network.",
+        discussion: """
+            What is held back, by the dial or by a rule, is told as the last sync left it: by the list and the dial that this
+            device keeps. What a server chooses for its users is not kept, and not told.
+
+            EXAMPLES
+              patchsync status --store /var/lib/app
+              patchsync status --store /var/lib/app --json
+            """
+                + exitCodes([
+                    .done: "told",
+                    .malformed: "a file of the store is malformed",
+                    .disk: "disk, or no store",
+                ])
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        try await runCommand(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        let device = try await options.opened()
+        let report = try await reporting { () throws(SyncError) in try device.status() }
+        if options.json {
+            Console.standardOutput.line(report.json(device.configuration).line)
+        } else {
+            report.print(device.configuration, of: device.store.root)
+        }
+    }
+}
+
+extension StatusReport {
+    fileprivate func json(_ configuration: DeviceConfiguration) -> JSON {
+        .fields([
+            ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+            ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
+            ("lastSync", lastSync.map { .text($0.at.description) }),
+            ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
+            ("appBuild", configuration.appBuild.map { .text($0.text) }),
+            ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
+            (
+                "launch",
+                { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
+            ),
+            ("unproven", machine.isUnproven ? .bool(true) : nil),
+            ("stateFault", fault.map { .fields($0.members) }), ("damagedState", damagedState.map { .text($0.string) }),
+            (
+                "patches",
+                .array(
+                    rows.map { row in
+                        .fields([
+                            ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
+                            ("version", .text(row.version.text)), ("state", .text(row.state.name)),
+                            ("meaning", .text(row.state.meaning)), ("fault", row.fault.map { .text($0) }),
+                            ("pending", .bool(row.isPending)), ("file", row.file.map { .text($0.string) }),
+                        ])
+                    }
+                )
+            ),
+            (
+                "blocks",
+                .array(
+                    machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
+                        .fields([
+                            ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
+                            ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
+                            ("reason", .text(block.reason.rawValue)),
+                            ("next", retries[content].map { .text($0.rawValue) }),
+                        ])
+                    }
+                )
+            ),
+            ("transfers", transfersJSON), ("unfit", unfitJSON),
+            (
+                "passedOver",
+                .array(
+                    heldBack.map { decision, passed in
+                        .fields([("patchId", .text(decision.patchID.text))] + passed.members)
+                    }
+                )
+            ),
+            (
+                "withdrawn",
+                leaving.isEmpty
+                    ? nil
+                    : .array(
+                        leaving.map { leaving in
+                            .fields([
+                                ("patchId", .text(leaving.patch.patchID.text)),
+                                ("version", .text(leaving.patch.version.text)), ("named", .bool(leaving.isNamed)),
+                                ("next", leaving.next.map { .text($0.version.text) }),
+                            ])
+                        }
+                    )
+            ),
+            ("activates", pendingActivation.map { .text($0.rawValue) }),
+        ])
+    }
+
+    private func embedded(_ configuration: DeviceConfiguration) -> JSON? {
+        guard let folder = configuration.embedded else { return nil }
+        return .fields([
+            ("folder", .text(folder.string)), ("roleVersion", machine.embedded.map { .integer($0.roleVersion) }),
+            ("running", .bool(runsEmbedded)),
+        ])
+    }
+
+    private var runsEmbedded: Bool {
+        guard let embedded = machine.embedded else { return false }
+        return machine.state.running?.contents == embedded.contents
+    }
+
+    /// Why the list took nothing, where that is so.
+    private var embeddedWords: String {
+        guard runsEmbedded, let shipped = machine.embedded?.roleVersion else { return "" }
+        let isNewer = lastSync.map { $0.roleVersion <= shipped } ?? false
+        return ", runs what the app ships (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
+    }
+
+    func print(_ configuration: DeviceConfiguration, of store: FilePath, on out: Console = .standardOutput) {
+        out.line("\(configuration.app), channel \(configuration.channel): \(sentence(store))")
+        if !rows.isEmpty {
+            Table(
+                ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],
+                rows: rows.map { row in
+                    [
+                        .init(row.patchID.text), .init(row.kind.rawValue), .init(row.version.text),
+                        .init(row.state.shown, row.state.style),
+                        .init(row.fault ?? (row.isPending ? pendingActivation?.sentence ?? "" : "")),
+                    ]
+                }
+            ).write(to: out)
+        }
+        for leaving in leaving {
+            let after = leaving.next.map { "\($0.version) takes its place" } ?? "it goes"
+            out.line("\(leaving.patch.label): withdrawn; \(after) at the next launch")
+        }
+        if let damagedState {
+            out.line(
+                "a state that could not be read was put by: \(printable(damagedState.string)); remove it once looked at"
+            )
+        }
+        for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
+            let next = (retries[content] ?? .waits).sentence(block.until)
+            out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(next)")
+        }
+        if configuration.host == nil {
+            out.line(
+                "pages: on 127.0.0.1, whose cookies every port of this machine gets; `patchsync set --own-host` ends that"
+            )
+        }
+        printTransfers(to: out)
+        for (decision, passed) in heldBack { out.line(decision.words(passed)) }
+    }
+
+    private func sentence(_ store: FilePath) -> String {
+        let sync = lastSync.map { ", last sync \($0.at) (release \($0.roleVersion))" } ?? ", never synced"
+        switch machine.state {
+        case .empty: return "nothing installed" + sync
+        case .settled: return "settled" + embeddedWords + sync
+        case .pending: return "a new selection waits" + sync
+        case .trying(_, _, let launch):
+            let how = "(confirm: \(launch.token.hint(store)))"
+            if machine.isUnproven { return "a first version runs that was not confirmed yet; it stays \(how)" + sync }
+            let count = launch.isCounted ? "" : ", the present one not counted"
+            return "a trial is running, launch \(launch.launches)\(count) \(how)" + sync
+        }
+    }
+}
+
+extension StatusReport.Retry {
+    fileprivate func sentence(_ until: UTCTime) -> String {
+        switch self {
+        case .waits: "next try after \(until)"
+        case .blocked: "blocked until \(until)"
+        case .free: "the next sync tries it again"
+        case .onTrial: "on trial again now"
+        case .notListed: "no longer listed, so it is not tried again"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import CommandSupport
+import PatchFetch
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Fetch, verify and stage what the channel offers. What runs is not touched.",
+        discussion: """
+            A new version waits for the next launch or for `patchsync switch`, unless its rules say otherwise: a mandatory
+            one is switched to by a running `patchsync serve`, one that runs at the next launch waits for that alone. Files that are missing or altered in the store
+            are fetched again.
+
+            Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
+
+            EXAMPLES
+              patchsync sync --store /var/lib/app
+              patchsync sync --store /var/lib/app --retry-failed
+              patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
+            """
+                + exitCodes(
+                    [
+                        .done: "everything is as listed",
+                        .refused: "refused, or the server has been behind for a day",
+                        .busy: "another sync runs",
+                        .partial: "some patches failed",
+                        .interrupted: "stopped by SIGINT or SIGTERM",
+                    ],
+                    usual: .network,
+                    .disk
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Flag(
+        name: .long,
+        help: "Take versions again that wait after a failed trial or failed transfers; blocked ones need `unblock`."
+    )
+    var retryFailed = false
+
+    @Option(name: .long, help: "From now on this is the version of the app's native part.")
+    var appVersion: String?
+
+    @OptionGroup var build: AppBuildOption
+
+    @OptionGroup var network: NetworkOptions
+
+    func validate() throws {
+        if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
+    }
+
+    func run() async throws {
+        let code = try await runCommand(json: options.json, work)
+        if code != .done { throw code.asError }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
+        HTTPFetcher.useOneEventLoop()
+        let device = try await options.opened(appBuild: build.appBuild)
+        let transcript = SyncTranscript(options.json ? nil : .standardError)
+        let report = try await reporting { () throws(SyncError) in
+            try await device.store.syncing { () throws(SyncError) in
+                let configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
+                    if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
+                }
+                return try await HTTPFetcher.with(serversOf: configuration, network.deadlines) {
+                    sources throws(SyncError) in
+                    var engine = SyncEngine(
+                        store: device.store,
+                        configuration: configuration,
+                        sources: sources,
+                        now: ProcessEnvironment.now
+                    )
+                    engine.deadlines = network.deadlines
+                    engine.retryNow = retryFailed
+                    engine.report = { transcript.take($0) }
+                    engine.atCommitPoint = CommitPoint.pullingThePlug
+                    return try await engine.untilInterrupted()
+                }
+            }
+        }
+        transcript.finish()
+        // The sync itself is over: what cannot be looked at now says nothing of it.
+        let patches = transcript.states((try? device.reopened().scripts()) ?? [])
+        if options.json {
+            Console.standardOutput.line(report.json(patches).line)
+        } else {
+            report.print(patches)
+        }
+        return report.exitCode
+    }
+}
+
+extension CommitPoint {
+    /// In debug builds, `PATCHSYNC_DIE_AT=after-objects` ends the process there as a power cut would.
+    @Sendable static func pullingThePlug(_ point: CommitPoint) {
+        #if DEBUG
+        if ProcessEnvironment.environment("PATCHSYNC_DIE_AT") == point.rawValue { ProcessEnd.kill() }
+        #endif
+    }
+}

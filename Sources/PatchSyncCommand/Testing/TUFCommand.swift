@@ -1,0 +1,105 @@
+import ArgumentParser
+import CommandSupport
+import PatchFetch
+import PatchFormat
+import PatchStore
+import PatchSync
+import SystemPackage
+import Terminal
+
+/// `patchsync tuf`: the engine's metadata workflow on any TUF repository, by the client protocol of tuf-conformance.
+///
+/// One command and not three: the protocol's options stand before its action.
+struct TUFCommand: AsyncParsableCommand {
+    enum Action: String, ExpressibleByArgument, CaseIterable {
+        case initialise = "init"
+        case refresh
+        case download
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "tuf",
+        abstract: "A plain TUF client, for any TUF repository and for theupdateframework/tuf-conformance.",
+        discussion: """
+            A target's file in --target-dir has its path as name, percent-encoded.
+
+            EXAMPLES
+              patchsync tuf --metadata-dir md init root.json
+              patchsync tuf --metadata-dir md --metadata-url http://127.0.0.1:8080/APP/metadata refresh
+              patchsync tuf --metadata-dir md --metadata-url http://127.0.0.1:8080/APP/metadata \\
+                --target-name production/patchlist.json --target-dir files \\
+                --target-base-url http://127.0.0.1:8080/APP/targets download
+            """
+                + exitCodes(
+                    [
+                        .done: "everything succeeded"
+                    ],
+                    usual: .failed
+                )
+    )
+
+    @Option(help: ArgumentHelp("Where trusted metadata is kept.", valueName: "dir"))
+    var metadataDir: String
+
+    @Option(help: ArgumentHelp("Where the repository serves its metadata.", valueName: "url"))
+    var metadataUrl: String?
+
+    @Option(name: .customLong("target-name"), help: ArgumentHelp("May stand several times.", valueName: "path"))
+    var targetNames: [String] = []
+
+    @Option(help: ArgumentHelp("Where targets are put.", valueName: "dir"))
+    var targetDir: String?
+
+    @Option(help: ArgumentHelp("Where the repository serves its targets.", valueName: "url"))
+    var targetBaseUrl: String?
+
+    @Argument(help: "init, refresh or download.")
+    var action: Action
+
+    @Argument(help: ArgumentHelp("For init: the root to start from.", valueName: "file"))
+    var root: String?
+
+    func validate() throws {
+        switch action {
+        case .initialise where root == nil: throw ValidationError("init wants a root file")
+        case .refresh where metadataUrl == nil: throw ValidationError("refresh wants --metadata-url")
+        case .download where metadataUrl == nil || targetBaseUrl == nil || targetDir == nil || targetNames.isEmpty:
+            throw ValidationError(
+                "download wants --metadata-url, --target-base-url, --target-dir and --target-name"
+            )
+        case .initialise, .refresh, .download: break
+        }
+        for url in [metadataUrl, targetBaseUrl].compactMap(\.self) where ServerURL(url) == nil {
+            throw ValidationError("'\(url)' \(ServerURL.rule)")
+        }
+    }
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            do throws(SyncError) {
+                try await work()
+            } catch {
+                let failure = Failure(error)
+                throw Failure(failure.message, hint: failure.hint, exitCode: .failed)
+            }
+        }
+    }
+
+    private func work() async throws(SyncError) {
+        let store = TrustStore(folder: FilePath(argument: metadataDir), files: DiskFiles())
+        if action == .initialise {
+            let bytes: [UInt8]
+            do throws(FileError) {
+                bytes = try DiskFiles().read(FilePath(argument: root ?? ""), limit: Limits.root)
+            } catch { throw .file(error) }
+            return try TUFClient.start(store, root: bytes)
+        }
+        guard let metadata = metadataUrl.flatMap({ ServerURL($0) }) else { preconditionFailure("validated before") }
+        let targets = targetBaseUrl.flatMap { ServerURL($0) } ?? metadata
+        try await HTTPFetcher.with(.init(metadata: metadata, targets: targets)) { fetcher throws(SyncError) in
+            let client = TUFClient(store: store, fetcher: fetcher, now: ProcessEnvironment.now)
+            if action == .refresh { return try await client.refresh() }
+            try await client.download(targetNames, to: FilePath(argument: targetDir ?? ""))
+        }
+    }
+}

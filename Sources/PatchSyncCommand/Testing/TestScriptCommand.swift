@@ -1,0 +1,73 @@
+import ArgumentParser
+import CommandSupport
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import SystemPackage
+import Terminal
+
+struct TestScriptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test-script",
+        abstract: "Try a local script in place of everything that a server would deliver. No store, no network.",
+        discussion: """
+            For whoever writes a patch. It says what an installation of these bytes would come to: Success, UnKnownError for
+            what is not UTF-8, FileNotExist. The script is NOT evaluated yet: Success says that it could be handed to an
+            engine, and nothing of what it does.
+
+            EXAMPLES
+              patchsync test-script demo.js
+            """
+                + exitCodes([
+                    .done: "Success",
+                    .malformed: "UnKnownError",
+                    .disk: "FileNotExist, or unreadable",
+                ])
+    )
+
+    @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))
+    var file: String
+
+    @Flag(name: .long, help: "Print JSON instead of text.")
+    var json = false
+
+    @Option(name: .long, help: .hidden)
+    var store: String?
+
+    func validate() throws {
+        guard store == nil else {
+            throw ValidationError("a test script is never mixed with what a store holds: leave --store out")
+        }
+        guard file.hasSuffix(".js"), FilePath(file).name != ".js" else {
+            throw ValidationError("the name of a test script ends with .js")
+        }
+    }
+
+    func run() async throws {
+        let code = try await runCommand(json: json, work)
+        if code != .done { throw code.asError }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
+        var bytes: [UInt8]?
+        do throws(FileError) {
+            bytes = try DiskFiles().read(FilePath(argument: file), limit: Limits.testScript)
+        } catch .notFound {} catch { throw Failure("\(error)", exitCode: .disk) }
+        let state = PatchState(testScript: bytes)
+        if json {
+            let sha256 = bytes.map { JSON.text(SHA256Digest(of: $0).hex) }
+            Console.standardOutput.line(
+                JSON.fields([("file", .text(file)), ("state", .text(state.name)), ("sha256", sha256)]).line
+            )
+        } else {
+            Console.standardOutput.line("\(printable(file)): \(state.name)")
+        }
+        return switch state {
+        case .success: .done
+        case .fileNotExist: .disk
+        case .unknownError, .unInstall, .fileNotMatch, .update, .add: .malformed
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import NIOConcurrencyHelpers
+package import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseTree
+import ServerRecords
+
+/// Where devices ask: gives places in versions with a head-count, and tells what is chosen for a user.
+///
+/// It says nothing that a device could not do without it: it holds back, or chooses among what the channel lists.
+package struct DeviceService: Sendable {
+    private struct Channel: Hashable {
+        let app: AppID
+        let channel: ChannelName
+    }
+
+    /// What a channel lists and its dial, as long as nothing was published.
+    private struct ListedVersions: Sendable {
+        let mark: StoredFile?
+        let state: DialState
+
+        func version(_ patchID: PatchID, _ sha256: SHA256Digest) -> DialState.Version? {
+            state.versions.first { $0.patchID == patchID && $0.sha256 == sha256 }
+        }
+    }
+
+    private let operations: ReleaseOperations
+    /// One at a time: they would only stand in each other's way.
+    private let turn = SerialQueue()
+    private let offers = NIOLockedValueBox<[Channel: ListedVersions]>([:])
+
+    package init(_ operations: ReleaseOperations) {
+        self.operations = operations
+    }
+
+    package func answer(
+        _ question: DeviceQuestion,
+        in channel: ChannelName,
+        of app: AppID
+    ) async throws(OperationError) -> DeviceAnswer {
+        let offer = try await offer(Channel(app: app, channel: channel))
+        let choices = try await choices(for: question.user, offer, channel, app)
+        var places: [DeviceAnswer.Place] = []
+        for asked in question.places {
+            let isGiven = try await give(asked, of: offer, choices[asked.patchID])
+            places.append(DeviceAnswer.Place(patchID: asked.patchID, sha256: asked.sha256, isGiven: isGiven))
+        }
+        return DeviceAnswer(places: places, choices: choices)
+    }
+
+    /// The user's own, before everyone's; only what is listed now.
+    private func choices(
+        for user: SHA256Digest?,
+        _ offer: ListedVersions,
+        _ channel: ChannelName,
+        _ app: AppID
+    ) async throws(OperationError) -> [PatchID: DeviceAnswer.Choice] {
+        var answers = try await operations.answers(for: .everyone, of: channel, in: app)
+        if let user { answers += try await operations.answers(for: .user(user), of: channel, in: app) }
+        var choices: [PatchID: DeviceAnswer.Choice] = [:]
+        for answer in answers {
+            if case .version(_, let sha256, isForced: _) = answer.choice,
+                offer.version(answer.patchID, sha256) == nil
+            {
+                continue
+            }
+            choices[answer.patchID] = answer.told
+        }
+        return choices
+    }
+
+    /// No place is wasted on a device that is told to take another version, or none.
+    private func give(
+        _ asked: DeviceQuestion.Place,
+        of offer: ListedVersions,
+        _ choice: DeviceAnswer.Choice?
+    ) async throws(OperationError) -> Bool {
+        guard let headcount = offer.version(asked.patchID, asked.sha256)?.row?.headcount else { return false }
+        switch choice {
+        case .hold: return false
+        case .version(let sha256, isForced: _) where sha256 != asked.sha256: return false
+        case .version, nil: break
+        }
+        let places = Places(
+            app: offer.state.app,
+            channel: offer.state.channel,
+            patchID: asked.patchID,
+            sha256: asked.sha256
+        )
+        return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+            try await operations.reading { () async throws(RecordError) in
+                try await places.give(asked.device, upTo: headcount, in: operations.records.store)
+            }
+        }
+    }
+
+    private func offer(_ channel: Channel) async throws(OperationError) -> ListedVersions {
+        if let known = try await known(channel) { return known }
+        return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+            if let known = try await known(channel) { return known }
+            let offer = try await operations.looking(channel.app) { (repository) throws(ServerError) in
+                // The mark first: what is published in between is read again.
+                let mark = try repository.mark()
+                return ListedVersions(mark: mark, state: try repository.dial(of: channel.channel))
+            }
+            offers.withLockedValue { $0[channel] = offer }
+            return offer
+        }
+    }
+
+    private func known(_ channel: Channel) async throws(OperationError) -> ListedVersions? {
+        guard let offer = offers.withLockedValue({ $0[channel] }) else { return nil }
+        let mark = try await operations.looking(channel.app) { (repository) throws(ServerError) in try repository.mark()
+        }
+        return mark == offer.mark && mark != nil ? offer : nil
+    }
+}

@@ -1,0 +1,187 @@
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseFolder
+import ReleaseTree
+import ServerRecords
+
+/// What somebody is about to change, written down first: so that whatever the process dies of in between, the next one
+/// looks at the tree, sees whether it was done, and writes what is missing of history and audit log.
+struct Intent: Equatable, Sendable {
+    static let collection = "intent"
+
+    enum Change: Equatable, Sendable {
+        /// A release is published, or kept as a draft.
+        case publish(ChannelName)
+        case turnDial(ChannelName)
+        case changeParameters(ChannelName)
+        case removeDraft(ChannelName, version: Int)
+        /// A newer root of trust is taken in, perhaps with releases.
+        case takeTrust
+        /// An app is started.
+        case create
+    }
+
+    let app: AppID
+    let change: Change
+    let actor: Actor
+    /// What the history will say of each release, should it be published.
+    private(set) var entries: [HistoryEntry] = []
+    /// What stands there before; see ``standing(in:)``.
+    private(set) var before: JSON = .null
+    /// Of `role.json` of the draft that a release finds in its place; nil for none, or one that cannot be read.
+    private(set) var draft: SHA256Digest?
+
+    init(_ change: Change, of app: AppID, by actor: Actor, publishing entries: [HistoryEntry] = []) {
+        self.app = app
+        self.change = change
+        self.actor = actor
+        self.entries = entries
+    }
+
+    /// One at a time for each thing that can be changed.
+    var key: RecordKey {
+        switch change {
+        case .publish(let channel): RecordKey(Self.collection, "\(app)/\(channel)")
+        case .turnDial(let channel): RecordKey(Self.collection, "\(app)/\(channel)/dial")
+        case .changeParameters(let channel): RecordKey(Self.collection, "\(app)/\(channel)/parameters")
+        case .removeDraft(let channel, let version): RecordKey(Self.collection, "\(app)/\(channel)/drafts/\(version)")
+        case .takeTrust: RecordKey(Self.collection, "\(app)//trust")
+        case .create: RecordKey(Self.collection, "\(app)//create")
+        }
+    }
+
+    static func prefix(_ app: AppID) -> String { "\(app)/" }
+
+    /// What the audit log calls it.
+    var action: String {
+        switch change {
+        case .publish: "release.publish"
+        case .turnDial: "dial.turn"
+        case .changeParameters: "parameters.change"
+        case .removeDraft: "draft.remove"
+        case .takeTrust: "trust.update"
+        case .create: "app.create"
+        }
+    }
+
+    var channel: ChannelName? {
+        switch change {
+        case .publish(let channel), .turnDial(let channel), .changeParameters(let channel): channel
+        case .removeDraft(let channel, _): channel
+        case .takeTrust, .create: nil
+        }
+    }
+
+    /// One that takes the place of another that was interrupted, and of which nobody can tell yet what became of it.
+    func continuing(_ other: Intent) -> Intent {
+        var intent = self
+        (intent.before, intent.draft) = (other.before, other.draft)
+        intent.entries = other.entries.filter { old in !entries.contains { $0.key == old.key } } + entries
+        return intent
+    }
+
+    func event(_ action: String? = nil, after: JSON) -> AuditEntry.Event {
+        AuditEntry.Event(action ?? self.action, by: actor, app: app, channel: channel, before: before, after: after)
+    }
+}
+
+extension Intent {
+    init(_ record: Record) throws(RecordError) {
+        do throws(FormatError) {
+            let fields = try Fields(record.value, of: "intent")
+            try fields.constant("format", "patchline-intent-v1")
+            app = try fields.name("app")
+            actor = try Actor(try fields.fields("by"))
+            before = record.value["before"] ?? .null
+            draft = fields.has("draft") ? try fields.digest("draft") : nil
+            switch try fields.string("action") {
+            case "release.publish": change = .publish(try fields.name("channel"))
+            case "dial.turn": change = .turnDial(try fields.name("channel"))
+            case "parameters.change": change = .changeParameters(try fields.name("channel"))
+            case "draft.remove":
+                let version = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
+                change = .removeDraft(try fields.name("channel"), version: version)
+            case "trust.update": change = .takeTrust
+            case "app.create": change = .create
+            default: throw fields.broken("action", "is none that is written down first")
+            }
+        } catch { throw .malformed(record.key, rule: error.description) }
+        guard case .array(let values) = record.value["entries"] else { return }
+        for value in values { entries.append(try HistoryEntry(Record(record, value))) }
+    }
+
+    var json: JSON {
+        var version: Int?
+        if case .removeDraft(_, let number) = change { version = number }
+        return .fields([
+            ("format", .text("patchline-intent-v1")), ("app", .text(app.text)), ("action", .text(action)),
+            ("channel", channel.map { .text($0.text) }), ("roleVersion", version.map { .integer($0) }),
+            ("by", actor.json), ("before", before), ("draft", draft.map { .text($0.hex) }),
+            ("entries", .array(entries.map(\.json))),
+        ])
+    }
+}
+
+extension Record {
+    /// A part of another one.
+    fileprivate init(_ record: Record, _ value: JSON) {
+        self.init(key: record.key, revision: record.revision, value: value)
+    }
+}
+
+extension Intent {
+    /// With what stands there now.
+    func begun(on repository: AppRepository) throws(ServerError) -> Intent {
+        var intent = self
+        intent.before = try standing(in: repository)
+        if case .publish = change, let entry = entries.last { intent.draft = try entry.draft(in: repository) }
+        return intent
+    }
+
+    /// What the tree says of what is to be changed; another answer later means that it was done, for nobody else changes
+    /// an app before its intents are looked at.
+    func standing(in repository: AppRepository) throws(ServerError) -> JSON {
+        switch change {
+        case .publish(let channel):
+            guard let current = try PublishedState(of: repository).channels[channel] else { return .null }
+            return .fields([
+                ("roleVersion", .integer(current.role.header.version)), ("identity", .text(current.identity.hex)),
+            ])
+        case .turnDial(let channel): return try repository.dial(of: channel).json
+        case .changeParameters(let channel):
+            // What cannot be read may be replaced.
+            do throws(ServerError) { return try repository.parameters(of: channel).json } catch .tree(_, .malformed) {
+                return .null
+            }
+        case .removeDraft(let channel, let version):
+            guard try repository.tree.hasDraft(of: channel, version: version) else { return .null }
+            let identity = (try? repository.tree.draft(of: channel, version: version))?.identity
+            return .fields([
+                ("roleVersion", .integer(version)), ("identity", (identity?.hex).map { .text($0) }),
+                ("damaged", identity == nil ? .bool(true) : nil),
+            ])
+        case .takeTrust, .create: return try repository.trustSummary()
+        }
+    }
+
+    /// Whether the tree stands as it did before; a dial's number rises whenever its role is signed again.
+    func isUndone(by standing: JSON) -> Bool {
+        guard case .turnDial = change, let old = before["versions"], let new = standing["versions"] else {
+            return standing.fileBytes == before.fileBytes
+        }
+        return new.fileBytes == old.fileBytes
+    }
+}
+
+extension HistoryEntry {
+    /// The SHA-256 of `role.json` of a draft with this content, so of its signatures too; nil where there is none, or a
+    /// damaged one.
+    func draft(in repository: AppRepository) throws(ServerError) -> SHA256Digest? {
+        do throws(ServerError) {
+            return try repository.draft(of: channel, version: roleVersion, identity: identity).map {
+                SHA256Digest(of: $0.release.role.fileBytes)
+            }
+        } catch .release { return nil }
+    }
+}

@@ -1,0 +1,129 @@
+package import PatchFormat
+package import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseTree
+package import ServerRecords
+import SystemPackage
+
+extension ReleaseOperations {
+    /// How long a collection leaves the folder to others between two of its parts.
+    private static let breath = Duration.milliseconds(200)
+
+    /// What nothing needs any more, uploads and open proposals among those that need something.
+    package func garbage(of app: AppID, by rule: GarbageRule) async throws(OperationError) -> GarbagePlan {
+        let (now, wanted) = (records.now(), try await pins(of: app, with: try await uploadPins(of: app)))
+        return try await looking(app) { (repository) throws(ServerError) in
+            try repository.garbage(by: rule, at: now, pinning: wanted)
+        }
+    }
+
+    /// Removes it, a part at a time, so that others may publish in between.
+    ///
+    /// Who did is written down before anything goes: a process that ends in the middle leaves a whole tree, and the next
+    /// collection takes the rest.
+    package func collectGarbage(
+        of app: AppID,
+        by rule: GarbageRule,
+        by actor: Actor
+    ) async throws(OperationError) -> GarbageCollection.Tally {
+        var collection: GarbageCollection
+        do throws(ServerError) {
+            collection = GarbageCollection(try repository(app), by: rule, at: records.now())
+        } catch { throw .server(error) }
+        collection = try await begin(collection, of: app, by: rule, actor)
+        var isMore = true
+        while isMore {
+            let current = collection
+            // Nobody waits while these are read: a release that comes later, or that takes long, asks again for what is gone.
+            let uploads = try await uploadPins(of: app)
+            (collection, isMore) = try await inTurn { () async throws(OperationError) in
+                let wanted = try await pins(of: app, with: uploads)
+                return try await looking(app) { (repository) throws(ServerError) in
+                    var next = current
+                    let isMore = try next.step(pinning: wanted)
+                    return (next, isMore)
+                }
+            }
+            // Others look for the lock now and then: an operator's pause must not wait for the end of all this.
+            if isMore { try? await Task.sleep(for: Self.breath, clock: .continuous) }
+        }
+        return collection.removed
+    }
+
+    private func begin(
+        _ collection: GarbageCollection,
+        of app: AppID,
+        by rule: GarbageRule,
+        _ actor: Actor
+    ) async throws(OperationError) -> GarbageCollection {
+        let uploads = try await uploadPins(of: app)
+        return try await inTurn { () async throws(OperationError) in
+            // What an intent asks of the tree must be there still.
+            _ = try await settleLeft(of: app)
+            let wanted = try await pins(of: app, with: uploads)
+            let (begun, plan) = try await looking(app) { (repository) throws(ServerError) in
+                var begun = collection
+                return (begun, try begun.look(pinning: wanted))
+            }
+            guard !plan.isEmpty else { return begun }
+            let event = AuditEntry.Event("garbage.collect", by: actor, app: app, after: plan.audited(by: rule))
+            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            return begun
+        }
+    }
+
+    /// What releases on their way in count on; nothing is locked for it.
+    private func uploadPins(of app: AppID) async throws(OperationError) -> GarbagePins {
+        try await reading(documentsOf: app) { () throws(OperationError) in
+            try serving(app) { (repository) throws(ServerError) in GarbagePins.none.with(uploadsTo: repository, files) }
+        }
+    }
+
+    /// The same, and the releases that open proposals want to go back to.
+    private func pins(of app: AppID, with uploads: GarbagePins) async throws(OperationError) -> GarbagePins {
+        let channels = try await looking(app) { (repository) throws(ServerError) in
+            try PublishedState(of: repository).targets.delegations.compactMap { ChannelName($0.name) }
+        }
+        var pins = uploads
+        for channel in channels {
+            for proposal in try await openProposals(of: channel, in: app) {
+                guard case .rollBack(let version) = proposal.change else { continue }
+                pins.releases[channel, default: []].insert(version)
+            }
+        }
+        return pins
+    }
+}
+
+extension GarbagePins {
+    /// And what releases on their way in were not asked for, because the tree has it.
+    ///
+    /// An upload that cannot be read counts on nothing, nor does one whose documents would take long to be read: it asks
+    /// for what is gone.
+    fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
+        let folder = repository.folder.uploads.at(repository.app.text)
+        var pins = self
+        for id in (try? files.list(folder)) ?? [] {
+            let counted = try? GarbagePins(ofUploadAt: folder.at(id), to: repository, files: files)
+            if let counted { pins.merge(counted) }
+        }
+        return pins
+    }
+}
+
+extension GarbagePlan {
+    /// What the audit log says of it.
+    fileprivate func audited(by rule: GarbageRule) -> JSON {
+        let stages = Stage.allCases.compactMap { stage -> (String, JSON?)? in
+            guard let items = items[stage], !items.isEmpty else { return nil }
+            return (stage.rawValue, .integer(items.count))
+        }
+        return .fields(
+            [
+                ("keep", .integer(rule.keep)), ("protectSeconds", .integer(Int(rule.protect.components.seconds))),
+                ("files", .integer(count)), ("bytes", .integer(bytes)),
+            ] + stages
+        )
+    }
+}

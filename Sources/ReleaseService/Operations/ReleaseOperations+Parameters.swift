@@ -1,0 +1,26 @@
+package import PatchFormat
+package import PatchServer
+import ReleaseTree
+package import ServerRecords
+
+extension ReleaseOperations {
+    /// Changes a channel's online parameters, which devices see within their interval, and writes down who did.
+    package func change(
+        _ change: ParametersChange,
+        in channel: ChannelName,
+        of app: AppID,
+        expecting tag: SHA256Digest?,
+        by actor: Actor
+    ) async throws(OperationError) -> ParametersOutcome {
+        let now = records.now()
+        return try await self.change(Intent(.changeParameters(channel), of: app, by: actor)) {
+            () throws(OperationError) in
+            try signing(app) { (repository, key) throws(ServerError) in
+                try repository.change(change, in: channel, expecting: tag, signing: key, at: now)
+            }
+        } remembering: { (outcome, intent) throws(OperationError) in
+            guard case .changed(_, let after, _) = outcome else { return RecordedOutcome() }
+            return RecordedOutcome(event: intent.event(after: after.json))
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseTree
+package import ServerRecords
+
+extension ReleaseOperations {
+    /// Of one channel that wait at a time.
+    package static let proposalLimit = 100
+    /// How many releases whoever names none of them is shown.
+    private static let olderShown = 10
+
+    /// Keeps a change that makes sense now until somebody has signed it.
+    package func propose(
+        _ change: ProposedChange,
+        note: String?,
+        for channel: ChannelName,
+        in app: AppID,
+        by actor: Actor
+    ) async throws(OperationError) -> Proposal {
+        try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+            guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
+                throw .proposal(.tooMany(limit: Self.proposalLimit))
+            }
+            let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
+                try Self.check(change, of: channel, in: repository)
+            }
+            let proposal = Proposal(
+                id: Self.newID(at: records.now()),
+                app: app,
+                channel: channel,
+                change: change,
+                note: note,
+                created: records.now(),
+                actor: actor,
+                roleVersion: version,
+                difference: try checked.unfolded.difference
+            )
+            try await reading { () async throws(RecordError) in
+                try await records.commit(
+                    [.insert(proposal.key, proposal.json)],
+                    noting: AuditEntry.Event(
+                        "proposal.create",
+                        by: actor,
+                        app: app,
+                        channel: channel,
+                        after: proposal.audited
+                    )
+                )
+            }
+            return proposal
+        }
+    }
+
+    private static func check(
+        _ change: ProposedChange,
+        of channel: ChannelName,
+        in repository: AppRepository
+    ) throws(ServerError) -> (Result<ProposalCheck, ProposalFault>, Int) {
+        let state = try PublishedState(of: repository)
+        guard state.targets.delegation(to: channel.text) != nil else { return (.failure(.notDelegated(channel)), 0) }
+        let listing = try repository.listing()
+        var (hasRelease, older): (Bool, [Int]) = (false, [])
+        if case .rollBack(let version) = change {
+            hasRelease = try repository.hasRole(of: channel, version: version)
+            older = try repository.roles(of: channel, below: state.version(of: channel), limit: Self.olderShown)
+        }
+        do throws(ProposalFault) {
+            let check = try ProposalCheck(change, of: channel, in: listing, hasRelease: hasRelease, older: older)
+            return (.success(check), state.version(of: channel))
+        } catch { return (.failure(error), 0) }
+    }
+
+    /// Those of a channel by their ids, the oldest first, those that are done too.
+    ///
+    /// - Parameter id: only those after this one.
+    /// - Returns: at most ``ServerRecords/pageBytes`` of them, and the id after which the next page begins.
+    package func proposals(
+        of channel: ChannelName,
+        in app: AppID,
+        after id: ProposalID?,
+        limit: Int
+    ) async throws(OperationError) -> (proposals: [Proposal], next: ProposalID?) {
+        try await reading { () async throws(RecordError) in
+            let page = try await records.page(
+                RecordRange(
+                    Proposal.collection,
+                    prefix: Proposal.prefix(channel, app),
+                    after: id.map { Proposal.key($0, channel, app).name },
+                    limit: limit,
+                    bytes: ServerRecords.pageBytes
+                )
+            )
+            var proposals: [Proposal] = []
+            for record in page.records { proposals.append(try Proposal(record)) }
+            return (proposals, page.hasMore ? proposals.last?.id : nil)
+        }
+    }
+
+    /// Those that nobody has carried out or removed.
+    func openProposals(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
+        try await allProposals(of: channel, in: app).filter { $0.state == .open }
+    }
+
+    /// The oldest first, those that are done too.
+    package func allProposals(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
+        var page = try await proposals(of: channel, in: app, after: nil, limit: Self.proposalLimit)
+        var all = page.proposals
+        while let next = page.next {
+            page = try await proposals(of: channel, in: app, after: next, limit: Self.proposalLimit)
+            all += page.proposals
+        }
+        return all
+    }
+
+    package func proposal(_ id: ProposalID, of channel: ChannelName, in app: AppID) async throws(OperationError)
+        -> Proposal
+    {
+        try await found(id, of: channel, in: app).proposal
+    }
+
+    /// Forgets a proposal that was not published.
+    package func removeProposal(
+        _ id: ProposalID,
+        of channel: ChannelName,
+        in app: AppID,
+        by actor: Actor
+    ) async throws(OperationError) {
+        try await turn.taken { () async throws(OperationError) in
+            let (record, proposal) = try await found(id, of: channel, in: app)
+            guard proposal.state == .open else { throw .proposal(.done) }
+            try await reading { () async throws(RecordError) in
+                try await records.commit(
+                    [.remove(record)],
+                    noting: AuditEntry.Event(
+                        "proposal.remove",
+                        by: actor,
+                        app: app,
+                        channel: channel,
+                        before: proposal.audited
+                    )
+                )
+            }
+        }
+    }
+
+    /// That a published release has carried a proposal out: to be committed with its history.
+    func ending(_ entry: HistoryEntry) async throws(RecordError) -> [RecordChange] {
+        guard let id = entry.proposal else { return [] }
+        guard let record = try await records.store.record(Proposal.key(id, entry.channel, entry.app)) else { return [] }
+        let proposal = try Proposal(record)
+        guard proposal.state == .open else { return [] }
+        return [.replace(record, with: proposal.done(as: entry.roleVersion, at: entry.published).json)]
+    }
+
+    private func found(
+        _ id: ProposalID,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(OperationError) -> (record: Record, proposal: Proposal) {
+        let found = try await reading { () async throws(RecordError) in
+            try await records.store.record(Proposal.key(id, channel, app)).map { (record) throws(RecordError) in
+                (record, try Proposal(record))
+            }
+        }
+        guard let found else { throw .proposal(.unknown) }
+        return found
+    }
+
+    /// Begins with the time in seconds, so that ids are in the order in which they were made.
+    private static func newID(at now: UTCTime) -> ProposalID {
+        let seconds = UInt32(truncatingIfNeeded: now.seconds)
+        let time = (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (24 - 8 * $0)) }
+        guard let id = ProposalID(Hex.text(time + SecureRandom.bytes(4))) else {
+            preconditionFailure("eight bytes are 16 digits")
+        }
+        return id
+    }
+}
+
+extension Result where Failure == ProposalFault {
+    fileprivate var unfolded: Success {
+        get throws(OperationError) {
+            do throws(ProposalFault) { return try get() } catch { throw .proposal(error) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseTree
+package import ServerRecords
+
+extension ReleaseOperations {
+    /// What was found of work that a process left when it ended.
+    package struct Recovery: Sendable {
+        /// Releases that were published and had no history yet.
+        package var published: [HistoryEntry] = []
+        /// What cannot be settled now, and is tried again with the next change of its app and the next start.
+        package var left: [(key: RecordKey, error: OperationError)] = []
+    }
+
+    /// Finishes or forgets what a process was about to change when it ended.
+    ///
+    /// Waits for another process that changes the folder: what that one has written down is its own.
+    package func recover() async throws(OperationError) -> Recovery {
+        let isAny = try await reading { () async throws(RecordError) in
+            try await !records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
+        }
+        guard isAny else { return Recovery() }
+        return try await inTurn { () async throws(OperationError) in try await settleLeft(prefix: "") }
+    }
+
+    func settleLeft(of app: AppID) async throws(OperationError) -> Recovery {
+        try await settleLeft(prefix: Intent.prefix(app))
+    }
+
+    /// Settles each; one that cannot be settled does not stand in the way of the others.
+    ///
+    /// The caller has the turn.
+    private func settleLeft(prefix: String) async throws(OperationError) -> Recovery {
+        let intents = try await reading { () async throws(RecordError) in
+            try await records.store.records(RecordRange(Intent.collection, prefix: prefix, limit: 100_000))
+        }
+        var recovery = Recovery()
+        for record in intents {
+            do throws(OperationError) { recovery.published += try await settle(record) } catch {
+                recovery.left.append((record.key, error))
+            }
+        }
+        return recovery
+    }
+
+    /// - Returns: what was published and had no history yet.
+    func settle(_ record: Record) async throws(OperationError) -> [HistoryEntry] {
+        let intent = try await reading { () throws(RecordError) in try Intent(record) }
+        let evidence = try await evidence(of: intent)
+        return try await reading { () async throws(RecordError) in
+            var new: [HistoryEntry] = []
+            for entry in evidence.published where try await records.store.record(entry.key) == nil { new.append(entry) }
+            let changes = [.remove(record)] + (try await history(of: new))
+            if let event = evidence.event(of: intent, new: new) {
+                try await records.commit(changes, noting: event)
+            } else {
+                try await records.store.commit(changes)
+            }
+            return new
+        }
+    }
+
+    private func evidence(of intent: Intent) async throws(OperationError) -> IntentEvidence {
+        do throws(OperationError) {
+            return try await looking(intent.app) { (repository) throws(ServerError) in
+                try IntentEvidence(of: intent, in: repository)
+            }
+        } catch .server(.unknownApp) where intent.change == .create { return IntentEvidence() }
+    }
+}

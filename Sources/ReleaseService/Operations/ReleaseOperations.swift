@@ -1,0 +1,95 @@
+package import NIOPosix
+package import PatchFormat
+package import PatchServer
+package import PatchStore
+import PatchTrust
+package import ReleaseFolder
+package import ReleaseTree
+package import ServerRecords
+package import SystemPackage
+
+/// Where releases are handed in: publishes them, and keeps history and audit log in step with what devices see.
+///
+/// The published tree and the records are two places, and a process can die between them. Before the tree is touched an
+/// intent is written; afterwards it is exchanged for history and audit entry in one commit; ``recover()``, and the next
+/// change of the same app, look at what intents are left and ask the tree what became of them. All of that is done under
+/// the folder's lock. Signing the online roles again does not come here: it says what was said before, and nobody decided it.
+package struct ReleaseOperations: Sendable {
+    package let folder: ServerFolder
+    package let records: ServerRecords
+    package let files: any FileOperations
+    let allowsTestingKeys: Bool
+    let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
+    let threads: NIOThreadPool
+    /// For documents that no quorum may have signed, and keys that somebody sends.
+    let documents: DocumentThreads
+    /// How long one waits for another process that changes the folder.
+    let patience: Duration
+    let turn = SerialQueue()
+    /// Hears of work on many files.
+    package var progress: TreeProgress = { _, _ in { _ in } }
+
+    /// - Parameter openKey: opens the bytes of an online key, which came from a path; nil where it is encrypted and nobody
+    ///   gave its passphrase.
+    package init(
+        _ folder: ServerFolder,
+        records: ServerRecords,
+        files: any FileOperations,
+        allowsTestingKeys: Bool,
+        threads: NIOThreadPool = .singleton,
+        documents: DocumentThreads = .ofProcess,
+        patience: Duration = .seconds(10),
+        openKey: @escaping @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
+    ) {
+        self.folder = folder
+        self.records = records
+        self.files = files
+        self.allowsTestingKeys = allowsTestingKeys
+        self.threads = threads
+        self.documents = documents
+        self.patience = patience
+        self.openKey = openKey
+    }
+
+    package func repository(_ app: AppID) throws(ServerError) -> AppRepository {
+        var repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
+        repository.progress = progress
+        return repository
+    }
+
+    /// Verifies a release and publishes it, or keeps it as a draft; with its history and what the audit log says.
+    package func publish(
+        _ release: SignedRelease,
+        notes: ReleaseNotes,
+        by actor: Actor
+    ) async throws(OperationError) -> PublishOutcome {
+        let (now, app) = (records.now(), release.header.app)
+        // Before anybody has to wait for it: what only some have signed may take long to be read.
+        let verified = try await reading(documentsOf: app) { () throws(OperationError) in
+            try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
+        }
+        let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
+        let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
+        return try await change(intent) { () throws(OperationError) in
+            try signing(app) { (repository, key) throws(ServerError) in
+                try repository.publish(release, verified: verified, signing: key, at: now)
+            }
+        } remembering: { (outcome, intent) async throws(OperationError) in
+            let after = entry.audited(recovered: false)
+            switch outcome {
+            case .published:
+                let changes = try await reading { () async throws(RecordError) in try await history(of: [entry]) }
+                return RecordedOutcome(changes: changes, event: intent.event(after: after))
+            case .drafted(_, _, let quorum):
+                let counts: [(String, JSON?)] = [
+                    ("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed)),
+                ]
+                return RecordedOutcome(event: intent.event("release.draft", after: after.adding(counts)))
+            case .alreadyPublished(_, _, let change):
+                guard change.files > 0 else { return RecordedOutcome() }
+                let written = after.adding([("filesWritten", .integer(change.files))])
+                return RecordedOutcome(event: intent.event("release.repair", after: written))
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// One at a time, in the order in which they came.
+actor SerialQueue {
+    /// Who would have to wait behind so many is sent away.
+    private static let limit = 64
+
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameter busy: what is thrown where too many wait already; nil for who waits behind any number.
+    nonisolated func taken<Value: Sendable, Failure: Error>(
+        orElse busy: Failure? = nil,
+        _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard await begin(atMost: busy == nil ? .max : Self.limit) else {
+            guard let busy else { preconditionFailure("nobody is sent away then") }
+            throw busy
+        }
+        do throws(Failure) {
+            let value = try await work()
+            await end()
+            return value
+        } catch {
+            await end()
+            throw error
+        }
+    }
+
+    private func begin(atMost limit: Int) async -> Bool {
+        guard isTaken else {
+            isTaken = true
+            return true
+        }
+        guard waiting.count < limit else { return false }
+        await withCheckedContinuation { waiting.append($0) }
+        return true
+    }
+
+    private func end() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    }
+}

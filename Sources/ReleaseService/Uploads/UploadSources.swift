@@ -1,0 +1,101 @@
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+
+/// Where the bytes of an upload may be: in its own folder, in a draft of the same content, in the published tree.
+///
+/// ```
+/// uploads/APP/<role identity>/release.json, role.json
+/// uploads/APP/<role identity>/blobs/<sha256>          a part, whole and digested
+/// uploads/APP/<role identity>/blobs/<sha256>.part     a part of which more is to come
+/// ```
+struct UploadSources: Sendable {
+    let folder: FilePath
+    let draft: Draft?
+    let repository: AppRepository
+    let files: any FileOperations
+
+    init(_ offer: ReleaseOffer, at folder: FilePath, in repository: AppRepository, files: any FileOperations)
+        throws(UploadError)
+    {
+        let (header, identity) = (offer.header, offer.identity)
+        do throws(ServerError) {
+            draft = try repository.draft(of: header.channel, version: header.roleVersion, identity: identity)
+        } catch { throw .operations(.server(error)) }
+        self.folder = folder
+        self.repository = repository
+        self.files = files
+    }
+
+    private var blobs: FilePath { folder.at("blobs") }
+    func blob(_ sha256: SHA256Digest) -> FilePath { blobs.at(sha256.hex) }
+
+    func part(_ need: UploadNeed) -> UploadPart {
+        UploadPart(need: need, path: blobs.at(need.sha256.hex + ".part"), blob: blob(need.sha256), files: files)
+    }
+
+    func hasBlob(_ sha256: SHA256Digest) throws(UploadError) -> Bool {
+        do throws(FileError) { return try files.status(of: blob(sha256)) != nil } catch { throw .file(error) }
+    }
+
+    func hasTarget(_ path: TargetPath, _ sha256: SHA256Digest) throws(UploadError) -> Bool {
+        if try hasBlob(sha256) { return true }
+        do throws(ServerError) { return try repository.hasTarget(path, sha256, in: draft) } catch {
+            throw .operations(.server(error))
+        }
+    }
+
+    /// The bytes of a target; nil where nobody has them.
+    func target(_ path: TargetPath, _ sha256: SHA256Digest) throws(UploadError) -> [UInt8]? {
+        if try hasBlob(sha256) {
+            do throws(FileError) { return try files.read(blob(sha256), limit: Limits.manifest) } catch {
+                throw .file(error)
+            }
+        }
+        do throws(ServerError) { return try repository.publishedTarget(path, sha256, in: draft) } catch {
+            throw .operations(.server(error))
+        }
+    }
+
+    func hasObject(_ sha256: SHA256Digest) throws(UploadError) -> Bool {
+        if try hasBlob(sha256) || draft?.release.objects[sha256] != nil { return true }
+        do throws(ServerError) { return try repository.hasObject(sha256) } catch {
+            throw .operations(.server(error))
+        }
+    }
+
+    /// After a power cut a part may have its name and not its bytes: what is there is digested again.
+    @concurrent
+    func digestAll() async throws(UploadError) {
+        do throws(FileError) {
+            for name in try files.list(blobs) {
+                let path = blobs.at(name)
+                let found = try await files.digest(of: path).hex
+                if name == "\(found).part" {
+                    // Its last byte had come, and the process ended before it had its name.
+                    try files.rename(path, to: blobs.at(found))
+                } else if name != found, !name.hasSuffix(".part") {
+                    try files.remove(path)
+                }
+            }
+        } catch { throw .file(error) }
+    }
+}
+
+extension FileOperations {
+    /// Of a file that may be large: others have their turn in between.
+    @concurrent
+    func digest(of path: FilePath) async throws(FileError) -> SHA256Digest {
+        let reader = try open(path, limit: Limits.object)
+        var digester = Digester()
+        while let piece = try reader.next() {
+            digester.update(piece)
+            await Task.yield()
+        }
+        return digester.finish().sha256
+    }
+}

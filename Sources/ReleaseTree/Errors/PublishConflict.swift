@@ -1,0 +1,34 @@
+package import PatchFormat
+
+/// Somebody else's release stands where this one was to go.
+package enum PublishConflict: Error, Equatable, Sendable {
+    /// The channel moved on since the release was described; 0 is a channel without a release.
+    case outdated(channel: ChannelName, base: Int, current: Int)
+    /// The current role has the version that the release was made from and other content.
+    case otherBase(channel: ChannelName, version: Int, base: SHA256Digest, current: SHA256Digest)
+    /// The channel was dropped once, and this version of it was published then with other bytes.
+    case versionUsed(channel: ChannelName, version: Int)
+    /// Another release of this version waits for signatures.
+    case otherDraft(channel: ChannelName, version: Int, kept: SHA256Digest, offered: SHA256Digest)
+}
+
+extension PublishConflict: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .outdated(let channel, let base, let current):
+            "\(channel): based on \(base), current is \(current): describe the release again on the current one"
+        case .otherBase(let channel, let version, let base, let current):
+            "\(channel): based on a version \(version) with other content (\(base.short), here \(current.short)): "
+                + "describe the release again on the current one"
+        case .versionUsed(let channel, let version):
+            "\(channel): version \(version) was published before with other bytes, and caches keep those for ever: "
+                + "describe the release again on a later one"
+        case .otherDraft(let channel, let version, let kept, let offered):
+            "\(channel): version \(version) is drafted already with other content (\(kept.short), offered \(offered.short))"
+        }
+    }
+}
+
+extension SHA256Digest {
+    fileprivate var short: String { "\(hex.prefix(12))…" }
+}

@@ -1,0 +1,114 @@
+package import PatchFormat
+package import PatchStore
+package import SystemPackage
+
+/// Where a server keeps everything.
+///
+/// ```
+/// lock                          held by whoever changes anything below
+/// serving                       shared by those who serve it
+/// tree/APP/metadata, targets, objects     what is served, and nothing else; any static file server can serve it
+/// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
+/// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
+/// apps/APP/labels.json          every label ever published, with its content
+/// apps/APP/versions.json        numbers given to exported trees, of roles that are gone, and left out by a restore; missing
+///                               while there are none
+/// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
+/// uploads/APP/                  releases on their way in, never served
+/// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
+/// restoring/                    a backup on its way in, until it is whole
+/// incoming/                     half-written files; emptied by the next change
+/// ```
+package struct ServerFolder: Hashable, Sendable {
+    package let root: FilePath
+
+    package init(_ root: FilePath) {
+        self.root = root
+    }
+
+    package var lock: FilePath { root.at("lock") }
+    package var serving: FilePath { root.at("serving") }
+    package var tree: FilePath { root.at("tree") }
+    package var incoming: FilePath { root.at("incoming") }
+    package var recordsFile: FilePath { root.at("records.sqlite") }
+    package var uploads: FilePath { root.at("uploads") }
+    package var apps: FilePath { root.at("apps") }
+
+    package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
+    /// Where an app's published tree is read and written: everything of it goes through here, but serving.
+    package func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
+        FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
+    }
+
+    package func records(of app: AppID) -> FilePath { apps.at(app.text) }
+
+    package func onlineKey(of app: AppID) -> FilePath { records(of: app).at("online.key") }
+
+    package func drafts(of app: AppID) -> FilePath { root.at("drafts").at(app.text) }
+
+    package func drafts(of app: AppID, channel: ChannelName) -> FilePath {
+        drafts(of: app).at(channel.text)
+    }
+
+    /// Makes the folder itself where there is none.
+    package func make(files: any FileOperations) throws(ServerError) {
+        do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Takes the lock now or not at all.
+    ///
+    /// Every function of this module that changes something asks its caller to hold it.
+    package func locked(files: any FileOperations) throws(ServerError) -> StoreLock {
+        try make(files: files)
+        do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
+    }
+
+    /// The same, waiting for whoever holds it.
+    package func locked(waitingUpTo deadline: Duration) async throws(ServerError) -> StoreLock {
+        do throws(StoreLockError) {
+            return try await StoreLock(lock, waitingUpTo: deadline, clock: .continuous)
+        } catch { throw .locked(error) }
+    }
+
+    /// The apps that `init` was given, whatever of them was lost since.
+    package func givenApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        let finished = Set(try allApps(files: files))
+        do throws(FileError) {
+            guard try files.status(of: apps) != nil else { return [] }
+            var found: [AppID] = []
+            for app in try files.list(apps).compactMap(AppID.init) {
+                let root = try files.status(of: records(of: app).at("root.json"))
+                let key = try files.status(of: onlineKey(of: app))
+                if finished.contains(app) || root != nil || key != nil { found.append(app) }
+            }
+            return found
+        } catch { throw .file(error) }
+    }
+
+    /// The apps that `init` has finished, by name.
+    package func allApps(files: any FileOperations) throws(ServerError) -> [AppID] {
+        let names: [String]
+        do throws(FileError) {
+            names = try files.status(of: apps) == nil ? [] : try files.list(apps)
+        } catch { throw .file(error) }
+        var found: [AppID] = []
+        for app in names.compactMap(AppID.init) where try storage(of: app, files: files).status(of: .timestamp) != nil {
+            found.append(app)
+        }
+        return found
+    }
+}
+
+extension StoreLock {
+    /// Gives the lock back where its owner goes on without it.
+    package consuming func release() {}
+}
+
+extension FilePermissions {
+    /// 0755: every directory above and of the tree, which a web server may read as another user.
+    static let sharedDirectory = FilePermissions(rawValue: 0o755)
+    /// 0644: every file of the tree that is no object.
+    package static let sharedFile = FilePermissions(rawValue: 0o644)
+}

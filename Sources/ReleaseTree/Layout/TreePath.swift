@@ -1,0 +1,123 @@
+package import PatchFormat
+package import PatchTrust
+
+/// The name of a file of the published tree: everything that is ever served, and nothing else, can be written as one.
+package struct TreePath: Hashable, Sendable {
+    package enum File: Hashable, Sendable {
+        case timestamp
+        case root(version: Int)
+        /// Any other role: snapshot, targets, dial or a channel.
+        case role(String, version: Int)
+        case target(TargetPath, SHA256Digest)
+        case object(SHA256Digest)
+
+        /// Every tree of ours has consistent snapshots: the version is in the name, whatever the request says.
+        package init(_ request: RoleRequest) {
+            switch request {
+            case .root(let version): self = .root(version: version)
+            case .timestamp: self = .timestamp
+            case .role(let name, let file, _): self = .role(name, version: file.version)
+            }
+        }
+    }
+
+    package let app: AppID
+    package let file: File
+
+    package init(_ app: AppID, _ file: File) {
+        self.app = app
+        self.file = file
+    }
+
+    /// Below the app's folder.
+    package var path: String {
+        switch file {
+        case .timestamp: URLLayout.timestamp
+        case .root(let version): URLLayout.metadata("root", version: version)
+        case .role(let role, let version): URLLayout.metadata(role, version: version)
+        case .target(let path, let digest): URLLayout.target(path, sha256: digest)
+        case .object(let digest): URLLayout.object(digest)
+        }
+    }
+}
+
+extension TreePath {
+    /// Reads the decoded segments of a URL, `[APP, "objects", "ab", SHA256]`.
+    ///
+    /// One spelling for each file: what is read is written the same way again.
+    package init?(segments: [String]) {
+        guard segments.count >= 3, let app = AppID(segments[0]) else { return nil }
+        let rest = Array(segments[2...])
+        let file: File? =
+            switch segments[1] {
+            case "metadata": Self.metadata(rest)
+            case "targets": Self.target(rest)
+            case "objects": Self.object(rest)
+            default: nil
+            }
+        guard let file else { return nil }
+        self.init(app, file)
+        guard path.hasSameBytes(as: segments.dropFirst().joined(separator: "/")) else { return nil }
+    }
+
+    private static func metadata(_ segments: [String]) -> File? {
+        guard segments.count == 1 else { return nil }
+        return segments[0] == "timestamp.json" ? .timestamp : role(named: segments[0])
+    }
+
+    /// `N.ROLE.json`, as it stands in the metadata folder.
+    package static func role(named name: String) -> File? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2] == "json", parts[0].utf8.count <= 16, let version = Int(parts[0]), version > 0
+        else { return nil }
+        switch parts[1] {
+        case "root": return .root(version: version)
+        case "snapshot", "targets", "dial": return .role(String(parts[1]), version: version)
+        default: return ChannelName(String(parts[1])).map { .role($0.text, version: version) }
+        }
+    }
+
+    private static func target(_ segments: [String]) -> File? {
+        guard let last = segments.last, let dot = last.firstIndex(of: "."),
+            let digest = SHA256Digest(hex: String(last[..<dot]))
+        else { return nil }
+        let name = String(last[last.index(after: dot)...])
+        guard let path = targetPath(segments.dropLast() + [name]) else { return nil }
+        return .target(path, digest)
+    }
+
+    private static func targetPath(_ segments: [String]) -> TargetPath? {
+        switch (segments.count, segments.last) {
+        case (2, let name?) where segments[0] == "dial":
+            return dialTarget(name)
+        case (2, "patchlist.json"):
+            return ChannelName(segments[0]).map { .patchList($0) }
+        case (4, let name):
+            guard let channel = ChannelName(segments[0]), let id = PatchID(segments[1]),
+                let version = VersionLabel(segments[2])
+            else { return nil }
+            switch name {
+            case "manifest.json": return .manifest(channel: channel, patchID: id, version: version)
+            case "manifest.sigs": return .signatureColumn(channel: channel, patchID: id, version: version)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    /// `production.json`, `production.parameters.json`.
+    private static func dialTarget(_ name: String) -> TargetPath? {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let channel = ChannelName(String(parts[0])) else { return nil }
+        return switch parts.dropFirst().first {
+        case "json": .dial(channel)
+        case "parameters.json": .parameters(channel)
+        default: nil
+        }
+    }
+
+    private static func object(_ segments: [String]) -> File? {
+        guard segments.count == 2, let digest = SHA256Digest(hex: segments[1]) else { return nil }
+        return .object(digest)
+    }
+}

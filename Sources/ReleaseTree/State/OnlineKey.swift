@@ -1,0 +1,64 @@
+package import PatchFormat
+package import PatchTrust
+package import SystemPackage
+
+/// The one private key a server holds: it signs snapshot, timestamp and dial, and nothing else.
+package struct OnlineKey: Sendable {
+    private static let begin = "-----BEGIN "
+    private static let end = "PRIVATE KEY-----"
+
+    package let key: PrivateKey
+    /// The PEM block alone, as it was read: still encrypted where it was.
+    package let pem: [UInt8]
+    package let isEncrypted: Bool
+
+    package var publicKey: PublicKey { key.publicKey }
+
+    /// Reads a file that holds one private key and no other; comments may stand around it.
+    package init(_ file: [UInt8], passphrase: String?, from path: FilePath) throws(ServerError) {
+        guard file.count <= Limits.keyFile, let text = String(validating: file, as: UTF8.self),
+            let block = Self.onlyBlock(of: text)
+        else { throw .key(path, .unreadable) }
+        pem = Array(block.utf8)
+        isEncrypted = Self.isEncrypted(file)
+        do throws(KeyError) { key = try PrivateKey(pem: pem, passphrase: passphrase) } catch { throw .key(path, error) }
+    }
+
+    /// Whether a passphrase is needed to read this file.
+    package static func isEncrypted(_ file: [UInt8]) -> Bool {
+        PrivateKey.isEncrypted(String(decoding: file, as: UTF8.self))
+    }
+
+    /// The lines from BEGIN to END; nil when there is none, or more than one private key.
+    private static func onlyBlock(of text: String) -> String? {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            $0.hasSuffix("\r") ? $0.dropLast() : $0
+        }
+        let starts = lines.indices.filter { lines[$0].hasPrefix(begin) && lines[$0].hasSuffix(end) }
+        guard let start = starts.first, starts.count == 1,
+            let last = lines[start...].firstIndex(where: { $0.hasPrefix("-----END ") })
+        else { return nil }
+        return lines[start...last].joined(separator: "\n") + "\n"
+    }
+
+    /// Signs a role whose keys list this one.
+    package func sign(_ envelope: Envelope, for keys: RoleKeys) throws(ServerError) -> Envelope {
+        guard let entry = keys.entry(of: publicKey), let scheme = entry.key.scheme else {
+            throw .notOnlineKey(role: envelope.role, belongsTo: nil)
+        }
+        var signed = envelope
+        do throws(KeyError) {
+            try signed.sign(with: key, id: entry.id, scheme: scheme)
+        } catch { throw .setup(document: envelope.role, rule: Self.rule(error)) }
+        return signed
+    }
+
+    package static func rule(_ error: KeyError) -> String { "cannot be signed: the online key \(error)" }
+}
+
+extension RoleKeys {
+    /// Where this role lists a key, however its PEM is written.
+    package func entry(of key: PublicKey) -> (id: SHA256Digest, key: TUFKey)? {
+        keys.first { $0.value.publicKey == key }.map { ($0.key, $0.value) }
+    }
+}

@@ -1,0 +1,133 @@
+package import PatchFormat
+package import PatchTrust
+import ReleaseFolder
+
+/// What the published tree of one app says now, every role of it verified from the root of trust.
+///
+/// Only its initialisers make one. Expiry is not looked at: a server whose roles ran out while it was off must be able to
+/// sign them again.
+package struct PublishedState: Sendable {
+    package struct Channel: Sendable {
+        package let role: TargetsRole
+        /// With the signatures that it was published with.
+        package let envelope: Envelope
+        /// See ``Envelope/identity``.
+        package let identity: SHA256Digest
+    }
+
+    package let app: AppID
+    /// The roots that led here, the newest of them last.
+    package let roots: [TrustedRoot]
+    package let root: RootRole
+    /// Of which ``timestamp`` is made: the one file of a tree that is replaced, and only while it is the one that was read.
+    package let timestampBytes: [UInt8]
+    package let timestamp: TimestampRole
+    package let snapshot: SnapshotRole
+    package let targets: TargetsRole
+    package let dial: TargetsRole
+    /// What `targets` says of the dial.
+    package let dialDelegation: Delegation
+    package let channels: [ChannelName: Channel]
+
+    /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
+    package init(of tree: AppTree) throws(ServerError) {
+        try self.init(of: tree, along: try RootChain(of: tree).roots[...], offered: nil)
+    }
+
+    /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
+    ///
+    /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
+    /// update the tree has a root whose keys did not sign its timestamp yet.
+    /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
+    package init(of tree: AppTree, under chain: RootChain, offered: TrustUpload) throws(ServerError) {
+        var first: ServerError?
+        for last in chain.roots.indices.reversed() {
+            do throws(ServerError) {
+                try self.init(of: tree, along: chain.roots[...last], offered: offered.targets)
+                return
+            } catch { first = first ?? error }
+        }
+        guard let first else { preconditionFailure("a chain has at least one root") }
+        throw first
+    }
+
+    /// - Parameters:
+    ///   - roots: never empty; the newest of them judges.
+    ///   - offered: the targets role's bytes, should the tree have lost them.
+    private init(of tree: AppTree, along roots: ArraySlice<TrustedRoot>, offered: [UInt8]?) throws(ServerError) {
+        func walked(_ walk: MetadataWalk) throws(ServerError) -> TrustedRepository {
+            try tree.walked(walk, offered: offered)
+        }
+        let newest = roots[roots.endIndex - 1]
+        var repository = try walked(MetadataWalk(under: newest, .noRole(because: .signsAgain)))
+        app = tree.app
+        self.roots = Array(roots)
+        root = newest.role
+        (timestampBytes, timestamp) = (repository.timestamp.bytes, repository.timestamp.role)
+        (snapshot, targets) = (repository.snapshot, repository.targets)
+        guard let dialDelegation = targets.delegation(to: "dial") else {
+            throw .tree(tree.app, .notDelegated(role: "dial"))
+        }
+        self.dialDelegation = dialDelegation
+        var channels: [ChannelName: Channel] = [:]
+        for delegation in targets.delegations {
+            guard let channel = ChannelName(delegation.name), snapshot.files[ExactString(channel.text)] != nil else {
+                continue
+            }
+            repository = try walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
+            guard let role = repository.role(channel.text), let envelope = repository.envelope(of: channel.text) else {
+                preconditionFailure("a walk ends at its role")
+            }
+            channels[channel] = Channel(role: role, envelope: envelope, identity: envelope.identity)
+        }
+        self.channels = channels
+        repository = try walked(MetadataWalk(in: repository, to: "dial", by: "targets"))
+        guard let dial = repository.role("dial") else { preconditionFailure("a walk ends at its role") }
+        self.dial = dial
+    }
+
+    /// Those that the root of trust names, whether something is published in them or not.
+    var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
+
+    /// - Throws: `noChannel` for any other.
+    package func check(_ channel: ChannelName) throws(ServerError) {
+        guard channelNames.contains(channel) else { throw .noChannel(app, channel, known: channelNames) }
+    }
+
+    /// The channel role's version; 0 before the first release.
+    package func version(of channel: ChannelName) -> Int {
+        channels[channel]?.role.header.version ?? 0
+    }
+}
+
+extension AppTree {
+    /// Answers a walk from the tree; a server remembers nothing beside it.
+    fileprivate func walked(_ start: MetadataWalk, offered: [UInt8]?) throws(ServerError) -> TrustedRepository {
+        var walk = start
+        while true {
+            switch try judged({ () throws(TrustError) in try walk.next() }) {
+            case .done(let repository): return repository
+            case .recall: try judged { () throws(TrustError) in try walk.recall(nil) }
+            case .fetch(let request):
+                var bytes = request.answer(from: offered)
+                if bytes == nil { bytes = try read(TreePath.File(request), limit: request.limit) }
+                guard let bytes else { preconditionFailure("a file that cannot be read throws") }
+                _ = try judged { () throws(TrustError) in try walk.take(bytes) }
+            }
+        }
+    }
+
+    private func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(ServerError) -> Value {
+        do throws(TrustError) { return try rule() } catch { throw .tree(app, error) }
+    }
+}
+
+extension RoleRequest {
+    /// The targets role as it is offered, where it is the one that is asked for.
+    fileprivate func answer(from offered: [UInt8]?) -> [UInt8]? {
+        guard let offered, case .role("targets", let file, _) = self,
+            file == RoleFile(of: offered, version: file.version)
+        else { return nil }
+        return offered
+    }
+}

@@ -1,0 +1,80 @@
+package import PatchFormat
+import PatchTrust
+
+/// Who may ask the API, as the server remembers it: never the secret, only its digest.
+package struct APIToken: Equatable, Sendable {
+    package static let collection = "token"
+
+    /// 16 hex digits; it stands in logs and in the audit log.
+    package let id: String
+    /// What people call it: `ci of the shop`.
+    package let name: String
+    let secretDigest: SHA256Digest
+    package let grants: [AccessGrant]
+    package let created: UTCTime
+    package let createdBy: String
+    package let expires: UTCTime
+    package private(set) var revoked: UTCTime?
+
+    package enum Status: Equatable, Sendable {
+        case valid, expired, revoked
+    }
+
+    package func status(at now: UTCTime) -> Status {
+        if revoked != nil { return .revoked }
+        return now < expires ? .valid : .expired
+    }
+
+    package func revoked(at now: UTCTime) -> APIToken {
+        var token = self
+        token.revoked = revoked ?? now
+        return token
+    }
+
+    /// No token holds longer.
+    package static let longest = Duration.days(366)
+    package static let nameLimit = 100
+
+    package var key: RecordKey { RecordKey(Self.collection, id) }
+}
+
+extension APIToken {
+    package init(_ record: Record) throws(RecordError) {
+        do throws(FormatError) {
+            let fields = try Fields(record.value, of: "token")
+            try fields.constant("format", "patchline-token-v1")
+            id = record.key.name
+            name = try fields.string("name")
+            secretDigest = try fields.digest("secretSHA256")
+            var grants: [AccessGrant] = []
+            for text in try fields.strings("grants", limit: 1_000) {
+                guard let grant = AccessGrant(text) else { throw fields.broken("grants", "must hold APP=ROLE") }
+                grants.append(grant)
+            }
+            self.grants = grants
+            created = try fields.time("created")
+            createdBy = try fields.string("createdBy")
+            expires = try fields.time("expires")
+            revoked = fields.has("revoked") ? try fields.time("revoked") : nil
+        } catch { throw .malformed(record.key, rule: error.description) }
+    }
+
+    package var value: JSON {
+        .fields([
+            ("format", .text("patchline-token-v1")), ("name", .text(name)), ("secretSHA256", .text(secretDigest.hex)),
+            ("grants", .array(grants.map { .text($0.description) })), ("created", .text(created.description)),
+            ("createdBy", .text(createdBy)), ("expires", .text(expires.description)),
+            ("revoked", revoked.map { .text($0.description) }),
+        ])
+    }
+
+    /// What others may see of it.
+    package func json(at now: UTCTime) -> JSON {
+        .fields([
+            ("id", .text(id)), ("name", .text(name)), ("grants", .array(grants.map { .text($0.description) })),
+            ("created", .text(created.description)), ("createdBy", .text(createdBy)),
+            ("expires", .text(expires.description)), ("revoked", revoked.map { .text($0.description) }),
+            ("state", .text("\(status(at: now))")),
+        ])
+    }
+}

@@ -1,0 +1,403 @@
+import NIOConcurrencyHelpers
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import ReleaseFolder
+import ReleaseService
+import ReleaseTree
+import ServerRecords
+import SystemPackage
+import Testing
+
+/// Everything that an operation changes and writes down.
+@Suite("A change that the release service records")
+struct OperationChangeTests {
+    enum Kind: String, CaseIterable {
+        case publish, dial, draft, trust
+        /// A release below its threshold is kept; another holder's signature completes it.
+        case keep, complete
+
+        var action: String {
+            switch self {
+            case .publish, .complete: "release.publish"
+            case .keep: "release.draft"
+            case .dial: "dial.turn"
+            case .draft: "draft.remove"
+            case .trust: "trust.update"
+            }
+        }
+
+        /// What was done before.
+        var earlier: [String] {
+            switch self {
+            case .publish, .keep: []
+            case .draft, .complete: ["release.draft"]
+            case .dial, .trust: ["release.publish"]
+            }
+        }
+
+        var threshold: Int { [.draft, .keep, .complete].contains(self) ? 2 : 1 }
+    }
+
+    private static let (app, production) = (ReleaseFactory.app, ReleaseFactory.production)
+
+    /// A server on which this can be done, and the release that is published then.
+    private static func prepared(_ kind: Kind, files: any FileOperations = DiskFiles()) async throws -> (
+        TestingOperations, SignedRelease?
+    ) {
+        let yard = try TestingOperations(threshold: kind.threshold, files: files)
+        guard kind != .publish, kind != .keep else { return (yard, try yard.release()) }
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        switch kind {
+        case .trust: return (yard, try yard.release("two", version: "2", signedBy: [.second]))
+        case .complete: return (yard, try yard.release(signedBy: [.second]))
+        case .publish, .dial, .draft, .keep: return (yard, nil)
+        }
+    }
+
+    private static func offered() throws -> TrustUpload {
+        try TrustPlan().next { ($0.targetsVersion, $0.channels[0].keys) = (2, [.second]) }.offered()
+    }
+
+    private static func carryOut(_ kind: Kind, _ yard: TestingOperations, _ release: SignedRelease?) async throws {
+        let (operations, actor) = (yard.operations, yard.actor)
+        switch kind {
+        case .publish, .keep, .complete:
+            _ = try await operations.publish(try #require(release), notes: ReleaseNotes(), by: actor)
+        case .dial:
+            let (id, subject) = try #require(DialChange.subject("web"))
+            let changes = [DialChange(.pause, of: id, subject, reason: nil)]
+            _ = try await operations.turn(changes, in: production, of: app, expecting: nil, by: actor)
+        case .draft: _ = try await operations.removeDraft(of: production, version: 1, in: app, by: actor)
+        case .trust:
+            _ = try await operations.take(
+                try offered(),
+                of: app,
+                onlineKey: yard.server.key,
+                releases: [try #require(release)],
+                by: actor
+            )
+        }
+    }
+
+    /// Whether the tree shows it.
+    private static func isDone(_ kind: Kind, _ yard: TestingOperations) throws -> Bool {
+        let repository = yard.server.repository
+        switch kind {
+        case .publish, .complete: return try PublishedState(of: repository).version(of: production) == 1
+        case .keep: return try repository.tree.draft(of: production, version: 1) != nil
+        case .dial: return try repository.dial(of: production).versions.contains(where: \.isPaused)
+        case .draft: return try !repository.tree.hasDraft(of: production, version: 1)
+        case .trust: return try PublishedState(of: repository).root.header.version == 2
+        }
+    }
+
+    private static func expectWritten(
+        _ kind: Kind,
+        _ yard: TestingOperations,
+        _ release: SignedRelease?,
+        _ place: String
+    )
+        async throws
+    {
+        let isDone = try isDone(kind, yard)
+        #expect(try await yard.actions() == kind.earlier + (isDone ? [kind.action] : []), "\(place)")
+        #expect(try await yard.intents() == 0, "\(place)")
+        guard let release, kind != .keep else { return }
+        let wanted = isDone ? [release.role.identity] : []
+        #expect(try await yard.history().map(\.identity).prefix(wanted.count) == wanted[...], "\(place)")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `is done and written down also when whoever asked for it goes away`(_ kind: Kind) async throws {
+        let (yard, release) = try await Self.prepared(kind)
+        let request = NIOLockedValueBox<Task<Void, any Error>?>(nil)
+        // The intent is written, and the client closes its connection.
+        let left = try yard.again(before: 1) { request.withLockedValue { $0?.cancel() } }
+        let (start, starting) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in start { break }
+            try await Self.carryOut(kind, left, release)
+        }
+        request.withLockedValue { $0 = task }
+        starting.yield()
+        _ = await task.result
+        #expect(task.isCancelled)
+        #expect(try Self.isDone(kind, yard))
+        try await Self.expectWritten(kind, yard, release, "afterwards")
+    }
+
+    @Test(arguments: Kind.allCases, 1...3)
+    func `is written down even where the process dies between tree and records`(_ kind: Kind, _ commit: Int)
+        async throws
+    {
+        let (yard, release) = try await Self.prepared(kind)
+        let dying = try yard.again(failingAtCommit: commit)
+        let outcome = await Result { try await Self.carryOut(kind, dying, release) }
+        #expect(outcome.isSuccess == (commit > 2))
+        #expect(try Self.isDone(kind, yard) == (commit > 1))
+        let next = try yard.again()
+        #expect(try await next.operations.recover().left.isEmpty)
+        try await Self.expectWritten(kind, next, release, "commit \(commit)")
+        let entry = try await next.records.lastAuditEntry()
+        #expect(entry?.json["after"]?["recovered"] == (commit == 2 ? .bool(true) : nil))
+        #expect(try await next.operations.recover().published.isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `that a dead process left is written down before the next is made`(_ kind: Kind) async throws {
+        let (yard, release) = try await Self.prepared(kind)
+        let dying = try yard.again(failingAtCommit: 2)
+        _ = await Result { try await Self.carryOut(kind, dying, release) }
+        let next = try yard.again()
+        _ = try await next.operations.removeDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: yard.actor)
+        try await Self.expectWritten(kind, next, release, "next")
+    }
+
+    /// The disk stops at a change; the records go on, as they do in a process that is killed at that moment.
+    @Test(arguments: Kind.allCases)
+    func `stopped at any change of the disk is written down exactly when it was done`(_ kind: Kind) async throws {
+        let files = FaultyFiles()
+        let (yard, release) = try await Self.prepared(kind, files: files)
+        let rehearsal = files.reopened()
+        try await Self.carryOut(kind, try TestingOperations(copyOf: yard, files: rehearsal), release)
+        for change in Sweep.points(of: rehearsal.changes, every: 16) {
+            let disk = files.reopened(failingAtChange: change)
+            let dying = try TestingOperations(copyOf: yard, files: disk)
+            _ = await Result { try await Self.carryOut(kind, dying, release) }
+            let after = try dying.on(disk.reopened())
+            #expect(try await after.operations.recover().left.isEmpty, "stopped at change \(change)")
+            if kind == .trust, try Self.hasNewRootAlone(after) {
+                // Devices follow the new root already: that is one change, and the rest is another.
+                #expect(try await after.actions() == kind.earlier + [kind.action], "stopped at change \(change)")
+                try await Self.carryOut(kind, after, release)
+                #expect(try await after.actions() == kind.earlier + [kind.action, kind.action])
+                #expect(try await after.history().first?.identity == release?.role.identity)
+            } else {
+                try await Self.expectWritten(kind, after, release, "stopped at change \(change)")
+            }
+        }
+    }
+
+    private static func hasNewRootAlone(_ yard: TestingOperations) throws -> Bool {
+        let state = try PublishedState(of: yard.server.repository)
+        return state.root.header.version == 2 && state.targets.header.version == 1
+    }
+
+    /// Between a new root with another online key and its timestamp nobody can tell: the same command is run again.
+    @Test func `of the trust that left a tree which does not verify is written down when it is made again`()
+        async throws
+    {
+        let files = FaultyFiles()
+        let yard = try TestingOperations(files: files)
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
+        let key = try yard.server.onlineKey(.other)
+        @Sendable func take(_ yard: TestingOperations) async throws {
+            _ = try await yard.operations.take(offered, of: Self.app, onlineKey: key, by: yard.actor)
+        }
+        let rehearsal = files.reopened()
+        try await take(try TestingOperations(copyOf: yard, files: rehearsal))
+        var count = 0
+        for change in rehearsal.changes - 12...rehearsal.changes {
+            let disk = files.reopened(failingAtChange: change)
+            let dying = try TestingOperations(copyOf: yard, files: disk)
+            _ = await Result { try await take(dying) }
+            let after = try dying.on(disk.reopened())
+            guard try await !after.operations.recover().left.isEmpty else { continue }
+            count += 1
+            #expect(try await after.intents() == 1)
+            #expect(try await after.actions() == ["release.publish"])
+            try await take(after)
+            #expect(try await after.intents() == 0)
+            #expect(try await after.actions() == ["release.publish", "trust.update"], "stopped at change \(change)")
+            let before = try await after.records.lastAuditEntry()?.json["before"]?["root"]
+            #expect(before == .integer(1))
+        }
+        #expect(count > 0)
+    }
+
+    @Test func `of the trust says what it published, and loses no history of a publish that died`() async throws {
+        let yard = try TestingOperations()
+        let first = try yard.release()
+        let dying = try yard.again(failingAtCommit: 2)
+        _ = await Result { try await dying.operations.publish(first, notes: ReleaseNotes(), by: yard.actor) }
+        let next = try yard.again()
+        let release = try yard.release("two", version: "2", signedBy: [.second])
+        try await Self.carryOut(.trust, next, release)
+        #expect(try await next.history().map(\.identity) == [release.role.identity, first.role.identity])
+        #expect(try await next.actions() == ["release.publish", "trust.update"])
+        let entry = try await next.records.lastAuditEntry()?.json
+        #expect(entry?["after"]?["published"] == .array([.text("production 2")]))
+        #expect((entry?["before"]?["root"], entry?["after"]?["root"]) == (.integer(1), .integer(2)))
+        // The same again is none.
+        try await Self.carryOut(.trust, next, release)
+        #expect(try await next.actions().count == 2)
+    }
+
+    /// Devices follow the new trust already when something of it cannot be looked at again.
+    @Test func `of the trust is not forgotten where nobody can see at once what became of it`() async throws {
+        let disk = FaultyFiles()
+        let damage = Damage(of: "timestamp.json", on: disk)
+        let (yard, release) = try await Self.prepared(.trust, files: damage.watched)
+        let rehearsal = Damage(of: "timestamp.json", on: disk.reopened())
+        try await Self.carryOut(.trust, try TestingOperations(copyOf: yard, files: rehearsal.watched), release)
+        // Last of all it is looked at what was done.
+        damage.arm(at: rehearsal.openings)
+        let refused = await Result { try await Self.carryOut(.trust, yard, release) }
+        #expect(!refused.isSuccess)
+        #expect(try await yard.intents() == 1)
+        #expect(try await yard.actions() == ["release.publish"])
+
+        try damage.undo()
+        let next = try yard.again()
+        #expect(try await next.operations.recover().left.isEmpty)
+        try await Self.expectWritten(.trust, next, release, "when it can be read again")
+    }
+
+    @Test func `of a draft that cannot be read gives it up, and says that it was damaged`() async throws {
+        let (yard, _) = try await Self.prepared(.draft)
+        let draft = yard.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
+        try DiskFiles().remove(draft.appending("role.json"))
+        #expect(try await yard.operations.removeDraft(of: Self.production, version: 1, in: Self.app, by: yard.actor))
+        #expect(try yard.server.repository.tree.drafts(of: Self.production).isEmpty)
+        #expect(try await yard.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
+    }
+
+    @Test func `that starts an app, repairs it or signs an export is written down`() async throws {
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let script = URLLayout.object(SHA256Digest(of: Array("cart.total = 1;".utf8)))
+        let backup = yard.box.path.appending("backup")
+        _ = try yard.server.repository.export(to: backup)
+        try DiskFiles().remove(yard.server.treePath(script))
+        #expect(try await yard.operations.repair(Self.app, from: [backup], by: yard.actor).isWhole)
+        #expect(try await yard.operations.repair(Self.app, from: [backup], by: yard.actor).repaired.isEmpty)
+        let roles = try await yard.operations.ownRoles(of: Self.app, holding: .days(30), by: yard.actor)
+        #expect(try await yard.actions() == ["release.publish", "tree.repair", "tree.export"])
+        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        #expect(after?["expires"] == .text(roles.expires.description))
+    }
+
+    @Test func `that collects garbage is written down first, by its rule`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingOperations(files: files)
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        let plan = try await yard.operations.garbage(of: Self.app, by: rule)
+        let removed = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        #expect(removed.rows.values.reduce(0) { $0 + $1.count } == plan.count && plan.count > 4)
+        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        #expect((after?["files"], after?["keep"]) == (.integer(plan.count), .integer(0)))
+        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        #expect(try await yard.actions() == ["release.publish", "release.publish", "garbage.collect"])
+    }
+
+    @Test func `that collects garbage leaves what an upload was not asked for`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingOperations(files: files)
+        for number in 1...2 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        let back = try yard.release("// 1", version: "1")
+        let uploads = Uploads(yard.operations)
+        let begun = try await uploads.begin(back.header, back.role, for: Self.app)
+        #expect(begun.needs.map(\.name) == ["production/patchlist.json"])
+        // The list has come, and names what the tree has.
+        let list = try #require(back.targets[.patchList(Self.production)])
+        let blobs = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/blobs")
+        try files.write(list, to: blobs.appending(SHA256Digest(of: list).hex))
+
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let needs = try await Uploads(yard.operations).state(begun.id, of: Self.app).needs
+        #expect(needs.isEmpty, "\(needs.map(\.name))")
+        try files.removeTree(yard.server.folder.uploads)
+        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
+        #expect(try !yard.server.treeFiles().contains(object))
+    }
+
+    @Test func `that collects garbage leaves the release that a proposal goes back to`() async throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let yard = try TestingOperations(files: files)
+        for number in 1...3 {
+            let release = try yard.release("// \(number)", version: "\(number)")
+            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        }
+        _ = try await yard.operations.propose(
+            .rollBack(to: 1),
+            note: nil,
+            for: Self.production,
+            in: Self.app,
+            by: yard.actor
+        )
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let tree = try yard.server.treeFiles()
+        let objects = (1...3).filter { tree.contains(URLLayout.object(SHA256Digest(of: Array("// \($0)".utf8)))) }
+        #expect(objects == [1, 3])
+        #expect(tree.contains("metadata/1.production.json") && !tree.contains("metadata/2.production.json"))
+        #expect(try yard.server.repository.check().faults == [])
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+
+    fileprivate var isSuccess: Bool { (try? get()) != nil }
+}
+
+/// Garbles a file just before its n-th opening, as a disk may, and can put it back.
+private final class Damage: Sendable {
+    private struct State {
+        var openings = 0
+        var armed: Int?
+        var found: (path: FilePath, bytes: [UInt8])?
+    }
+
+    private let name: String
+    private let disk: FaultyFiles
+    private let state = NIOLockedValueBox(State())
+
+    init(of name: String, on disk: FaultyFiles) {
+        self.name = name
+        self.disk = disk
+    }
+
+    var openings: Int { state.withLockedValue { $0.openings } }
+
+    /// - Parameter opening: counted from now on.
+    func arm(at opening: Int) {
+        state.withLockedValue { ($0.openings, $0.armed) = (0, opening) }
+    }
+
+    var watched: WatchedFiles {
+        WatchedFiles(disk) { [self] moment in
+            guard case .opening(let path) = moment, path.lastComponent?.string == name else { return }
+            let isNow = state.withLockedValue { state in
+                state.openings += 1
+                return state.openings == state.armed
+            }
+            guard isNow, let bytes = try? disk.read(path, limit: Limits.timestamp) else { return }
+            state.withLockedValue { $0.found = (path, bytes) }
+            try? disk.replace(name, in: path.removingLastComponent(), with: Array("{}".utf8))
+        }
+    }
+
+    func undo() throws {
+        let (path, bytes) = try #require(state.withLockedValue { $0.found })
+        try disk.replace(name, in: path.removingLastComponent(), with: bytes)
+    }
+}

@@ -1,0 +1,84 @@
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ServerRecords
+import Testing
+
+@testable import ReleaseService
+
+@Suite("A proposal that a server keeps")
+struct ProposalOperationsTests {
+    private let app = ReleaseFactory.app
+    private let channel = ReleaseFactory.production
+
+    private func change(_ members: [(String, JSON?)]) throws -> ProposedChange {
+        try ProposedChange(Fields(.fields(members), of: "body"))
+    }
+
+    private func propose(_ change: ProposedChange, at yard: TestingOperations) async throws -> Proposal {
+        try await yard.operations.propose(change, note: nil, for: channel, in: app, by: yard.actor)
+    }
+
+    @Test func `stands in the audit log as a digest and one line`() async throws {
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let users = (0..<500).map { JSON.text(SHA256Digest(of: [UInt8($0 & 255), UInt8($0 >> 8)]).hex) }
+        let members: [(String, JSON?)] = [
+            ("action", .text("rules")), ("patchId", .text("web")), ("version", .text("1.0.0")),
+            ("rollout", .integer(2_550)), ("condition", .null), ("users", .array(users)),
+        ]
+        let proposal = try await propose(try change(members), at: yard)
+        #expect(proposal.difference == ["~ web 1.0.0: rollout 25.5%, no condition, 500 users"])
+        try await yard.operations.removeProposal(proposal.id, of: channel, in: app, by: yard.actor)
+        let entries = try await yard.records.auditEntries(after: 1)
+        let told = JSON.fields([
+            ("proposal", .text(proposal.id.text)),
+            ("sha256", .text(SHA256Digest(of: JSON.fields(members).canonicalBytes).hex)),
+            ("summary", .text("production: rules of web 1.0.0: rollout 25.5%, no condition, 500 users")),
+        ]).canonicalBytes
+        #expect(entries.first?.json["after"]?.canonicalBytes == told)
+        #expect(entries.last?.json["before"]?.canonicalBytes == told)
+    }
+
+    @Test func `comes on a page, the oldest first`() async throws {
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        var made: [ProposalID] = []
+        for _ in 1...5 { made.append(try await propose(.withdraw(named("web"), version: nil), at: yard).id) }
+        let time = UInt32(truncatingIfNeeded: TestingServer.start.seconds)
+        #expect(made.allSatisfy { $0.text.hasPrefix(String(time, radix: 16)) })
+        var (found, next): ([ProposalID], ProposalID?) = ([], nil)
+        for count in [2, 2, 1] {
+            let page = try await yard.operations.proposals(of: channel, in: app, after: next, limit: 2)
+            #expect(page.proposals.count == count && (page.next == nil) == (count == 1))
+            found += page.proposals.map(\.id)
+            next = page.next
+        }
+        #expect(found == made.sorted())
+    }
+
+    @Test func `is one of a hundred that wait, and no more`() async throws {
+        let yard = try TestingOperations()
+        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let change = ProposedChange.withdraw(named("web"), version: nil)
+        for _ in 1...ReleaseOperations.proposalLimit { _ = try await propose(change, at: yard) }
+        await #expect(throws: OperationError.proposal(.tooMany(limit: ReleaseOperations.proposalLimit))) {
+            try await propose(change, at: yard)
+        }
+    }
+
+    @Test func `keeps 200 lines of what it changes, and says how many there are`() throws {
+        let proposal = Proposal(
+            id: named("0123456789abcdef"),
+            app: app,
+            channel: channel,
+            change: .promote(from: ReleaseFactory.beta),
+            note: nil,
+            created: TestingServer.start,
+            actor: .server,
+            roleVersion: 1,
+            difference: (1...1_000).map { "+ line \($0)" }
+        )
+        #expect(proposal.difference.count == 201 && proposal.difference.last == "… and 800 more")
+    }
+}
