@@ -26,7 +26,7 @@ extension Failure {
             self.init(
                 error.description,
                 hint:
-                    "name the server as its certificate does; --ca FILE names the authority of a server that has its own",
+                    "--ca FILE names the authority of a server that has its own; name the server as its certificate does",
                 exitCode: .refused
             )
         case .severalApps: self.init(error.description, exitCode: .usage)

@@ -1,6 +1,9 @@
 import CYAML
 
 extension YAMLTree {
+    /// How many collections may be open at once: libyaml 0.2.5 has no end of its own, and looks at all of them for each token.
+    private static let deepest = 1_000
+
     /// Reads the one document of a text.
     package init(_ text: String) throws(YAMLFault) {
         let parser = try YAMLEvents(text)
@@ -41,14 +44,19 @@ extension YAMLTree {
                 guard let node = anchors[name] else { throw .syntax("found undefined alias", event.mark) }
                 put(node)
             case .scalar(let scalar, let anchor): add(Node(content: .scalar(scalar), mark: event.mark), anchor)
-            case .sequenceStart(let anchor): open.append(Open(kind: .sequence, mark: event.mark, anchor: anchor))
-            case .mappingStart(let anchor): open.append(Open(kind: .mapping, mark: event.mark, anchor: anchor))
+            case .sequenceStart(let anchor): try begin(.sequence, event.mark, anchor)
+            case .mappingStart(let anchor): try begin(.mapping, event.mark, anchor)
             case .collectionEnd:
                 guard let done = open.popLast() else { break }
                 add(Node(content: try content(of: done), mark: done.mark), done.anchor)
             case .end: return true
             }
             return false
+        }
+
+        private mutating func begin(_ kind: Kind, _ mark: Mark, _ anchor: String?) throws(YAMLFault) {
+            guard open.count < YAMLTree.deepest else { throw .syntax("is nested too deep", mark) }
+            open.append(Open(kind: kind, mark: mark, anchor: anchor))
         }
 
         private func content(of done: Open) throws(YAMLFault) -> Content {

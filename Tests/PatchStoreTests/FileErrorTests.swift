@@ -1,3 +1,4 @@
+import PatchFormat
 import PatchStore
 import SystemPackage
 import Testing
@@ -37,10 +38,12 @@ struct FileErrorTests {
         #expect("\(error)" == text)
     }
 
-    @Test func `says in a store's error what it says itself`() {
+    @Test func `says in a store's error what it says itself`() throws {
         let error = FileError.tooLarge("/a", limit: 9)
         #expect("\(error)" == "cannot read /a: it is larger than 9 bytes")
         #expect("\(StoreError.file(error))" == "\(error)")
+        let digest = try #require(SHA256Digest(hex: String(repeating: "5e", count: 32)))
+        #expect("\(StoreError.mismatch(digest, field: "md5"))" == "object \(digest): md5 does not match")
         #expect("\(StoreLockError.file(error))" == "\(error)")
         #expect("\(StoreLockError.held("/lock", by: nil))" == "/lock is held by another process")
     }

@@ -456,4 +456,39 @@ struct ReleaseServiceTests {
             try await expectRefusals(of: yard.world.path("asked.har"), by: yard)
         }
     }
+
+    /// Judges/devices.openapi.json describes it: operators' own description has none of what devices ask.
+    @Test func `answers whoever asks as a device by its description, and changes nothing for what is refused`()
+        async throws
+    {
+        try await ServiceYard.with(\.site2, deadline: .seconds(300)) { yard in
+            let settings = """
+                [parameters]
+                "path.app" = "\(Workshop.app)"
+                "path.channel" = "production"
+                """
+            try write(settings, to: yard.world.path("schemathesis.toml"))
+            let judge = try Tool.judgesPython.removingLastComponent().appending("st").string
+            let description = FilePath(#filePath).removingLastComponent().appending("Judges/devices.openapi.json")
+                .string
+            let outcome = try await run(
+                .system("bash"),
+                [
+                    "-c",
+                    """
+                    exec \(judge) run \(description) --url "$URL/api/v1" --max-examples 25 --seed 1 --no-color \
+                    --exclude-checks positive_data_acceptance,unsupported_method
+                    """,
+                ],
+                environment: ["URL": yard.devices],
+                in: yard.world.folder,
+                deadline: .seconds(200)
+            )
+            #expect(outcome.code == 0, "\(outcome)")
+            #expect(outcome.output.contains("Tested: 1"), "\(outcome)")
+            let token = try await yard.token("\(Workshop.app)=operator")
+            let kept = try await yard.ask("GET", "/apps/\(Workshop.app)/channels/production/answers", token: token)
+            #expect(kept.0 == 200 && kept.1.contains(#""answers":[]"#), "\(kept)")
+        }
+    }
 }

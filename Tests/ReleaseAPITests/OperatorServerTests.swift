@@ -30,6 +30,20 @@ struct OperatorServerTests {
         }
     }
 
+    @Test(arguments: ["/readyz", "/metrics"])
+    func `keeps its pages out of caches, and has them at one path each`(_ path: String) async throws {
+        try await RunningOperators.with { operators in
+            let said = try await operators.said(
+                to: "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\nGET \(path)/ HTTP/1.1\r\nHost: a\r\n\r\n"
+                    + "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            )
+            let codes = said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 }
+            #expect(codes.count == 3 && codes[0] != "404" && codes[1...] == ["404", "404"], "\(said)")
+            #expect(said.prefix { $0 != "{" }.matches(of: #/(?i)cache-control: no-store\r\n/#).count >= 1, "\(said)")
+            #expect(said.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 3, "\(said)")
+        }
+    }
+
     @Test func `ends a connection on which somebody asks for another protocol, for nothing behind that is read`()
         async throws
     {

@@ -115,6 +115,28 @@ struct RecordStoreTests {
         #expect(throws: RecordError.newerSchema(path: folder.file.string)) { try folder.store() }
     }
 
+    /// `Earlier/records-1.sqlite` is what `patchsrv token new ci --grant '*=publisher'` wrote on 2026-11-23, with GRDB.
+    @Test func `of an earlier program are read and written as they are`() async throws {
+        let here = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+        let file = folder.path.appending("earlier.sqlite")
+        try FileManager.default.copyItem(atPath: "/\(here)/Earlier/records-1.sqlite", toPath: file.string)
+        let steps = "SELECT identifier FROM grdb_migrations"
+        let before = try SQLiteConnection(file.string, patience: 10).texts(steps)
+        let store = try SQLiteRecords(file)
+        #expect(try await store.faults() == [])
+        let tokens = try await ServerRecords(store, now: { folder.now }).tokens()
+        #expect(tokens.map(\.name) == ["ci"] && tokens.first?.id == "921c7d6e318be73e")
+        try await store.commit([.insert(key, .integer(1))])
+        #expect(try await store.record(key)?.value == .integer(1))
+        #expect(try SQLiteConnection(file.string, patience: 10).texts(steps) == before)
+        #expect(before == ["1: records"])
+    }
+
+    @Test func `are on the disk once they are told to be`() async throws {
+        #expect(try await store.setting("journal_mode") == "wal")
+        #expect(try await store.setting("synchronous") == "2", "FULL: each commit is followed by an fsync of the log")
+    }
+
     @Test func `that are no database are refused with their path`() throws {
         let path = folder.path.appending("text.sqlite")
         try Data("this is a text, and long enough to have a header that is none".utf8)

@@ -9,6 +9,8 @@ import ReleaseTree
 import ServerRecords
 import SystemPackage
 
+@testable import PatchServerCommand
+
 extension ServerError: Sampled {
     static var samples: [ServerError] {
         let plain: [ServerError] = [
@@ -132,15 +134,18 @@ extension ExportError: Sampled {
 }
 
 extension SettingsError: Sampled {
+    /// As the settings of `patchsrv serve` have it.
+    private static let rule = ServeSettings.all.first { $0.name == "log-format" }?.rule ?? ""
+
     static let samples: [SettingsError] = [
         .notSettings(file: "patchsrv.yaml", line: nil, rule: "is not a mapping"),
-        .notSettings(file: "patchsrv.yaml", line: 3, rule: "must be so"),
+        .notSettings(file: "patchsrv.yaml", line: 3, rule: "is not UTF-8"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "prot", nearest: "port"),
         .unknownKey(file: "patchsrv.yaml", line: 3, key: "frobnicate", nearest: nil),
-        .badValue(.file("patchsrv.yaml", line: 4), name: "log", rule: "must be so"),
-        .badValue(.environment("PATCHSRV_LOG"), name: "log", rule: "must be so"),
-        .badValue(.option, name: "log", rule: "must be so"),
-        .badValue(.standard, name: "log", rule: "must be so"),
+        .badValue(.file("patchsrv.yaml", line: 4), name: "log-format", rule: rule),
+        .badValue(.environment("PATCHSRV_LOG_FORMAT"), name: "log-format", rule: rule),
+        .badValue(.option, name: "log-format", rule: rule),
+        .badValue(.standard, name: "log-format", rule: rule),
     ]
 
     var isSampled: Bool {

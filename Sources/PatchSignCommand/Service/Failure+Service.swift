@@ -34,7 +34,7 @@ extension Failure {
         switch error {
         case .problem(let problem): problem.hint ?? hint(problem)
         case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
-        case .tls: "name the server as its certificate does; --ca FILE names the authority of a server that has its own"
+        case .tls: "--ca FILE names the authority of a server that has its own; name the server as its certificate does"
         case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
         case .lacking: "push the whole release: this one was fetched without its objects"

@@ -10,6 +10,15 @@ package enum StoreError: Error, Equatable, Sendable {
     case file(FileError)
 }
 
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .mismatch(let digest, let field): "object \(digest): \(field) does not match"
+        case .file(let error): error.description
+        }
+    }
+}
+
 /// Files by their SHA-256: `ROOT/ab/<sha256>`, mode 0444, made by rename, never opened for writing.
 ///
 /// What stands under a digest was compared with all digests of its entry before it got that name;

@@ -1,3 +1,4 @@
+import Glibc
 import CSQLite
 
 /// Why SQLite did not do something, in its own words.
@@ -57,13 +58,23 @@ enum SQLiteValue: Sendable {
     }
 
     /// Hands over row by row, until there is none or `goesOn` says no.
+    ///
+    /// - Precondition: `sql` is one statement.
     func forEachRow(
         _ sql: String,
         _ values: [SQLiteValue] = [],
         _ goesOn: (borrowing SQLiteRow) -> Bool
     ) throws(SQLiteError) {
         var prepared: OpaquePointer?
-        try check(unsafe sqlite3_prepare_v2(handle, sql, -1, &prepared, nil))
+        var rest = 0
+        let code = unsafe sql.withCString { text in
+            var tail: UnsafePointer<CChar>?
+            let code = unsafe sqlite3_prepare_v2(handle, text, -1, &prepared, &tail)
+            rest = unsafe tail.map { unsafe strlen($0) } ?? 0
+            return code
+        }
+        try check(code)
+        precondition(rest == 0, "one statement at a time: \(sql)")
         guard let statement = unsafe prepared else { return }
         defer { unsafe sqlite3_finalize(statement) }
         for (index, value) in values.enumerated() {
@@ -105,9 +116,13 @@ enum SQLiteValue: Sendable {
             throw copy.lastError(unsafe sqlite3_errcode(copy.handle))
         }
         // All pages in one step, so that no writer comes in between.
-        unsafe sqlite3_backup_step(backup, -1)
-        let code = unsafe sqlite3_backup_finish(backup)
-        guard code == SQLITE_OK else { throw copy.lastError(code) }
+        let stepped = unsafe sqlite3_backup_step(backup, -1)
+        let finished = unsafe sqlite3_backup_finish(backup)
+        guard finished == SQLITE_OK else { throw copy.lastError(finished) }
+        // Of another's lock the end says nothing.
+        guard stepped == SQLITE_DONE else {
+            throw unsafe SQLiteError(code: stepped & 0xFF, message: String(cString: sqlite3_errstr(stepped)))
+        }
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {

@@ -1,5 +1,4 @@
 import PatchFormat
-import Synchronization
 package import SystemPackage
 
 /// The records in one SQLite file, with its write-ahead log beside it.
@@ -14,7 +13,6 @@ package final class SQLiteRecords: RecordStore {
     package let path: FilePath
     private let writer: SQLiteLane
     private let readers: [SQLiteLane]
-    private let turn = Atomic(0)
 
     /// Makes the file where there is none, and brings an older one up to date.
     ///
@@ -29,15 +27,21 @@ package final class SQLiteRecords: RecordStore {
         } catch { throw Self.error(error, at: path) }
         guard !isNewer else { throw .newerSchema(path: path.string) }
         var others: [SQLiteLane] = []
+        let journal: [String]
         do throws(SQLiteError) {
-            _ = try connection.texts("PRAGMA journal_mode = WAL")
+            journal = try connection.texts("PRAGMA journal_mode = WAL")
             // A commit that was told to somebody survives a power cut.
             try connection.execute("PRAGMA synchronous = FULL")
             try RecordSchema.migrate(connection)
             for _ in 0..<Self.readers {
-                others.append(SQLiteLane(try SQLiteConnection(path.string, patience: Self.patience)))
+                let reader = try SQLiteConnection(path.string, patience: Self.patience)
+                try reader.execute("PRAGMA query_only = ON")
+                others.append(SQLiteLane(reader))
             }
         } catch { throw Self.error(error, at: path) }
+        guard journal == ["wal"] else {
+            throw .failed(path: path.string, reason: "its file system has no write-ahead log", isFull: false)
+        }
         writer = SQLiteLane(connection)
         readers = others
         self.path = path
@@ -114,6 +118,15 @@ package final class SQLiteRecords: RecordStore {
         return lines == ["ok"] ? [] : lines
     }
 
+    /// A setting of the connection that writes, as SQLite says it.
+    func setting(_ name: String) async throws(RecordError) -> String? {
+        try await writer.run { [path] (connection) throws(RecordError) in
+            do throws(SQLiteError) { return try connection.texts("PRAGMA \(name)").first } catch {
+                throw Self.error(error, at: path)
+            }
+        }
+    }
+
     /// - Parameter limit: in bytes of the values; the first row comes whatever its size.
     private func rows(
         _ sql: String,
@@ -136,8 +149,9 @@ package final class SQLiteRecords: RecordStore {
     private func reading<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteError) -> Value
     ) async throws(RecordError) -> Value {
-        let next = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        return try await readers[next & .max % readers.count].run { [path] (connection) throws(RecordError) in
+        // The one with the least to do: a long answer holds up no short one while another is idle.
+        let reader = readers.min { $0.waiting < $1.waiting } ?? writer
+        return try await reader.run { [path] (connection) throws(RecordError) in
             do throws(SQLiteError) { return try work(connection) } catch { throw Self.error(error, at: path) }
         }
     }
