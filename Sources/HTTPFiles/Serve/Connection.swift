@@ -151,7 +151,7 @@ struct Connection {
         var keepsConnection = head.wantsKeepAlive
         let response: Response
         do throws(RequestFault) {
-            try findAsker(head)
+            try findClient(head)
             let decided = if let opening { opening } else { try exchange.open(head) }
             switch decided {
             case .refuse(let refusal, let keeps):
@@ -183,7 +183,7 @@ struct Connection {
     }
 
     /// A proxy's requests are each of somebody else, who may have a share of their own, and shows a right of their own.
-    private mutating func findAsker(_ head: RequestHead) throws(RequestFault) {
+    private mutating func findClient(_ head: RequestHead) throws(RequestFault) {
         let address = channel.remoteAddress?.ipAddress
         guard let client = responder.server.client(by: handover.group, at: address, head.headers) else { return }
         right = ShownRight()

@@ -2,8 +2,7 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import NIOHTTP1
 
-/// What a server that is not ``FileServer`` has in common with it: places for its connections, its end of TLS, how it stops,
-/// and the lines that it writes.
+/// Admits connections to a server that is not ``FileServer`` as that does: places, TLS, draining, and the access log.
 package struct ConnectionAdmission: Sendable {
     package let configuration: FileServerConfiguration
     fileprivate let connections: Connections
@@ -102,9 +101,9 @@ package struct ConnectionAdmission: Sendable {
     }
 }
 
-/// One connection's place behind a ``ConnectionAdmission``, and whose request it carries.
+/// One connection that a ``ConnectionAdmission`` let in: its place, and the client whose request it carries.
 package final class AdmittedConnection: Sendable {
-    /// A request with what became of it.
+    /// A request and how it was answered.
     package struct Answered: Sendable {
         /// Nil where none could be read.
         let request: HTTPRequestHead?
