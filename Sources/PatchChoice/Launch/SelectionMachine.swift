@@ -88,7 +88,7 @@ package struct SelectionMachine: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: it then waits until a sync has
-    ///     mended it, and the selection before it runs.
+    ///     healed it, and the selection before it runs.
     ///   - counting: when a trial begins to count this launch.
     package mutating func launch(
         token: LaunchToken,
@@ -182,7 +182,7 @@ package struct SelectionMachine: Equatable, Sendable {
 
     /// Ends a trial that ran with altered files, so its outcome does not count against its versions.
     ///
-    /// It waits until a sync has mended it, and nothing is blocked.
+    /// It waits until a sync has healed it, and nothing is blocked.
     package mutating func interruptTrial() -> Activation {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let rest = good ?? embedded

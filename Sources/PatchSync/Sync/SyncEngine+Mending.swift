@@ -7,7 +7,7 @@ import PatchTrust
 /// A sync looks after more than what it chose: what a device would go back to is whole too, in every channel.
 extension SyncEngine {
     /// Mends what is kept besides what `plan` is about: what a newer version is to replace, what a trial would fall back to, and
-    /// what shares a damaged file with something that was mended.
+    /// what shares a damaged file with something that was healed.
     ///
     /// It stops nothing: what does not come now is looked for by the next sync, and is among the failures.
     /// - Throws: `fetch(.cancelled)` alone.

@@ -161,7 +161,7 @@ struct Download {
         return try store.wrapped { () throws(FileError) in try store.files.status(of: folder)?.kind != .directory }
     }
 
-    /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
+    /// Every object is there: stages a bundle, heals an existing one, and checks the result.
     private mutating func install(_ task: PatchDownload) throws(SyncError) {
         let patch = task.wanted.patch
         var verified: AssetManifest?
