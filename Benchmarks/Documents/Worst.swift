@@ -205,9 +205,9 @@ private func chain(_ name: String, _ row: @escaping @Sendable (Int) -> String) -
         guard let list = try? ParsedPatchList(bytes).list, let time = UTCTime("2026-01-01T00:00:00Z") else {
             return "refused"
         }
-        let circumstances = Circumstances(device: DeviceFacts(deviceID: [], time: time))
-        let candidates = list.entries.map { Candidates($0.patchID, versions: [$0], current: nil, under: circumstances) }
-        let choice = JointChoice(candidates, under: circumstances)
+        let context = EligibilityContext(device: DeviceFacts(deviceID: [], time: time))
+        let candidates = list.entries.map { Candidates($0.patchID, versions: [$0], current: nil, under: context) }
+        let choice = JointChoice(candidates, under: context)
         return "\(choice.decisions.count { $0.choice != .none }) taken"
     }
 }

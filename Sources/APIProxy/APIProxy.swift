@@ -5,18 +5,18 @@ import NIOHTTP1
 import NIOPosix
 package import PatchFetch
 
-/// Passes requests that a rule names on to other servers, and their answers back, as they come.
+/// Passes requests that a rule names on to other servers, and passes their answers back while they arrive.
 ///
-/// Bodies are held back by whoever is slower, and never decoded. What no rule names is not found.
+/// The slower side holds bodies back; they are never decoded. A request without a rule is not found.
 package struct APIProxy: RequestDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
         package var trust: TLSTrust
         /// How long a connection to an upstream may take, its TLS included.
         package var connectTimeout = Duration.seconds(10)
-        /// How long an upstream may let a request or its answer stand still; events may stand still for ever.
+        /// How long an upstream may pause within a request or its answer; event streams may pause for ever.
         package var timeout = Duration.seconds(60)
-        /// How the names of cookies begin that are the device's own, and that no upstream sees or sets.
+        /// The prefix of the device's own cookies, which no upstream sees or sets.
         package var reservedCookies = "cdvToken"
 
         package init(rules: ProxyRules, trust: TLSTrust) {
@@ -28,15 +28,15 @@ package struct APIProxy: RequestDelegate {
     package let acceptsBodies = true
     let settings: Settings
     let order: UpstreamOrder
-    /// That of all connections to upstreams, but for WebSockets.
+    /// The event loop of all connections to upstreams, except WebSockets.
     private let loop: any EventLoop
     private let client: HTTPClient
-    /// For who asks for server-sent events, between which nothing moves.
+    /// For requests for server-sent events, between which nothing is sent.
     private let eventClient: HTTPClient
-    /// Told in one line about an upstream that gave no answer.
+    /// Gets one line about each upstream that gave no answer.
     private let report: @Sendable (String) -> Void
 
-    /// Runs `body` with a proxy, whose connections are gone when it returns.
+    /// Runs `body` with a proxy, whose connections are closed when it returns.
     package static func with<Result: Sendable>(
         _ settings: Settings,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -78,14 +78,14 @@ package struct APIProxy: RequestDelegate {
                 order.isThere(upstream)
                 return answer
             } catch {
-                // What the client broke is its own fault, and the server tells it.
+                // The client broke the request, and the server reports it.
                 guard !Task.isCancelled, request.stream?.isBroken != true else { break }
                 report("\(request.method) \(request.path.text): \(upstream.origin): \(error)")
                 if error.isBeforeRequest { order.isMissing(upstream) }
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
             }
         }
-        // Nobody is there to read it.
+        // No client is left to read it.
         return .refused(.badGateway, message: "The client is gone.", headers: [:])
     }
 
@@ -96,7 +96,7 @@ package struct APIProxy: RequestDelegate {
         do throws(UpstreamFault) {
             return try await pass(request, to: upstream, by: rule)
         } catch .closed where request.isRepeatable && !Task.isCancelled {
-            // An idle connection may end at the moment that it is taken for the next request (RFC 9110 §9.2.2).
+            // An idle connection may end just when it is taken for the next request (RFC 9110 §9.2.2).
             return try await pass(request, to: upstream, by: rule)
         }
     }
@@ -114,7 +114,7 @@ package struct APIProxy: RequestDelegate {
             stall.end()
             throw UpstreamFault(error)
         }
-        // 101, which nothing of this asks for.
+        // 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
         return .stream(
             ServedStream(
@@ -127,7 +127,7 @@ package struct APIProxy: RequestDelegate {
                     for try await piece in response.body { try await write(piece) }
                     return
                 }
-                // An upstream may answer early, and take the rest of the body later or never.
+                // An upstream may answer early, and read the rest of the body later or never.
                 defer { stall.end() }
                 try await stall.cancelling { for try await piece in response.body { try await write(piece) } }
             }
@@ -167,7 +167,7 @@ package struct APIProxy: RequestDelegate {
 }
 
 extension FileRequest {
-    /// Whether it may be sent twice: it changes nothing, and has no body that was read already.
+    /// Whether it may be sent twice: it changes nothing, and none of its body was read.
     fileprivate var isRepeatable: Bool {
         ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream?.length ?? 1) == 0
     }
@@ -186,7 +186,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPClient.Configuration {
-    /// Connections that an upstream at a time may have: each page may hold some open for events.
+    /// The most connections to one upstream at a time: each page may hold some for events.
     private static let connections = 256
     /// Shorter than what servers keep an idle connection for (5 s with Node), so that few end under a request.
     private static let idleTime = TimeAmount.seconds(4)

@@ -2,14 +2,14 @@ package import HTTPFiles
 package import NIOHTTP1
 import PatchFormat
 
-/// Whether a request comes from the app, decided from its head alone, before anything else is looked at.
+/// Whether a request comes from the app, decided from its head alone, before anything else.
 ///
-/// In this order: the Host is one of ours; what changes something, or upgrades, comes from an origin of ours; the token
-/// stands in the query, or what it was turned into since the server listens in the cookie.
+/// In this order: the Host is one of ours; a request that changes something, or upgrades, comes from an origin of ours;
+/// the query has the token, or the cookie has the value that it was exchanged for since the server began to listen.
 package enum Admission: Sendable {
     /// Let in; the token is out of the query.
     ///
-    /// - fields: what the answer carries besides: the cookie.
+    /// - fields: additional fields of the answer: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
     case answered(FileAnswer)
 
@@ -61,7 +61,7 @@ package enum Admission: Sendable {
     /// Not `Secure`, and so not `__Host-`: Chromium keeps such a cookie of `http://NAME.localhost`, WebKit does not.
     private static let attributes = "Path=/; HttpOnly; SameSite=Strict"
 
-    /// - Parameter isLate: whether a cookie was shown, of a session that is over.
+    /// - Parameter isLate: whether a cookie of an ended session was shown.
     private static func closed(isLate: Bool) -> FileAnswer {
         let what = isLate ? "Only the app gets in here, and it was started anew" : "Only the app gets in here"
         return .refused(
@@ -80,7 +80,7 @@ package enum Admission: Sendable {
         return isOurs ? host : nil
     }
 
-    /// A name of the app's own is told to nobody: who could learn it here could ask under it.
+    /// The app's own host name is in no answer: a client that learned it here could ask under it.
     private static func otherName(_ access: Access, _ port: Int) -> String {
         let why = "so that no page from elsewhere reaches it under a name of its own"
         guard access.hosts == Access.loopbackHosts else {
@@ -90,7 +90,7 @@ package enum Admission: Sendable {
         return "This app is served as \(names) alone, \(why)."
     }
 
-    /// A page on another port of our host is of the same site, so that its requests carry our cookie; it may lead to a page
+    /// A page on another port of our host is of the same site, so its requests carry our cookie; it may link to a page
     /// of ours, and no more.
     private static func isOwn(_ request: FileRequest, origin: String?, host: String) -> Bool {
         // No browser leaves both out; a program without either has the token.
@@ -103,7 +103,7 @@ package enum Admission: Sendable {
         return origin.map { $0.lowercased() == "http://\(host)" } ?? isOfOurs
     }
 
-    /// What a page of another origin needs to read an answer, if that is allowed to it.
+    /// The fields that a page of another origin needs to read an answer, if it is allowed to.
     static func crossOriginFields(for headers: HTTPHeaders, _ access: Access) -> HTTPHeaders {
         guard let origin = headers.first(name: "Origin"), access.origins.contains(origin) else {
             // A cache must not show one origin what was allowed to another.
@@ -115,7 +115,7 @@ package enum Admission: Sendable {
         ]
     }
 
-    /// The question before a question, which carries no cookie.
+    /// The answer to a CORS preflight, which carries no cookie.
     private static func preflight(_ headers: HTTPHeaders) -> FileAnswer {
         var fields: HTTPHeaders = ["Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE"]
         let wanted = headers["Access-Control-Request-Headers"].joined(separator: ", ")
@@ -144,7 +144,7 @@ package enum Admission: Sendable {
         return (given, rest.isEmpty ? nil : rest)
     }
 
-    /// The request as another server may see it: nobody else learns the token.
+    /// The request as another server may see it: without the token.
     static func withoutToken(_ request: FileRequest, port: Int) -> FileRequest {
         let name = "\(Access.cookie(port: port))="
         let kept = request.headers["Cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
@@ -164,7 +164,7 @@ package enum Admission: Sendable {
 
     /// To the same page without the token.
     ///
-    /// A strict cookie does not travel with a redirect that another site began: then the page goes on by itself.
+    /// A strict cookie is not sent on a redirect that began at another site: then the page forwards by itself.
     private static func forwarding(_ request: FileRequest, query: String?, _ fields: HTTPHeaders) -> FileAnswer {
         var location = request.path.segments.map { "/\(URLLayout.percentEncoded($0))" }.joined()
         if request.path.hasTrailingSlash { location += "/" }

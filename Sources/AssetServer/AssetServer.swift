@@ -8,16 +8,16 @@ package import SystemPackage
 
 /// Serves the active bundle to the app alone: manifest URL, then the app's own folder, then client-side routes (M18).
 ///
-/// What is served changes in one step, by ``serve(_:)``; a page that is open keeps the release that it came from
+/// The served selection changes in one step, by ``serve(_:)``; an open page keeps the release that it came from
 /// (``ServedSelections``).
 package final class AssetServer: FileSource {
-    /// How files are served, and to whom.
+    /// How files are served, and to which clients.
     package struct Settings: Sendable {
         package var access: Access
         package var types = ContentTypeRules()
-        /// A folder of the app itself, asked after the bundle; its `application/` is never served.
+        /// A folder of the app itself, consulted after the bundle; its `application/` is never served.
         package var www: FilePath?
-        /// A folder whose files answer `/local-filesystem/…`; nothing does without it.
+        /// The folder of `/local-filesystem/…`; without it there is none.
         package var localFiles: FilePath?
 
         package init(access: Access) {
@@ -31,7 +31,7 @@ package final class AssetServer: FileSource {
     private let now: @Sendable () -> Duration
     private let state: NIOLockedValueBox<ServingFacts>
 
-    /// - Parameter now: what a steady clock shows.
+    /// - Parameter now: the time of a steady clock.
     package init(
         _ settings: Settings,
         events: PageEvents = PageEvents(start: AccessToken.make().text),
@@ -53,12 +53,12 @@ package final class AssetServer: FileSource {
     private static let start = ContinuousClock.now
     package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    /// From now on pages' calls reach `host`.
+    /// From now on `host` takes pages' calls.
     package func connect(_ host: any PageHost) {
         state.withLockedValue { $0.host = host }
     }
 
-    /// From now on requests that it takes go to it, unless they are the page API's or there is a file for them.
+    /// From now on this takes requests that are not the page API's and have no file.
     ///
     /// It comes before client-side routes, and never sees the access token.
     package func delegate(to delegate: any RequestDelegate) {
@@ -68,7 +68,7 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// Before each first request: which port a Host must name, and what a cookie holds from now on.
+    /// Before each first request: sets the port that a Host must name, and the value of a cookie.
     package func listening(on port: Int, pass: AccessToken = .make()) {
         state.withLockedValue { state in
             state.session = Session(port: port, pass: pass)
@@ -84,7 +84,7 @@ package final class AssetServer: FileSource {
         state.withLockedValue { $0.served.current.table?.bundle == bundle }
     }
 
-    /// Whether pages of the selection before are still served; lets it go when its time is over.
+    /// Whether pages of the previous selection are still served; releases it when its time is over.
     package func servesPrevious() -> Bool {
         state.withLockedValue { state in
             state.served.forgetPrevious(at: now())
@@ -100,7 +100,7 @@ package final class AssetServer: FileSource {
         events.tell(.switched(version: selection.version))
     }
 
-    /// The host knows that a page of this launch is asked for.
+    /// The host knows that a page of this launch was requested.
     package func opened(_ launch: String) {
         state.withLockedValue { state in
             state.served.opened(launch)
@@ -110,14 +110,14 @@ package final class AssetServer: FileSource {
 
     package var edition: Int { state.withLockedValue(\.edition) }
 
-    /// What a browser is to keep to itself, and what another origin that is let in needs to read any answer.
+    /// The fields that restrict what a browser shares, and those that an admitted origin needs to read any answer.
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders {
         var fields = headers.map { Admission.crossOriginFields(for: $0, access) } ?? [:]
         fields.add(missing: access.securityHeaders)
         return fields
     }
 
-    /// What is done with a request, by what is known at this moment.
+    /// The decision on a request, by the present facts.
     package func decision(on request: FileRequest) -> AssetDecision {
         state.withLockedValue(\.self).decide(request, at: now())
     }
@@ -129,7 +129,7 @@ package final class AssetServer: FileSource {
     private func carrying(out decision: AssetDecision, for request: FileRequest) -> FileDecision {
         switch decision.action {
         case .answer(let answer):
-            // The page API is answered behind, where everything of it is.
+            // Answered by the task behind the front, as all of the page API is.
             guard request.path.segments.first != PageAPI.prefix else { return later(decision) { answer } }
             return .now(
                 PreparedReply(
@@ -146,7 +146,7 @@ package final class AssetServer: FileSource {
             let delegated = delegate.decide(shown)
             return .later(delegated.intake) { request in
                 if decision.showsRight { request.right?.show() }
-                // It ends here: nothing of the selection is in the answer.
+                // It ends here: the answer holds nothing of the selection.
                 _ = decision.note.map(self.noted)
                 let request = request.with(query: shown.query).with(headers: shown.headers)
                 return await delegated.answer(to: request).adding(missing: decision.fields)
@@ -155,7 +155,7 @@ package final class AssetServer: FileSource {
             return .later(.whole) { request in
                 if decision.showsRight { request.right?.show() }
                 await host.pageRequested(launch)
-                // By whatever is served now.
+                // By the selection that is served now.
                 let decision = self.decision(on: request)
                 guard case .opening = decision.action else {
                     return await self.carrying(out: decision, for: request).answer(to: request)
@@ -181,7 +181,7 @@ package final class AssetServer: FileSource {
         return { self.noted(note) }
     }
 
-    /// - Returns: what ends with the answer, where that is of the selection before.
+    /// - Returns: a lease that ends with the answer, if that is of the previous selection.
     private func noted(_ note: ServedSelections.Note) -> Lease? {
         guard state.withLockedValue({ $0.served.note(note, at: now()) }) else { return nil }
         return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: note.bundle, at: now()) } }

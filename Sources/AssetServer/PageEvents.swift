@@ -2,14 +2,14 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PatchFormat
 
-/// Tells open pages what happens, each over a stream of server-sent events (HTML, "Server-sent events").
+/// Reports events to open pages, each over a stream of server-sent events (HTML, "Server-sent events").
 ///
-/// A stream begins with what holds now, as the event `state`; a page that was cut off and names its last event gets what
-/// it missed, as far as that is kept. A page that does not read loses its stream, and finds its way back by a new one.
+/// A stream begins with the present state, as the event `state`; a page that was cut off and names its last event gets
+/// the events that it missed, as far as they are kept. A page that does not read loses its stream, and connects again.
 package final class PageEvents: Sendable {
     /// Streams at a time.
     static let streamsLimit = 64
-    /// Events kept for pages that come back, and events that a page may be behind.
+    /// Events kept for pages that come back, and how far a page may fall behind.
     static let kept = 64
 
     private struct State {
@@ -21,7 +21,7 @@ package final class PageEvents: Sendable {
         var isOpen = true
     }
 
-    /// Names this start, so that the number of another one's event is not taken for ours.
+    /// Names this start, so that another start's event number is not taken for ours.
     private let start: String
     private let state = NIOLockedValueBox(State())
 
@@ -31,7 +31,7 @@ package final class PageEvents: Sendable {
 
     package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
     package var streams: Int { state.withLockedValue(\.streams.count) }
-    /// What was told last, oldest first.
+    /// The last events, oldest first.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.map(\.event) } }
 
     package func tell(_ event: PageEvent) {
@@ -44,7 +44,7 @@ package final class PageEvents: Sendable {
         }
     }
 
-    /// A line that means nothing, so that a connection whose other end is gone is noticed.
+    /// An empty comment line, which shows whether the connection's other end is gone.
     package func beat() {
         state.withLockedValue { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
     }
@@ -63,9 +63,9 @@ package final class PageEvents: Sendable {
         state.withLockedValue { $0.isOpen = true }
     }
 
-    /// A stream of pieces that begins with what holds now; nil when there are too many, or the server stops.
+    /// A stream of pieces that begins with the present state; nil when there are too many, or the server stops.
     ///
-    /// - Parameter lastEventID: what a page that comes back names.
+    /// - Parameter lastEventID: as a returning page names it.
     func subscribe(after lastEventID: String?) -> Pieces? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self,
@@ -87,7 +87,7 @@ package final class PageEvents: Sendable {
         return Pieces(stream: stream, place: Subscription { [weak self] in self?.forget(opened) })
     }
 
-    /// The pieces of one stream, whose place is free again when it ends or nobody has it any more.
+    /// The pieces of one stream, whose place is free again when it ends or is released.
     struct Pieces: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate var pieces: AsyncStream<ByteBuffer>.Iterator
@@ -115,7 +115,7 @@ package final class PageEvents: Sendable {
     }
 
     private func forget(_ number: Int) {
-        // What is removed may end a stream, which comes back here: not under the lock.
+        // A removed stream may end, and call back here: not under the lock.
         let stream = state.withLockedValue { $0.streams.removeValue(forKey: number) }
         stream?.finish()
     }

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What open pages know of the device: the snapshot that a stream of events begins with, and what each event changes.
+/// The device's state for open pages: the snapshot at the start of an event stream, and the changes by each event.
 package struct PageState: Equatable, Sendable {
     package enum Sync: Equatable, Sendable {
         case idle
@@ -17,14 +17,14 @@ package struct PageState: Equatable, Sendable {
         }
     }
 
-    /// The versions of the bundle that new pages get, and of the one that waits.
+    /// The versions of the bundle that new pages get, and of the pending one.
     package private(set) var current: String?
     package private(set) var pending: String?
     package private(set) var sync = Sync.idle
     /// The tag of the online parameters; nil without any.
     package private(set) var parameters: String?
 
-    /// Whether the event says anything new: progress only grows, and nothing is told twice.
+    /// Whether the event is news: progress only grows, and no event is reported twice.
     mutating func take(_ event: PageEvent) -> Bool {
         let before = self
         switch event {
@@ -38,7 +38,7 @@ package struct PageState: Equatable, Sendable {
         case .failed(let message): sync = .failed(message)
         case .ready(let version): pending = version
         case .switched(let version):
-            // What waited was chosen over what ran before.
+            // The pending version was chosen over the one that ran before.
             if current != version || pending == version { pending = nil }
             current = version
         case .parameters(let tag): parameters = tag
@@ -55,7 +55,7 @@ package struct PageState: Equatable, Sendable {
     }
 }
 
-/// What a page is told while it is open.
+/// An event for open pages.
 package enum PageEvent: Equatable, Sendable {
     /// A sync began.
     case checking
@@ -65,13 +65,13 @@ package enum PageEvent: Equatable, Sendable {
     case checked(isNew: Bool)
     /// In words.
     case failed(String)
-    /// A new version is here and waits.
+    /// A new version is here and pending.
     case ready(version: String?)
     /// New pages get this version from now on.
     case switched(version: String?)
-    /// The online parameters are others; their tag, nil without any.
+    /// The online parameters changed; their tag, nil without any.
     case parameters(tag: String?)
-    /// A version that does not wait has started: every page is to load again.
+    /// A version that does not wait has started: every page must reload.
     case reload
 
     var isAlwaysTold: Bool {

@@ -1,26 +1,25 @@
 import PatchFormat
 
-/// The selection that is served, and the one before it for the pages that were loaded from that: one release per page.
+/// The served selection, and the one before it for the pages loaded from that: one release per page.
 ///
-/// A new page always gets the current selection. What a page asks for comes from the selection that the page came from,
-/// which is read off the Referer; without one, from the previous selection only what stands there alone. The previous
-/// selection goes a minute after its last response has ended.
+/// A new page always gets the current selection. Other requests get the selection of their page, by the Referer;
+/// without one, the previous selection answers only for files that it alone has. It goes a minute after its last
+/// response has ended.
 ///
-/// A Referer under which no page was asked for is a client-side route, set by a page that is open: before any page was
-/// loaded from the current selection it can only be an old one. A style sheet or script that was loaded before the
-/// switch belongs to the previous selection where its bytes are of that one alone. Where two open pages have one URL,
-/// the one loaded last counts.
+/// A Referer under which no page was requested is a client-side route of an open page: before any page was loaded from
+/// the current selection it can only be an old one's. A style sheet or script loaded before the switch belongs to the
+/// previous selection if only that has its bytes. Of two open pages with one URL, the one loaded last counts.
 struct ServedSelections: Sendable {
-    /// How long the previous selection stays once nothing of it is on its way.
+    /// How long the previous selection stays once none of its responses is under way.
     static let grace = Duration.seconds(60)
 
-    /// Where one request goes.
+    /// The selection that answers one request.
     struct Route: Sendable {
         let selection: ServedSelection
         let isPrevious: Bool
-        /// The page that asks came from another release than the answer: nobody may keep it under this URL.
+        /// The page that asks came from another release than the answer: no cache may keep it under this URL.
         let isForeign: Bool
-        /// What has to be known of the request once its answer is used; nil when nothing has.
+        /// The facts of the request to remember once its answer is used; nil for none.
         let note: Note?
     }
 
@@ -43,7 +42,7 @@ struct ServedSelections: Sendable {
     private(set) var current = ServedSelection.nothing
     private var previous: Previous?
     private var pages = RecentPages()
-    /// Whether a page was loaded from the current selection since it is current.
+    /// Whether a page was loaded from the current selection yet.
     private var hasNewPage = false
 
     /// Whether requests need more than the current selection; false most of the time.
@@ -61,21 +60,21 @@ struct ServedSelections: Sendable {
         current = selection
     }
 
-    /// Pages of this launch need not wait any more.
+    /// Pages of this launch no longer have to wait.
     mutating func opened(_ launch: String) {
         if current.launch == launch { current.awaitsPage = false }
     }
 
-    /// Which selection answers; ``note(_:at:)`` follows when the answer is used.
+    /// Chooses the selection that answers; ``note(_:at:)`` follows when the answer is used.
     func choose(_ request: PageRequest, at now: Duration) -> Route {
         guard let table = current.table else {
             return Route(selection: current, isPrevious: false, isForeign: false, note: nil)
         }
         let page = request.referrer.flatMap { pages[$0] }
         guard let previous = livePrevious(at: now), isForPrevious(request, of: page, previous, table) else {
-            // A new page is nobody's file.
+            // A new page belongs to no other page.
             let isForeign = request.purpose != .document && page.map { $0 != table.bundle } ?? false
-            // A previous selection has to be looked at again, and pages are remembered.
+            // A previous selection must be checked again, and pages are remembered.
             let isNoted = self.previous != nil || request.isPage
             return Route(
                 selection: current,
@@ -97,7 +96,7 @@ struct ServedSelections: Sendable {
     /// - Returns: whether the answer is of the previous selection, and ``responseEnded(of:at:)`` is owed.
     mutating func note(_ note: Note, at now: Duration) -> Bool {
         forgetPrevious(at: now)
-        // Another selection may be served since.
+        // Another selection may have been served since.
         let isOfCurrent = note.bundle == current.table?.bundle
         if note.purpose == .document, isOfCurrent { hasNewPage = true }
         remember(note)
@@ -141,7 +140,7 @@ struct ServedSelections: Sendable {
         return isOnlyThere || before != nil && before?.sha256 != after?.sha256
     }
 
-    /// Pages always; what else may ask for more only while there are two selections to tell apart.
+    /// Remembers every page; other requests only while there are two selections to tell apart.
     private mutating func remember(_ note: Note) {
         switch note.purpose {
         case .document, .frame: pages[note.address] = note.bundle
@@ -157,7 +156,7 @@ extension ServedSelections.Note {
     }
 }
 
-/// From which bundle the pages came that were loaded last: a few hundred, by their addresses.
+/// The bundle of each recently loaded page: a few hundred, by their addresses.
 struct RecentPages: Sendable {
     static let limit = 512
     /// Longer addresses are not remembered, in bytes.
@@ -177,7 +176,7 @@ struct RecentPages: Sendable {
         }
     }
 
-    /// A quarter at a time, so that a client that asks for ever new pages does not sort at each of them.
+    /// Drops a quarter at a time, so that ever new pages do not cause a sort at each.
     private mutating func forgetOldest() {
         let turns = bundles.values.map(\.turn).sorted()
         let oldest = turns[turns.count / 4]

@@ -3,7 +3,7 @@ import NIOHTTP1
 import PatchFormat
 import SystemPackage
 
-/// All that a decision rests on, as it is at one moment, and the decision.
+/// All facts that a decision needs, at one moment, and the decision.
 struct ServingFacts: Sendable {
     let access: Access
     let types: ContentTypeRules
@@ -13,7 +13,7 @@ struct ServingFacts: Sendable {
     var session = Session(port: 0)
     var host: (any PageHost)?
     var delegate: (any RequestDelegate)?
-    /// Counts what ever decided otherwise than before.
+    /// Counts every change of these facts that can change a decision.
     var edition = 0
 
     init(access: Access, types: ContentTypeRules, www: FolderFiles?, localFiles: FolderFiles?) {
@@ -23,7 +23,7 @@ struct ServingFacts: Sendable {
         self.localFiles = localFiles
     }
 
-    /// Looks at files of the bundle and of the app's own folders, and at nothing else outside memory.
+    /// Reads files of the bundle and of the app's own folders, and nothing else outside memory.
     func decide(_ request: FileRequest, at now: Duration) -> AssetDecision {
         switch Admission(request, to: access, in: session) {
         case .answered(let answer): return AssetDecision(.answer(answer))
@@ -78,14 +78,14 @@ struct ServingFacts: Sendable {
         }
     }
 
-    /// What one of the app's folders or an open page of the previous release had a word in is asked for again each time,
-    /// and so is a page: which one was loaded last has to be known.
+    /// An answer from one of the app's folders, or one that an open page of the previous release had a part in, is
+    /// asked for again each time, and so is a page: the page loaded last must be known.
     private func edition(_ choice: ServedSelections.Route, isNamed: Bool) -> Int? {
         let isOfBundle = isNamed || www == nil && localFiles == nil
         return isOfBundle && choice.note == nil ? edition : nil
     }
 
-    /// Nil where nobody waits for a page of what is asked for.
+    /// Nil when no launch waits for a page of this kind.
     private func opening(_ choice: ServedSelections.Route, isPage: Bool) -> AssetDecision.Action? {
         let selection = choice.selection
         guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
@@ -94,7 +94,7 @@ struct ServingFacts: Sendable {
         return .opening(launch: launch, host)
     }
 
-    /// What is below `/__patchline/`.
+    /// The calls below `/__patchline/`.
     private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
@@ -140,7 +140,7 @@ struct ServingFacts: Sendable {
         return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
     }
 
-    /// A file of the app's own folder, or of the one that `/local-filesystem/` stands for.
+    /// A file of the app's own folder, or of the folder of `/local-filesystem/`.
     private func file(at path: RequestPath) -> ServedFile? {
         if path.segments.first == "local-filesystem" {
             guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }

@@ -2,20 +2,21 @@ package import NIOCore
 package import NIOHTTP1
 import NIOSSL
 
-/// Stands between a connection's HTTP decoder and the HTTP client, so that nothing a server says can end the process.
+/// Sits between a connection's HTTP decoder and the HTTP client, so that no answer of a server can end the process.
 ///
-/// async-http-client 1.37.0 traps in two places that bytes and timing of a server reach; each has a test that fails once a
-/// later version traps there no more (`UpstreamFaultTests`), and then its part here can go:
+/// async-http-client 1.37.0 traps in two places that a server's bytes and timing reach; each has a test that fails once
+/// a later version no longer traps there (`UpstreamFaultTests`), and its part here can then go:
 /// 1. A status below 100. `HTTPRequestStateMachine.receivedHTTPResponseHead` passes over every head below 200, and the
 ///    decoder ends such a message like any other, so that its end comes to a `preconditionFailure`.
 /// 2. An answer that is whole before its request is, over a channel that takes no more. When the rest of the request is
 ///    flushed, the pool starts the next request within the flush; the channel's news that it is writable again comes to
 ///    that request's write timeout, which thought so from the start: `preconditionFailure`.
 ///
-/// Here the first becomes an error before the client hears of it, and the second cannot be: the client learns a turn of the
-/// event loop later that its request has gone out.
+/// The guard makes an error of the first before the client sees it, and prevents the second: the client learns a turn
+/// of the event loop later that its request was sent.
 ///
-/// It also looks at who a server over TLS says it is, before the first byte of a request is written (``ServerName``).
+/// It also checks the certificate's name of a server over TLS, before the first byte of a request is written
+/// (``ServerName``).
 package final class AnswerGuard: ChannelDuplexHandler {
     package typealias InboundIn = HTTPClientResponsePart
     package typealias InboundOut = HTTPClientResponsePart
@@ -30,7 +31,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
     /// Puts one on a connection of async-http-client; for `http1_1ConnectionDebugInitializer`, which runs on the
     /// connection's event loop, with TLS after its handshake, and before any request.
     ///
-    /// - Parameter check: what else must be right before anything is asked.
+    /// - Parameter check: any further check before the first request.
     package static func stand(
         on channel: any Channel,
         _ check: (any Channel) throws -> Void = { _ in }
@@ -64,7 +65,8 @@ package final class AnswerGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// After what is no HTTP the decoder reads nothing any more: such a connection must not wait for another request.
+    /// After bytes that are not HTTP the decoder reads nothing any more: such a connection must not wait for another
+    /// request.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is HTTPParserError || error is NIOHTTPDecoderError else { return context.fireErrorCaught(error) }
         end(context, because: error)
@@ -108,7 +110,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
         let written = channel.eventLoop.makePromise(of: Void.self)
         written.futureResult.whenComplete { result in
             channel.eventLoop.execute {
-                // The pool has let go of what was closed meanwhile, and must not hear that it is free.
+                // The pool has let go of a connection that was closed meanwhile, and must not hear that it is free.
                 guard channel.isActive else { return promise.fail(ChannelError.ioOnClosedChannel) }
                 promise.completeWith(result)
             }

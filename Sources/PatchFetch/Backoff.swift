@@ -1,19 +1,19 @@
 /// How long to wait before a failed request is made again.
 ///
 /// Each wait is a multiple of the one before, ±25 %, so that a fleet that lost its server does not come back in one
-/// moment; what a server asks for (`Retry-After`) is waited where that is longer.
+/// moment; a server's longer wish (`Retry-After`) is respected.
 package struct Backoff: Equatable, Sendable {
-    /// What becomes of a `Retry-After`.
+    /// How a `Retry-After` is treated.
     package enum Patience: Equatable, Sendable {
-        /// It is heeded up to this, and then asked again all the same.
+        /// Respected up to this time; then the request is made all the same.
         case upTo(Duration)
-        /// It is heeded, and up to a quarter more; whoever asks for more than this is told about, not waited for.
+        /// Respected, plus up to a quarter; a longer wish is reported, not waited for.
         case orGivesUp(above: Duration)
     }
 
     /// The first waits, without a spread.
     private let first: [Duration]
-    /// In seconds: what is multiplied by ``factor`` once for each wait before.
+    /// In seconds: multiplied by ``factor`` once for each wait before.
     private let unit: Double
     private let factor: Double
     /// The spread is laid on top of it.
@@ -42,9 +42,9 @@ package struct Backoff: Equatable, Sendable {
 
     /// - Parameters:
     ///   - failures: of this request so far, in a row; at least 1.
-    ///   - asked: what the server asks for.
+    ///   - asked: the server's wish.
     ///   - random: from 0 up to, not including, 1; 0.5 leaves the wait as it is.
-    /// - Returns: nil where the server asks for more patience than there is.
+    /// - Returns: nil when the server's wish exceeds the patience.
     package func wait(failures: Int, asked: Duration? = nil, random: Double) -> Duration? {
         precondition(failures >= 1 && (0..<1).contains(random))
         let own = own(before: failures - 1, random)

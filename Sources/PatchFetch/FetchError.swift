@@ -1,11 +1,11 @@
 package import HTTPPeers
 
-/// Why bytes did not come.
+/// Why a fetch failed.
 package enum FetchError: Error, Equatable, Sendable {
     case notFound(String)
     /// Any other answer than 200 (or 206 to a range).
     case status(String, code: Int)
-    /// 429 or 503, and when the server asks to be asked again, in seconds.
+    /// 429 or 503, with the server's wish for the next try, in seconds.
     case busy(String, code: Int, retryAfter: Int)
     /// A redirect, which is never followed: the device knows its servers.
     case redirected(String, to: String)
@@ -13,28 +13,28 @@ package enum FetchError: Error, Equatable, Sendable {
     case tooLarge(String, limit: Int)
     /// Fewer bytes than the server announced.
     case short(String)
-    /// Not done at its deadline, however lively it drips.
+    /// Not done at its deadline, even if bytes kept arriving.
     case timedOut(String)
-    /// Not one byte for as long as a server may stay silent.
+    /// No byte for as long as a server may be silent.
     case stalled(String)
     /// No connection, or one that broke.
     case connection(String, reason: String)
     case tls(TLSFault)
-    /// What no server may answer.
+    /// An answer that no server may give.
     case answer(String, AnswerFault)
-    /// Another part than the one that was asked for; `field` is the Content-Range.
+    /// Another part than the requested one; `field` is the Content-Range.
     case wrongRange(String, field: String)
-    /// Packed in a way that was not asked for.
+    /// A content coding that was not asked for.
     case encoded(String, as: String)
     /// The server's tag names a digest, and it is not the wanted one (M7).
     case contradictingTag(String, tag: String)
-    /// A web page in place of the file: of a captive portal, or an error page that says 200.
+    /// A web page instead of the file: a captive portal's, or an error page with status 200.
     case webPage(String)
     /// The receiver of the bytes refused them or could not keep them.
     case notTaken(String, reason: String)
     /// The whole sync took longer than it may, in seconds.
     case syncDeadline(seconds: Int)
-    /// What is downloaded is no longer the newest.
+    /// The version being downloaded is no longer the newest.
     case newerList
     case cancelled
 }
@@ -65,7 +65,7 @@ extension FetchError: CustomStringConvertible {
         }
     }
 
-    /// Whether the way to the server is at fault, not what lies there: then trying again helps (J11).
+    /// Whether the way to the server failed, not the server's content: then trying again helps (J11).
     package var isNetwork: Bool {
         switch self {
         case .short, .timedOut, .stalled, .connection, .busy, .webPage, .syncDeadline: true
@@ -76,7 +76,7 @@ extension FetchError: CustomStringConvertible {
         }
     }
 
-    /// Whether the server sent, or said that it would send, what nobody signed, or answered as no server may.
+    /// Whether the server sent or announced bytes that nobody signed, or answered as no server may.
     package var isLie: Bool {
         switch self {
         case .tooLarge, .answer, .wrongRange, .encoded, .contradictingTag: true

@@ -1,22 +1,22 @@
 package import PatchFormat
 
-/// Where bytes come from: a server, a folder, a test's simulator.
+/// A source of bytes: a server, a folder, a test's simulator.
 package protocol Fetcher: Sendable {
-    /// Hands over one head, then the bytes as they come; together with `resume.offset` at most `limit` of them.
+    /// Hands over one head, then the bytes while they arrive; together with `resume.offset` at most `limit` of them.
     func fetch(
         _ request: FetchRequest,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError)
 
-    /// The bytes of `path`, which need not travel where the server says that they still are the `known` ones.
+    /// The bytes of `path`, which are not sent again when the server still has the `known` ones.
     func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8]
 }
 
-/// One file that is asked for.
+/// A request for one file.
 package struct FetchRequest: Equatable, Sendable {
-    /// The part of a file that is here, and what the server called the file then.
+    /// The part of a file that is here, and the server's validator for it.
     package struct Resume: Equatable, Sendable {
-        /// Bytes from here on are asked for.
+        /// The first byte to ask for.
         package let offset: Int
         /// A strong validator, verbatim: an entity tag or a date (RFC 9110 §13.1.5).
         package let validator: String
@@ -29,17 +29,17 @@ package struct FetchRequest: Equatable, Sendable {
 
     /// Below `/APP/`: `metadata/timestamp.json`; made by ``URLLayout`` only.
     package let path: String
-    /// Bytes of the whole file, or of the part that is asked for.
+    /// The most bytes of the whole file, or of the part.
     package let limit: Int
-    /// For the whole of it.
+    /// For the whole request.
     package let deadline: Duration
     /// Only with `expected`.
     package var resume: Resume?
-    /// Only these bytes of the file, and all of them: an answer with anything else is refused.
+    /// Only these bytes of the file, and all of them: any other answer is refused.
     package private(set) var part: Range<Int>?
-    /// What the whole file must be, where that is known.
+    /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
-    /// A document that is posted instead: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
+    /// A document to post: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
     package var question: [UInt8]?
 
     package init(
@@ -71,13 +71,13 @@ package enum FetchedPart: Equatable, Sendable {
     case bytes([UInt8])
 }
 
-/// What an answer says of the bytes that follow.
+/// An answer's head, as far as it describes the bytes that follow.
 package struct FetchedHead: Equatable, Sendable {
-    /// Where they begin: at the offset that was asked for, or at 0 because the whole file comes.
+    /// Their first offset: the requested one, or 0 because the whole file is sent.
     package let offset: Int
     /// The file's strong validator, verbatim; nil where the server names none.
     package let validator: String?
-    /// It says that it is HTML.
+    /// Its type is HTML.
     package let isWebPage: Bool
 
     package init(offset: Int = 0, validator: String? = nil, isWebPage: Bool = false) {

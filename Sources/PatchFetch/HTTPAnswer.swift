@@ -2,18 +2,18 @@ import NIOHTTP1
 import PatchFormat
 import PatchTrust
 
-/// What the head of an answer means for the request it answers.
+/// The meaning of an answer's head for its request.
 ///
 /// Pure; RFC 9110 §13.1.5, §14 and §15.
 enum HTTPAnswer: Equatable {
     /// The body is wanted; `length` as announced.
     case body(FetchedHead, length: Int?)
-    /// The server still has what is known.
+    /// The server still has the known bytes.
     case notModified
     /// 416: there is no such part, so all of it must be asked for.
     case noSuchRange
 
-    /// - Parameter tag: what If-None-Match said, if it was sent.
+    /// - Parameter tag: of the If-None-Match that was sent, if any.
     init(
         _ status: Int,
         _ headers: HTTPHeaders,
@@ -22,7 +22,7 @@ enum HTTPAnswer: Equatable {
     ) throws(FetchError) {
         let path = request.path
         switch status {
-        // Its server does not know of parts.
+        // Its server does not support ranges.
         case 200 where request.part != nil: throw .status(path, code: status)
         case 200:
             try Self.check(headers, request)
@@ -31,7 +31,7 @@ enum HTTPAnswer: Equatable {
                 throw .tooLarge(path, limit: request.limit)
             }
             let head = headers.fetchedHead(offset: 0)
-            // Known before the body: nothing that is here is given up for it.
+            // Known before the body: no received bytes are given up for it.
             if head.isWebPage, let length, let expected = request.expected, length != expected.size {
                 throw .webPage(path)
             }
@@ -48,7 +48,7 @@ enum HTTPAnswer: Equatable {
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
         case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")
-        // A store of objects answers 403 for what is not there.
+        // An object storage answers 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:
             guard let seconds = headers.first(name: "retry-after").flatMap({ Int($0) }), seconds >= 0 else {
@@ -113,7 +113,7 @@ extension HTTPHeaders {
         return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
     }
 
-    /// What If-Range may send back: a strong tag, else a date that is older than the answer (RFC 9110 §8.8.2.2).
+    /// A validator for If-Range: a strong tag, else a date that is older than the answer (RFC 9110 §8.8.2.2).
     var strongValidator: String? {
         if let tag = first(name: "etag") {
             return tag.hasPrefix("\"") && tag.utf8.count <= Limits.validator ? tag : nil

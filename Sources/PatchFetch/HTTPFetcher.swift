@@ -5,7 +5,7 @@ import NIOPosix
 package import PatchFormat
 import PatchTrust
 
-/// Fetches over HTTP, once: what is tried again, and where, is the engine's business.
+/// Fetches over HTTP, once: trying again, and where, is the engine's business.
 ///
 /// No redirect is followed and nothing is cached.
 package struct HTTPFetcher: Fetcher {
@@ -16,15 +16,15 @@ package struct HTTPFetcher: Fetcher {
     package struct Settings: Sendable {
         package var deadlines = Deadlines()
         package var trust = TLSTrust()
-        /// Where a body's deadline is looked up.
+        /// The clock for a body's deadline.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
 
         package init() {}
     }
 
-    /// Where the parts of the URL layout stand.
+    /// The base URLs of the parts of the URL layout.
     package struct BaseURLs: Sendable {
-        /// Nil where nothing but files is asked for.
+        /// Nil when only files are fetched.
         let server: ServerURL?
         let rest: ServerURL
         let metadata: ServerURL?
@@ -37,7 +37,7 @@ package struct HTTPFetcher: Fetcher {
             (metadata, targets) = (nil, nil)
         }
 
-        /// Any TUF repository: metadata and targets each have a place of their own.
+        /// Any TUF repository: metadata and targets each have their own base URL.
         package init(metadata: ServerURL, targets: ServerURL) {
             server = nil
             rest = metadata
@@ -94,7 +94,7 @@ package struct HTTPFetcher: Fetcher {
         } catch let error as FetchError {
             throw error
         } catch {
-            // What a cancelled task's connection ends with is no news.
+            // The fault at the end of a cancelled task's connection is of no interest.
             if Task.isCancelled { throw .cancelled }
             let server = places.server(of: request)
             throw await FetchError(error, path: request.path, server: server, within: settings.deadlines.connect)
@@ -131,7 +131,7 @@ package struct HTTPFetcher: Fetcher {
                     throw FetchError.webPage(request.path)
                 }
                 try await take(.bytes(Array(buffer.readableBytesView)))
-                // The client's own deadline ends with the head.
+                // The client's own deadline covers the head alone.
                 guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
             }
             try Task.checkCancellation()
@@ -140,7 +140,7 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
-    /// Reads a short answer to its end, so that its connection stays: each look for newer roots is told that there is none.
+    /// Reads a short answer to its end, so that its connection is kept: each check for a newer root ends with a 404.
     private func finish(_ response: HTTPClientResponse, by end: ContinuousClock.Instant) async throws {
         guard let field = response.headers.first(name: "content-length"), let length = Int(field),
             length <= Self.shortAnswer
@@ -148,7 +148,7 @@ package struct HTTPFetcher: Fetcher {
         do {
             for try await _ in response.body where settings.clock() >= end { return }
         } catch {
-            // It says nothing of the file; a connection that broke is not used again.
+            // The body does not matter; a broken connection is not used again.
             try Task.checkCancellation()
         }
     }

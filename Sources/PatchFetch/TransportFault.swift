@@ -6,34 +6,34 @@ import NIOPosix
 import NIOSSL
 package import SystemPackage
 
-/// What went wrong on the way to a server or back, whatever library threw it.
+/// A fault on the way to a server or back, whatever library threw it.
 ///
 /// The one place where errors of the HTTP client, of sockets and of TLS are told apart; each caller words them for its
-/// own readers.
+/// readers.
 package enum TransportFault: Error, Equatable, Sendable {
-    /// Not done in the time that the caller gave.
+    /// Not done within the caller's deadline.
     case deadline
-    /// Nothing came, or nothing was taken, for as long as that may be.
+    /// No bytes came, or none were taken, for the time allowed.
     case silent(Direction)
-    /// No connection in time, so that nothing of the request was sent.
+    /// No connection in time; nothing of the request was sent.
     case connectTimedOut
-    /// No TLS handshake in time, so that nothing of the request was sent.
+    /// No TLS handshake in time; nothing of the request was sent.
     case handshakeTimedOut
     /// No address of the host took the connection.
     case noConnection(host: String, port: Int, inTime: Bool)
-    /// What the socket said.
+    /// The socket's error.
     case socket(Errno)
-    /// The server is not who it should be, or does not speak TLS; nothing of the request was sent.
+    /// The server is not the expected one, or does not speak TLS; nothing of the request was sent.
     case tls(TLSRefusal)
     /// The connection ended before the answer did.
     case endedEarly(End)
-    /// What came is no HTTP.
+    /// The answer is not HTTP.
     case malformed(String)
-    /// What no server may answer.
+    /// An answer that no server may give.
     case answer(AnswerFault)
-    /// Anything else that the client says of the connection.
+    /// Any other error of the connection, as the client words it.
     case client(String)
-    /// Nobody knows it.
+    /// An unknown error.
     case other(String)
 
     package enum Direction: Equatable, Sendable {
@@ -53,7 +53,7 @@ package enum TransportFault: Error, Equatable, Sendable {
     package enum TLSRefusal: Equatable, Sendable {
         /// The certificate is for other names.
         case otherName
-        /// Nobody who is trusted vouches for the certificate, or not now.
+        /// No trusted authority vouches for the certificate, or not at this time.
         case notVerified
         case notTLS
         /// The connection ended in the handshake.
@@ -76,7 +76,7 @@ package enum TransportFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Of what the client stands on.
+    /// Of the layers below the client.
     private init(below error: any Error) {
         switch error {
         case let fault as TransportFault: self = fault
@@ -112,7 +112,7 @@ extension TransportFault {
 }
 
 extension TransportFault.TLSRefusal {
-    /// From what the TLS library writes.
+    /// From the TLS library's text.
     fileprivate init(_ text: String) {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             self = .notVerified

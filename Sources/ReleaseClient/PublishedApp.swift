@@ -3,9 +3,10 @@ package import PatchFormat
 import PatchTrust
 package import ReleaseFolder
 
-/// What a server publishes of one app now, verified from a root of trust that is at hand (TUF 5.3 to 5.6).
+/// The published state of one app on a server, verified from the caller's root of trust (TUF 5.3 to 5.6).
 ///
-/// Snapshot and timestamp must not have ended. What people sign may have: it is fetched to be looked at, and signed again.
+/// Snapshot and timestamp must not have expired. Roles that people sign may have: they are fetched to be inspected, and
+/// signed again.
 package struct PublishedApp: Sendable {
     package let app: AppID
     private let client: ServiceClient
@@ -19,7 +20,7 @@ package struct PublishedApp: Sendable {
             .walked(MetadataWalk(from: anchor, .onlineRoles(at: now)))
     }
 
-    /// The channel's current release without its objects; nil where nothing was published yet.
+    /// The channel's current release without its objects; nil when nothing was published yet.
     package func release(of channel: ChannelName) async throws(ServiceError) -> SignedRelease? {
         guard repository.snapshot.files[ExactString(channel.text)] != nil else { return nil }
         let walked = try await tree.walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
@@ -60,7 +61,7 @@ package struct PublishedApp: Sendable {
         return SignedRelease(header: header, role: envelope, targets: targets, objects: [:])
     }
 
-    /// What the release was made from, where the tree still has it; only people are told.
+    /// The release's base, if the tree still has it; it is only shown to people.
     private func base(of channel: ChannelName, _ version: Int) async throws(ServiceError) -> ReleaseHeader.Base? {
         guard version > 1 else { return nil }
         do throws(ServiceError) {
@@ -84,7 +85,7 @@ private struct Tree: Sendable {
         return try await client.bytes(request)
     }
 
-    /// Answers a walk from what the server has; nothing is stored.
+    /// Answers a walk from the server's files; nothing is stored.
     func walked(_ start: MetadataWalk) async throws(ServiceError) -> TrustedRepository {
         var walk = start
         while true {
@@ -101,7 +102,7 @@ private struct Tree: Sendable {
         }
     }
 
-    /// Nil where there is no later root.
+    /// Nil when there is no later root.
     private func bytes(_ request: RoleRequest) async throws(ServiceError) -> [UInt8]? {
         guard case .root = request else { return try await bytes(request.path, limit: request.mostBytes) }
         do throws(ServiceError) {
@@ -111,7 +112,7 @@ private struct Tree: Sendable {
         }
     }
 
-    /// A version of a channel's role, as it lies there.
+    /// A version of a channel's role, as the server has it.
     func envelope(_ channel: ChannelName, version: Int) async throws(ServiceError) -> Envelope {
         let path = URLLayout.metadata(channel.text, version: version)
         return try Self.envelope(try await bytes(path, limit: Limits.targetsRole), channel.text)
@@ -136,7 +137,7 @@ private func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(Servic
 }
 
 extension SHA256Digest {
-    /// Stands where a digest is for people alone and its bytes are gone.
+    /// Replaces a digest that is only shown to people, when its bytes are gone.
     fileprivate static var nobodyKnows: SHA256Digest {
         guard let digest = SHA256Digest(hex: String(repeating: "0", count: 64)) else {
             preconditionFailure("64 digits are a digest")

@@ -7,28 +7,28 @@ package import PatchStore
 import PatchTrust
 package import ReleaseFolder
 
-/// Uploads what a server lacks of a signed release, and has it published.
+/// Uploads the missing parts of a signed release, and has it published.
 ///
 /// ```
 /// begin ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
 /// ```
 ///
-/// An upload is named by its release's content, so whoever pushes the same release again goes on with it.
+/// An upload is named by its release's content, so pushing the same release again continues it.
 package struct ReleasePush: Sendable {
     package enum Event: Equatable, Sendable {
-        /// Parts that the server wants now, in bytes all together.
+        /// The parts that the server wants now, and their bytes.
         case began(parts: Int, bytes: Int)
-        /// So many bytes more were handed to the network; fewer than none when some must be sent again.
+        /// Bytes handed to the network; negative when some must be sent again.
         case sent(bytes: Int)
         case ended
-        /// Not everything was taken; an error follows.
+        /// Not all was taken; an error follows.
         case failed
         case publishing
     }
 
-    /// Of a part that is larger, the server is asked first how much of it is there.
+    /// Before a larger part is sent, the server is asked how much of it is there.
     private static let worthAsking = 262_144
-    /// A target leads to objects, and objects lead nowhere; what is needed once more was lost.
+    /// A target leads to objects, and objects lead nowhere; a further need means that the server lost something.
     private static let rounds = 8
     /// A server verifies everything again before it publishes.
     private static let publishDeadline = Duration.seconds(1_800)
@@ -71,11 +71,11 @@ package struct ReleasePush: Sendable {
                 observe(.publishing)
                 return try await publish(state.id, notes, sent)
             } catch .problem(let problem) where problem.kind == "incomplete" && rounds < Self.rounds {
-                // Something that the server had is gone: it says what it wants now.
+                // A part that the server had is gone: it lists its needs again.
                 rounds += 1
                 state = try await show(state.id)
             } catch .problem(let problem) where problem.status == 404 && rounds < Self.rounds {
-                // Somebody finished it meanwhile, or gave it up: the server knows what is left to do.
+                // The upload was finished or given up meanwhile: the server knows what remains to be done.
                 rounds += 1
                 state = try await begin()
             }
@@ -83,7 +83,7 @@ package struct ReleasePush: Sendable {
     }
 
     private func begin() async throws(ServiceError) -> UploadState {
-        // What is left out is nothing to the server, which has it or asks for it.
+        // The server has a part that is left out, or asks for it.
         let header = release.header.whole
         let body = JSON.fields([("release", header.json), ("role", release.role.json)])
         return try UploadState(try await client.json(.service(.POST, app, "/uploads", body: .json(body))))
@@ -139,7 +139,7 @@ package struct ReleasePush: Sendable {
         sent.bytes += total.bytes
     }
 
-    /// - Returns: how many bytes of it were sent now.
+    /// - Returns: how many of its bytes were sent now.
     private func send(_ need: UploadState.Need, _ id: String) async throws(ServiceError) -> Int {
         let part = try PartSender(need, id, of: self)
         return try await part.run(asking: need.size > Self.worthAsking)
@@ -185,12 +185,12 @@ private struct PartSender: Sendable {
                 guard next < need.size else { return sent }
                 throw .connection(AnswerRule.took(next, of: need.size, need.name))
             } catch .problem(let problem) where problem.kind == "wrongOffset" && failures < 3 {
-                // An earlier push, or a connection that broke, left some of it there.
+                // An earlier push, or a broken connection, left some of it there.
                 failures += 1
                 forget(handed)
                 (offset, isKnown) = (min(need.size, problem.offset ?? 0), true)
             } catch .problem(let problem) where problem.status == 404 {
-                // It is there already, or the upload is gone: whoever looks at the upload sees which.
+                // It is there already, or the upload is gone: the next look at the upload tells which.
                 return sent
             } catch {
                 failures += 1
@@ -198,7 +198,7 @@ private struct PartSender: Sendable {
                 try await push.client.rest(after: error, failures: failures)
                 guard let there = try await self.offset() else { return sent }
                 if there > offset { failures = 0 }
-                // Where nobody asked before, an earlier push may have sent what is there.
+                // If the server was not asked before, an earlier push may have sent these bytes.
                 if isKnown { sent += max(0, there - offset) }
                 (offset, isKnown) = (there, true)
             }

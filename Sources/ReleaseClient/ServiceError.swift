@@ -4,7 +4,7 @@ package import PatchStore
 package import PatchTrust
 package import ReleaseFolder
 
-/// Why a release service and this program did not come together.
+/// Why a request to a release service failed.
 package enum ServiceError: Error, Equatable, Sendable {
     case problem(ServiceProblem)
     /// No connection, or one that broke.
@@ -13,27 +13,27 @@ package enum ServiceError: Error, Equatable, Sendable {
     case tls(host: String, reason: String)
     /// The file of authorities holds no certificate.
     case noAuthority
-    /// A token would have travelled for everybody to read.
+    /// The token would have been sent unencrypted.
     case notEncrypted(host: String)
     case redirected(to: String)
     case tooLarge(String, limit: Int)
-    /// An answer that is not what the service answers.
+    /// An answer that the service's rules exclude.
     case malformed(FormatError)
-    /// What no server may answer.
+    /// An answer that no server may give.
     case answer(AnswerFault)
     /// The server asks for a part that neither it nor the release has.
     case lacking(String)
     /// A file of the release has another size than the release says.
     case changed(String)
-    /// However often it is sent, the server wants it again.
+    /// The server keeps asking for a part that was sent.
     case endless
     case file(FileError)
-    /// What the server publishes does not verify.
+    /// The published tree does not verify.
     case trust(TrustError)
-    /// A release that was fetched does not verify.
+    /// A fetched release does not verify.
     case release(ReleaseError)
     case noRelease(ChannelName)
-    /// Nobody said which one is meant; or there is none.
+    /// No app was named, and the token sees these; or none.
     case severalApps([AppID])
     case cancelled
 
@@ -49,7 +49,7 @@ package enum ServiceError: Error, Equatable, Sendable {
         }
     }
 
-    /// What the server asks for, where it does.
+    /// The server's wish for the next try, if it has one.
     var retryAfter: Duration? {
         if case .problem(let problem) = self { problem.retryAfter.map { .seconds($0) } } else { nil }
     }

@@ -1,11 +1,11 @@
 import NIOHTTP1
 package import PatchFormat
 
-/// A change that waits on a server for somebody to sign it.
+/// A proposed change on a server that waits for a signature.
 package struct ServiceProposal: Equatable, Sendable {
     package let id: ProposalID
     package let change: ProposedChange
-    /// Who proposed it, in words.
+    /// The proposer, in words.
     package let proposer: String
     package let note: String?
     package let isOpen: Bool
@@ -18,22 +18,22 @@ package struct ServiceProposal: Equatable, Sendable {
         isOpen = try fields.string("state") == "open"
     }
 
-    /// One line: what, by whom, and why.
+    /// One line: the change, the proposer, and the reason.
     package func words(channel: ChannelName) -> String {
         "proposed by \(proposer): \(change.words(channel: channel))" + (note.map { " (\($0))" } ?? "")
     }
 }
 
-/// What a server says to a change that was proposed just now.
+/// A server's answer to a new proposal.
 package struct MadeProposal: Sendable {
     package let id: ProposalID
-    /// What it would change now, one line each.
+    /// The changes that it would make now, one line each.
     package let difference: [String]
     package let answer: JSON
 }
 
 extension ServiceClient {
-    /// Asked once: whether a lost answer was a yes, the list of proposals says.
+    /// Sent once: after a lost answer, the list of proposals shows whether it was made.
     package func propose(
         _ change: ProposedChange,
         note: String?,
@@ -43,7 +43,7 @@ extension ServiceClient {
         let body = JSON.fields(change.members + [("note", note.map { .text($0) })])
         let answer = try await jsonOnce(.service(.POST, app, "/channels/\(channel)/proposals", body: .json(body)))
         do throws(FormatError) {
-            // What it does not know it would leave out, and somebody would sign the rest.
+            // A server would leave out a part that it does not know, and the rest would be signed.
             guard try ProposedChange(try answer.fields("change")) == change else {
                 throw answer.broken("change", AnswerRule.change)
             }

@@ -2,10 +2,10 @@ package import PatchFormat
 package import PatchStore
 package import PatchTrust
 
-/// A signed release of which everything but the count of its role's signatures has been checked: the role's form, every
-/// target's digest, every entry's and asset's digests and RSA signature, every object's bytes.
+/// A signed release, verified except for the count of its role's signatures: the role's form, every target's digest,
+/// every entry's and asset's digests and RSA signature, every object's bytes.
 package struct VerifiedRelease: Sendable {
-    /// How far the role's quorum has come.
+    /// How many of the needed signatures the role has.
     package struct SignatureTally: Equatable, Sendable {
         package let valid: Int
         package let needed: Int
@@ -17,19 +17,19 @@ package struct VerifiedRelease: Sendable {
         }
     }
 
-    /// What is asked of an object whose bytes are nowhere at hand.
+    /// The rule for an object whose bytes are not at hand.
     package enum LeftOut: Sendable {
         case refused
-        /// It is counted: what it must be is known by its entry's digests alone.
+        /// It is counted: only its entry's digests are known.
         case counted
     }
 
-    /// How much was looked at.
+    /// How much was checked.
     package struct Counts: Equatable, Sendable {
         package var entries = 0
         package var assets = 0
         package var objects = 0
-        /// Objects that were left out, and not looked at.
+        /// Objects that were left out, and not checked.
         package var unseen = 0
         /// RSA signatures of entries and assets that verified.
         package var signatures = 0
@@ -45,11 +45,11 @@ package struct VerifiedRelease: Sendable {
     private let delegation: Delegation
 
     /// - Parameters:
-    ///   - delegation: what the top targets role says of the channel.
-    ///   - elsewhere: an object that the release leaves out and that is at hand: the published tree's copy.
-    ///   - leftOut: `counted` for somebody who looks at a release without its objects; a server never does.
-    ///   - observe: told of each check that holds, before the first that does not ends it.
-    ///   - progress: told of the release's objects.
+    ///   - delegation: the top targets role's delegation to the channel.
+    ///   - elsewhere: bytes of an object that the release leaves out: the published tree's copy.
+    ///   - leftOut: `counted` to check a release without its objects; a server never does.
+    ///   - observe: called with each check that holds, before the first one that fails.
+    ///   - progress: called with the number of the release's objects checked.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
@@ -72,8 +72,8 @@ package struct VerifiedRelease: Sendable {
         counts = check.counts
     }
 
-    /// The same content with other signatures on its role; nil where it is other content, or the channel's keys are others
-    /// now: then all is to be checked again.
+    /// The same content with other signatures on its role; nil when the content is other, or the channel's keys have
+    /// changed: then everything must be checked again.
     package func counting(_ other: SignedRelease, by now: Delegation) -> VerifiedRelease? {
         guard other.header == release.header, other.role.identity == release.role.identity,
             other.targets == release.targets, other.objects == release.objects, now.keys == delegation.keys,

@@ -1,14 +1,14 @@
 package import PatchFormat
 
-/// What somebody may do with an app; each may do what those before it may.
+/// The rights on an app; each role includes the rights of those before it.
 package enum AccessRole: String, CaseIterable, Comparable, Sendable {
-    /// Sees what is published, what waits, and what was.
+    /// Sees the published state, drafts and proposals, and the history.
     case viewer
     /// Uploads releases, publishes what its key holders have signed, and proposes changes.
     case publisher
     /// Turns the dial, changes online parameters, and removes drafts.
     case operate = "operator"
-    /// Makes and revokes tokens; on everything also reads the audit log.
+    /// Makes and revokes tokens; on all apps also reads the audit log.
     case admin
 
     package static func < (left: AccessRole, right: AccessRole) -> Bool {
@@ -22,7 +22,7 @@ package enum AccessRole: String, CaseIterable, Comparable, Sendable {
 package struct AccessGrant: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
         case app(AppID)
-        /// Every app of the server, also those that come later.
+        /// Every app of the server, also later ones.
         case everything
     }
 
@@ -77,7 +77,7 @@ extension [AccessGrant] {
         filter { $0.scope == .everything }.map(\.role).max()
     }
 
-    /// Whether somebody with these may hand out those: nobody gives more than they have.
+    /// Whether these grants suffice to hand out those: no holder gives more than it has.
     package func cover(_ others: [AccessGrant]) -> Bool {
         others.allSatisfy { other in
             let own =

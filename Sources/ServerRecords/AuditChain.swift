@@ -1,40 +1,40 @@
 import PatchFormat
 
-/// Whether an audit log is what was written: takes its entries as they stand, and names each that is not.
+/// Verifies an audit log: takes its entries in order, and names each fault.
 ///
-/// Pure, and needs nothing but the entries: a log that was exported is judged as the server's own is. What was cut off at
-/// the end, and what was written anew from some entry on, shows only to whoever wrote a later hash down.
+/// Pure, and needs the entries alone: an exported log is judged like the server's own. Entries cut off at the end, or
+/// rewritten from some entry on, show only with a later hash that was written down elsewhere.
 package struct AuditChain: Sendable {
     package enum Fault: Equatable, Sendable {
-        /// What stands in this row is no entry.
+        /// The row holds no entry.
         case unreadable(row: Int, rule: String)
-        /// Its hash is not that of what it says.
+        /// The entry's hash does not match its content.
         case edited(row: Int, number: Int)
         /// No entry has these numbers.
         case removed(ClosedRange<Int>)
-        /// Another entry of its number is the one that those before and behind it know.
+        /// A second entry of this number; its neighbours know the other one.
         case added(row: Int, number: Int)
-        /// It stands behind an entry with a higher number.
+        /// The entry comes after one with a higher number.
         case misplaced(row: Int, number: Int, after: Int)
-        /// It says what its hash says, and does not fit those before and behind it: it was written anew, hash and all.
+        /// The entry's hash matches its content, but not its neighbours: it was rewritten, hash and all.
         case exchanged(row: Int, number: Int)
-        /// The log does not hold the entry that somebody wrote down.
+        /// The log lacks the entry whose hash was written down.
         case withoutHead(String)
     }
 
-    /// What is needed of an entry to judge the others.
+    /// The fields of an entry that the others are judged by.
     struct Link: Equatable {
         let row: Int
         let number: Int
-        /// Nil for what is no hash.
+        /// Nil when it is no hash.
         let hash: SHA256Digest?
         let previous: SHA256Digest?
         let isEdited: Bool
     }
 
-    /// What is wrong, as far as one can tell; known after ``finish()``.
+    /// The faults that can be found; complete after ``finish()``.
     package private(set) var faults: [Fault] = []
-    /// Of entries, whatever is wrong with them.
+    /// Of all entries, faulty ones included.
     package private(set) var count = 0
     /// Of the entry with the highest number; 64 zeros for an empty log.
     package private(set) var head = AuditEntry.noPrevious
@@ -42,12 +42,12 @@ package struct AuditChain: Sendable {
     private var links: [Link] = []
     private var rows = 0
 
-    /// - Parameter head: a hash that somebody wrote down earlier and that must be in the log.
+    /// - Parameter head: a hash written down earlier, which must be in the log.
     package init(mustHold head: String? = nil) {
         awaited = head
     }
 
-    /// The next row is this entry.
+    /// Takes the next row, which is this entry.
     package mutating func take(_ entry: AuditEntry) {
         rows += 1
         count += 1
@@ -62,7 +62,7 @@ package struct AuditChain: Sendable {
         )
     }
 
-    /// The next row is none.
+    /// Takes the next row, which is no entry.
     package mutating func take(unreadable rule: String) {
         rows += 1
         faults.append(.unreadable(row: rows, rule: rule))

@@ -1,21 +1,21 @@
 package import PatchFormat
 import PatchTrust
 
-/// One change that somebody made, bound to all before it.
+/// One recorded change, bound to all entries before it.
 ///
-/// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash` of
-/// the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So whoever edits, inserts or removes an
-/// entry must rewrite all that come after it, and whoever has written down the last hash sees it.
+/// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash`
+/// of the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So an entry cannot be edited,
+/// inserted or removed without rewriting all later ones, and that shows to anyone who wrote down the last hash.
 ///
-/// `time` is what the clock said. Where it was behind the entry before, `notBefore` says when it can be at the earliest;
-/// what somebody at the machine enters as ``Event/acceptsClock`` takes the clock's word for it again.
+/// `time` is the clock's. Where it was behind the entry before, `notBefore` is the earliest that it can be; an
+/// operator's ``Event/acceptsClock`` makes the clock count again.
 package struct AuditEntry: Equatable, Sendable {
     package static let collection = "audit"
-    /// The largest that a reader takes.
+    /// The largest number that a reader takes.
     static let largestNumber = 1 << 53 - 1
     static let noPrevious = String(repeating: "0", count: 64)
 
-    /// What happened, before it has its place.
+    /// An event that has no number in the log yet.
     package struct Event: Equatable, Sendable {
         package let actor: Actor
         /// `release.publish`, `token.revoke`.
@@ -25,7 +25,7 @@ package struct AuditEntry: Equatable, Sendable {
         package let before: JSON
         package let after: JSON
 
-        /// Whether the clock is right from here on, whatever the log says.
+        /// Whether the clock is right from here on, whatever earlier entries have.
         var acceptsClock: Bool { action == Self.clockAccepted }
         package static let clockAccepted = "clock.accept"
 
@@ -51,7 +51,7 @@ package struct AuditEntry: Equatable, Sendable {
     /// Every member in the order in which it is written.
     package let json: JSON
     package let hash: String
-    /// It was not earlier when this was written.
+    /// The earliest time at which this can have been written.
     package let earliest: UTCTime
 
     init(_ event: Event, after last: AuditEntry?, at now: UTCTime) {
@@ -70,7 +70,8 @@ package struct AuditEntry: Equatable, Sendable {
         json = .object(object)
     }
 
-    /// - Throws: `malformed` when it has no number, time, hash or previous hash; whether they are right says ``AuditChain``.
+    /// - Throws: `malformed` when it has no number, time, hash or previous hash; ``AuditChain`` checks whether they are
+    ///   right.
     package init(_ json: JSON, key: RecordKey) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(json, of: "audit entry")
@@ -91,7 +92,7 @@ package struct AuditEntry: Equatable, Sendable {
 
     var previous: String { json["previous"]?.string ?? "" }
 
-    /// Of what stands there now.
+    /// The hash of the present content.
     var rightHash: String {
         guard var object = json.object else { return "" }
         object["hash"] = nil

@@ -1,20 +1,20 @@
 import PatchFormat
 
-/// What the numbers and hashes of a log's entries say of one another.
+/// The order of a log's entries, by their numbers and hashes.
 ///
-/// Each number has one entry. Where several claim it, it is the one that says what its hash says and that its neighbours
-/// name.
+/// Each number has one entry. Of several that claim it, the right one matches its own hash and is named by its
+/// neighbours.
 struct AuditOrder {
     typealias Link = AuditChain.Link
 
     /// By number: the entry that has it.
     private let places: [Int: Link]
-    /// By row: entries in whose place another one stands.
+    /// By row: entries whose number belongs to another.
     private let added: Set<Int>
     private let rows: [Link]
     private let lastNumber: Int
 
-    /// - Parameter rows: as they stand in the log.
+    /// - Parameter rows: in the log's order.
     init(_ rows: [Link]) {
         self.rows = rows
         let claims = Dictionary(grouping: rows, by: \.number)
@@ -23,7 +23,7 @@ struct AuditOrder {
         var added: Set<Int> = []
         let neighbours = Neighbours(rows)
         for (number, claimants) in claims {
-            // An edited number is anybody's: it leaves a gap where it was.
+            // An edited number proves nothing: it leaves a gap where it was.
             let candidates = claimants.filter { !$0.isEdited || number <= intact + 1 }
             let place = candidates.max { neighbours.rank($0) < neighbours.rank($1) }
             places[number] = place
@@ -36,12 +36,12 @@ struct AuditOrder {
 
     var last: Link? { places[lastNumber] }
 
-    /// Whether an entry that is what was written has this hash.
+    /// Whether an unaltered entry has this hash.
     func holds(_ hash: String) -> Bool {
         hash == AuditEntry.noPrevious || places.values.contains { !$0.isEdited && $0.hash?.hex == hash }
     }
 
-    /// In the order in which the entries stand, then what is not there.
+    /// In the order of the entries, then the missing ones.
     var faults: [AuditChain.Fault] {
         let exchanged = exchanged
         var faults: [AuditChain.Fault] = []
@@ -72,12 +72,12 @@ struct AuditOrder {
         return gaps
     }
 
-    /// Entries that a neighbour does not know: the one before a broken link, for the next one still has the hash that it
-    /// had; or the one behind, where the link after that is broken too.
+    /// Entries that a neighbour does not know: the one before a broken link, for the next one still has its former
+    /// hash; or the one behind, if the link after it is broken too.
     private var exchanged: Set<Int> {
         var found: Set<Int> = []
         var passedOver: Int?
-        // Whatever numbers the entries claim, only before one that is there can a link be broken.
+        // Whatever numbers the entries claim, a link can be broken only before an entry that exists.
         for next in places.keys.sorted() where next != passedOver && isBroken(after: next - 1) {
             let isNext = next == 1 || (next < lastNumber && isBroken(after: next))
             found.insert(isNext ? next : next - 1)
@@ -86,7 +86,7 @@ struct AuditOrder {
         return found
     }
 
-    /// Between two entries that both say what their hashes say.
+    /// Between two entries that both match their hashes.
     private func isBroken(after number: Int) -> Bool {
         guard let next = places[number + 1], !next.isEdited else { return false }
         if number == 0 { return next.previous != SHA256Digest(hex: AuditEntry.noPrevious) }
@@ -95,7 +95,7 @@ struct AuditOrder {
     }
 }
 
-/// Which hashes the entries of each number have, and name.
+/// The hashes that the entries of each number have, and name.
 private struct Neighbours {
     private struct Name: Hashable {
         let number: Int
@@ -112,7 +112,7 @@ private struct Neighbours {
         }
     }
 
-    /// How much speaks for an entry; of two alike the first is the one.
+    /// The evidence for an entry; of two equal ones the first counts.
     func rank(_ link: AuditChain.Link) -> (Int, Int) {
         let isNamed = named.contains(Name(number: link.number, hash: link.hash))
         let isBound = link.number == 1 || hashes.contains(Name(number: link.number - 1, hash: link.previous))

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a server remembers, each change with its entry in the audit log, in one commit.
+/// The server's records; each change and its audit entry are one commit.
 package struct ServerRecords: Sendable {
     package static let auditEntriesAtATime = 500
     /// Bytes of records that are read at a time, unless one alone has more.
@@ -14,10 +14,10 @@ package struct ServerRecords: Sendable {
         self.now = now
     }
 
-    /// Commits changes and what is to be remembered of them, or neither.
+    /// Commits the changes and their audit entry, or neither.
     ///
-    /// - Throws: `conflict` for one of `changes`; that somebody else was quicker with the audit log's next number is no
-    ///   conflict, and tried again.
+    /// - Throws: `conflict` for one of `changes`; a lost race for the audit log's next number is no conflict, and tried
+    ///   again.
     package func commit(_ changes: [RecordChange], noting event: AuditEntry.Event) async throws(RecordError) {
         while true {
             let last = try await lastAuditEntry()
@@ -33,17 +33,17 @@ package struct ServerRecords: Sendable {
         }
     }
 
-    /// By which time it is judged what has ended: the clock, or the newest entry of the audit log where the clock is behind.
+    /// The time by which expiry is judged: the clock, or the newest entry of the audit log where the clock is behind.
     ///
-    /// A clock that was set back revives nothing that had ended when something was last written down.
+    /// A clock that was set back revives nothing that had expired by the newest entry.
     package func referenceTime() async throws(RecordError) -> UTCTime {
         let time = now()
         return max(time, try await lastAuditEntry()?.earliest ?? time)
     }
 
-    /// Takes the clock's word for the time again, after it had been ahead.
+    /// Trusts the clock again, after it had been ahead.
     ///
-    /// - Returns: the time that the log said.
+    /// - Returns: the time by the log.
     package func acceptClock(by actor: Actor) async throws(RecordError) -> UTCTime {
         let (time, reference) = (now(), try await referenceTime())
         guard reference > time else { return reference }
@@ -63,14 +63,14 @@ package struct ServerRecords: Sendable {
         let range = RecordRange(AuditEntry.collection, order: .descending, limit: 1)
         guard let record = try await store.records(range).first else { return nil }
         let entry = try AuditEntry(record.value, key: record.key)
-        // The one after it would be written where something stands, again and again.
+        // Otherwise the key of the next entry could be taken already, at every try.
         guard entry.key == record.key else {
             throw .malformed(record.key, rule: "holds entry \(entry.number) of the audit log")
         }
         return entry
     }
 
-    /// What of a range fits into an answer.
+    /// The part of a range that fits into an answer.
     package func page(_ range: RecordRange) async throws(RecordError) -> RecordPage {
         let records = try await store.records(range)
         guard let last = records.last else { return RecordPage(records: [], hasMore: false) }
@@ -94,7 +94,7 @@ package struct ServerRecords: Sendable {
         let page = try await auditRecords(after: AuditEntry.key(number).name, limit: limit)
         var entries: [AuditEntry] = []
         for record in page.records { entries.append(try AuditEntry(record.value, key: record.key)) }
-        // By where they stand: what they say of themselves may have been edited.
+        // By their keys: their contents may have been edited.
         return (entries, page.hasMore ? page.records.last.flatMap { Int($0.key.name) } : nil)
     }
 
@@ -102,7 +102,7 @@ package struct ServerRecords: Sendable {
         try await page(RecordRange(AuditEntry.collection, after: name, limit: limit, bytes: Self.pageBytes))
     }
 
-    /// Walks the whole log.
+    /// Verifies the whole log.
     package func auditChain(mustHold head: String? = nil) async throws(RecordError) -> AuditChain {
         var chain = AuditChain(mustHold: head)
         var last: String? = AuditEntry.key(0).name

@@ -1,11 +1,11 @@
-/// Help as a person reads it: paragraphs filled, and what stands in columns hung below its own column, to a width.
+/// Help for a person to read: paragraphs filled, and columns hung below their own column, to a width.
 ///
-/// Read is what the argument parser writes when it breaks no line: unindented lines that follow one another are a paragraph,
-/// wherever its source breaks them; an indented line is a row, and goes on in the next where it ends in `\`.
+/// Its input is the argument parser's unbroken text: successive unindented lines are a paragraph, wherever the source
+/// breaks them; an indented line is a row, and continues in the next if it ends in `\`.
 package struct HelpText: Sendable {
-    /// Where the parser's own tables have their second column.
+    /// The second column of the parser's own tables.
     private static let column = 26
-    /// Of a row's column: further to the right nothing would fit.
+    /// The last possible second column: further to the right nothing would fit.
     private static let furthest = 40
     /// Prose in longer lines is hard to read.
     package static let widest = 100
@@ -16,7 +16,7 @@ package struct HelpText: Sendable {
         self.source = Self.joined(source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
 
-    /// - Parameter columns: no line is longer, but for a word that is.
+    /// - Parameter columns: the longest line, except for a single longer word.
     package func lines(columns: Int) -> [String] {
         var lines: [String] = []
         var paragraph: [String] = []
@@ -44,7 +44,7 @@ package struct HelpText: Sendable {
 
     // MARK: Rows
 
-    /// One line where a command goes on in the next.
+    /// Joins a command that continues in the next line.
     private static func joined(_ lines: [String]) -> [String] {
         var joined: [String] = []
         var goesOn = false
@@ -59,7 +59,7 @@ package struct HelpText: Sendable {
     /// A row of options, arguments or subcommands.
     private func tableRow(_ line: String, _ columns: Int) -> [String] {
         let label = line.prefix(Self.column)
-        // What the parser sets below an option is said of it, wherever it stands.
+        // The parser indents text about an option below it.
         if label.allSatisfy({ $0 == " " }) || line.hasPrefix("        ") {
             return hung(String(repeating: " ", count: Self.column), String(line.drop { $0 == " " }), columns)
         }
@@ -86,7 +86,7 @@ package struct HelpText: Sendable {
     private func command(_ text: Substring, _ indent: String, _ columns: Int) -> [String] {
         var words: [String] = []
         for word in text.split(separator: " ") {
-            // An option and its value stay together.
+            // Keep an option and its value together.
             if let last = words.last, last.hasPrefix("--"), !last.contains(" "), !word.hasPrefix("-") {
                 words[words.count - 1] += " " + word
             } else {
@@ -106,9 +106,9 @@ package struct HelpText: Sendable {
 
     // MARK: Filling
 
-    /// Lines of whole words; the last has never one word alone.
+    /// Lines of whole words; the last never has a single word.
     private func filled(_ text: String, hang: Int, _ columns: Int) -> [String] {
-        // What stands before the hang keeps its blanks: it is a label.
+        // Keep the blanks before the hang: it is a label.
         let label = text.prefix(hang)
         let words = text.dropFirst(hang).split(separator: " ").map(String.init)
         return broken(words: words, String(label), String(repeating: " ", count: hang), columns)

@@ -1,4 +1,4 @@
-/// When progress is shown, and as what: a line that is drawn again on a terminal, a few plain lines elsewhere.
+/// When and how progress is shown: a line that is redrawn on a terminal, a few plain lines elsewhere.
 ///
 /// ```
 /// waiting ──start──▶ running ──update…──▶ running ──finish or abandon──▶ ended
@@ -25,14 +25,14 @@ package struct ProgressPainter: Sendable {
 
     package var completed: Int { line.completed }
 
-    /// What to write when the work begins.
+    /// The text to write when the work begins.
     package mutating func start() -> String {
         precondition(state == .waiting, "progress starts once")
         state = .running(shownAt: .zero, shownTenth: 0)
         return shown()
     }
 
-    /// What to write now that `completed` is done after `elapsed`; nil when it is too early to say it again.
+    /// The text to write now that `completed` is done after `elapsed`; nil when it is too early for another.
     package mutating func update(completed: Int, elapsed: Duration) -> String? {
         // Workers may report after the end; it is too late then, and no bug.
         guard case .running(let shownAt, let shownTenth) = state else { return nil }
@@ -41,14 +41,14 @@ package struct ProgressPainter: Sendable {
         line.elapsed = elapsed
 
         let tenth = (line.percent ?? 0) / 10
-        // The last tenth is left to finish(), which says it with the time it took.
+        // The last tenth is left to finish(), which writes it with the duration.
         let isDue = console.isTerminal ? elapsed - shownAt >= Self.pause : tenth > shownTenth && tenth < 10
         guard isDue else { return nil }
         state = .running(shownAt: elapsed, shownTenth: tenth)
         return shown()
     }
 
-    /// What to write when the work is done.
+    /// The text to write when the work is done.
     package mutating func finish(elapsed: Duration) -> String? {
         guard case .running = state else { return nil }
         state = .ended
@@ -56,7 +56,7 @@ package struct ProgressPainter: Sendable {
         return (console.isTerminal ? ProgressPainter.clear : "") + line.summary + "\n"
     }
 
-    /// What to write when the work failed: the line goes away, so that the error stands alone.
+    /// The text to write when the work failed: the line goes away, so that the error is alone.
     package mutating func abandon() -> String? {
         guard case .running = state else { return nil }
         state = .ended

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Files that hold secrets: passphrases, PINs, tokens, what a command line would show to every user of the machine
+/// Files with secrets: passphrases, PINs, tokens, which a command line would show to every user of the machine
 /// (proc(5): `/proc/PID/cmdline`).
 ///
-/// A regular file is read each time it is asked for, because it may be replaced while a server runs. What gives its bytes
-/// only once (a pipe, a FIFO, `<(…)`, a terminal) is read once in the life of the process and remembered. `-` is standard
-/// input.
+/// A regular file is read at each call, because it may be replaced while a server runs. A file that gives its bytes
+/// only once (a pipe, a FIFO, `<(…)`, a terminal) is read once in the life of the process and remembered. `-` is
+/// standard input.
 package enum SecretInput {
-    /// How much of a file is wanted.
+    /// The part of a file to read.
     package enum Extent: Hashable, Sendable {
-        /// What stands before the first line feed; of a longer line no more than `limit` bytes and two.
+        /// Everything before the first line feed; of a longer line no more than `limit` bytes and two.
         case firstLine(limit: Int)
-        /// All of it; what is longer than `limit` bytes fails with `EFBIG`.
+        /// All of it; more than `limit` bytes fail with `EFBIG`.
         case whole(limit: Int)
     }
 
@@ -24,7 +24,7 @@ package enum SecretInput {
     private static let remembered = Locked<[Once: [UInt8]]>([:])
 
     package static func bytes(of path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
-        // Asked before it is opened: to open a FIFO a second time is to wait for a second writer.
+        // Checked before opening: opening a FIFO a second time would wait for a second writer.
         let once = Self.once(path, extent)
         if let once, let bytes = remembered.withLock({ $0[once] }) { return bytes }
         let descriptor = path == "-" ? STDIN_FILENO : try openFile(path, O_RDONLY)
@@ -34,16 +34,16 @@ package enum SecretInput {
         return bytes
     }
 
-    /// How messages name the place.
+    /// The file's name in messages.
     package static func name(of path: String) -> String {
         path == "-" ? "standard input" : path
     }
 
-    /// Nil for what can be read again.
+    /// Nil for a file that can be read again.
     private static func once(_ path: String, _ extent: Extent) -> Once? {
         var found = stat()
         guard unsafe path == "-" ? fstat(STDIN_FILENO, &found) == 0 : stat(path, &found) == 0 else { return nil }
-        // Standard input goes on where it was left, also in a regular file.
+        // Standard input continues where it was left, also in a regular file.
         guard path == "-" || found.st_mode & S_IFMT != S_IFREG else { return nil }
         return Once(device: UInt64(found.st_dev), inode: UInt64(found.st_ino), extent: extent)
     }
@@ -70,7 +70,7 @@ package enum SecretInput {
 
     static func question(for path: String) -> String { printable("\(name(of: path)), not shown: ") }
 
-    /// A line from a person, whom nobody looks over the shoulder.
+    /// A line typed by a person, without an echo.
     private static func typed(on terminal: Int32, _ path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
         let limit =
             switch extent {
@@ -94,7 +94,7 @@ package enum SecretInput {
 
 /// The lines of a file that ``SecretInput`` reads, without their ends.
 ///
-/// - Parameter limit: bytes; what is longer fails with `EFBIG`.
+/// - Parameter limit: in bytes; a longer file fails with `EFBIG`.
 package func secretLines(of path: String, limit: Int) throws(SystemError) -> [String] {
     let bytes = try SecretInput.bytes(of: path, .whole(limit: limit))
     return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in

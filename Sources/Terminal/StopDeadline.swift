@@ -1,18 +1,18 @@
 import Dispatch
 import Glibc
 
-/// Ends the process some time after it was told to stop, whatever its threads are doing then.
+/// Ends the process some time after a signal to stop, whatever its threads are doing then.
 ///
-/// It has a queue of its own, takes no lock, and waits for nobody: neither a thread that never ends its work nor one that
-/// holds a lock can keep it from it. Nothing is flushed or put in order; what is on disk is whole at any moment anyhow.
+/// It has a queue of its own, takes no lock, and waits for no thread: neither one that never ends its work nor one that
+/// holds a lock can block it. Nothing is flushed or cleaned up; the files on disk are consistent at any moment anyway.
 package final class StopDeadline {
     private let sources: [any DispatchSourceSignal]
 
     /// - Parameters:
-    ///   - signals: which tell the process to stop; somebody else traps them and stops it in good order.
-    ///   - time: from the first of them on.
-    ///   - code: what the process ends with, by the signal.
-    ///   - line: what is said on standard error then, if that takes it at once.
+    ///   - signals: those that ask the process to stop; another handler traps them and stops it in order.
+    ///   - time: counted from the first of them.
+    ///   - code: the process's exit code, by the signal.
+    ///   - line: written to standard error then, if that takes it at once.
     package init(
         _ signals: [Int32],
         allowing time: Duration,
@@ -30,7 +30,7 @@ package final class StopDeadline {
                     _exit(code(signal))
                 }
             }
-            // From here on nothing else becomes of the signal, such as the end of the process.
+            // From here on the signal has no other effect, such as the end of the process.
             let registered = DispatchSemaphore(value: 0)
             source.setRegistrationHandler { registered.signal() }
             source.resume()
@@ -44,7 +44,7 @@ package final class StopDeadline {
         for source in sources { source.cancel() }
     }
 
-    /// A pipe that nobody reads would hold a longer write for ever.
+    /// A pipe without a reader would block a longer write for ever.
     private static func say(_ bytes: [UInt8]) {
         var error = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard unsafe poll(&error, 1, 0) == 1, error.revents & Int16(POLLOUT) != 0 else { return }

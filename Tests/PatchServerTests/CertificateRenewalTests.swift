@@ -71,55 +71,55 @@ struct CertificateRenewalTests {
 
     @Test
     func `is shown after the next look at its files, and read only when they changed`() async throws {
-        let yard = try await Fixture()
-        #expect(yard.days == 3)
-        try await yard.running {
-            yard.clock.wakeAll()
-            #expect(await yard.slept() == .seconds(60))
-            try await Fixture.make(days: 5, in: yard.folder.path)
-            yard.clock.wakeAll()
+        let fixture = try await Fixture()
+        #expect(fixture.days == 3)
+        try await fixture.running {
+            fixture.clock.wakeAll()
+            #expect(await fixture.slept() == .seconds(60))
+            try await Fixture.make(days: 5, in: fixture.folder.path)
+            fixture.clock.wakeAll()
             // The first look reported nothing.
-            let until = try #require(await yard.report())
-            #expect(yard.days == 5 && until == .renewed(until: yard.renewal.identity.current.validity.upperBound))
+            let until = try #require(await fixture.report())
+            #expect(fixture.days == 5 && until == .renewed(until: fixture.renewal.identity.current.validity.upperBound))
         }
     }
 
     @Test
     func `is shown at once when the server is told to look`() async throws {
-        let yard = try await Fixture()
-        try await yard.running {
-            try await Fixture.make(days: 5, in: yard.folder.path)
-            yard.nudge.yield()
-            _ = await yard.report()
-            #expect(yard.days == 5)
+        let fixture = try await Fixture()
+        try await fixture.running {
+            try await Fixture.make(days: 5, in: fixture.folder.path)
+            fixture.nudge.yield()
+            _ = await fixture.report()
+            #expect(fixture.days == 5)
         }
     }
 
     @Test
     func `is not shown before it is whole and has its key, which is said once`() async throws {
-        let yard = try await Fixture()
-        try await yard.running {
-            try await Fixture.make(days: 5, in: yard.folder.path, onlyCertificate: true)
-            yard.clock.wakeAll()
-            #expect(await yard.report() == .kept("mismatch"))
-            _ = await yard.slept()
-            yard.clock.wakeAll()
-            _ = await yard.slept()
-            #expect(yard.days == 3)
-            let certificate = yard.folder.path.appending("server.crt")
+        let fixture = try await Fixture()
+        try await fixture.running {
+            try await Fixture.make(days: 5, in: fixture.folder.path, onlyCertificate: true)
+            fixture.clock.wakeAll()
+            #expect(await fixture.report() == .kept("mismatch"))
+            _ = await fixture.slept()
+            fixture.clock.wakeAll()
+            _ = await fixture.slept()
+            #expect(fixture.days == 3)
+            let certificate = fixture.folder.path.appending("server.crt")
             let half = try DiskFiles().read(certificate, limit: 10_000).prefix(200)
             try Data(half).write(to: URL(filePath: certificate.string))
-            yard.clock.wakeAll()
-            #expect(await yard.report() == .kept("noCertificate"))
-            #expect(yard.days == 3)
-            try await Fixture.make(days: 7, in: yard.folder.path)
-            _ = await yard.slept()
-            yard.clock.wakeAll()
-            guard case .renewed = await yard.report() else {
+            fixture.clock.wakeAll()
+            #expect(await fixture.report() == .kept("noCertificate"))
+            #expect(fixture.days == 3)
+            try await Fixture.make(days: 7, in: fixture.folder.path)
+            _ = await fixture.slept()
+            fixture.clock.wakeAll()
+            guard case .renewed = await fixture.report() else {
                 Issue.record("was not renewed")
                 return
             }
-            #expect(yard.days == 7)
+            #expect(fixture.days == 7)
         }
     }
 }

@@ -64,46 +64,46 @@ struct CostlyUploadTests {
     }
 
     @Test func `is read to its end before anybody has to wait for it`() async throws {
-        let yard = try TestingOperations()
-        let good = try yard.release()
+        let fixture = try TestingOperations()
+        let good = try fixture.release()
         let list = TargetPath.patchList(ReleaseFactory.production)
         let targets = good.targets.merging([list: Array("no list".utf8)]) { $1 }
         let bad = SignedRelease(header: good.header, role: good.role, targets: targets, objects: good.objects)
         // Somebody else has the folder: what is wrong with it is said all the same.
-        let lock = try StoreLock(yard.server.folder.lock)
+        let lock = try StoreLock(fixture.server.folder.lock)
         let error = await #expect(throws: OperationError.self) {
-            try await yard.again(patience: .zero).operations.publish(bad, notes: ReleaseNotes(), by: yard.actor)
+            try await fixture.again(patience: .zero).operations.publish(bad, notes: ReleaseNotes(), by: fixture.actor)
         }
         guard case .server(.release(.trust)) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
         lock.release()
-        #expect(try await yard.intents() == 0)
-        #expect(try await yard.history().isEmpty)
+        #expect(try await fixture.intents() == 0)
+        #expect(try await fixture.history().isEmpty)
     }
 
     @Test func `is checked once, and what holds of it under the lock is not checked again`() async throws {
-        let yard = try TestingOperations()
-        let release = try yard.release()
-        let verified = try yard.server.repository.verified(release)
+        let fixture = try TestingOperations()
+        let release = try fixture.release()
+        let verified = try fixture.server.repository.verified(release)
         let object = try #require(release.objects.first)
         // Its files are looked at no more but to be copied, digest by digest.
         let opened = Interruption(before: .opening(object.value)) {
-            let lock = try StoreLock(yard.server.folder.lock)
+            let lock = try StoreLock(fixture.server.folder.lock)
             lock.release()
         }
-        let watched = try yard.on(opened.watch(DiskFiles()))
-        guard case .published = try await watched.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        let watched = try fixture.on(opened.watch(DiskFiles()))
+        guard case .published = try await watched.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         else {
             Issue.record("was not published")
             return
         }
         #expect(try opened.happened && verified.quorum.isComplete)
-        #expect(try yard.server.repository.check().faults == [])
+        #expect(try fixture.server.repository.check().faults == [])
         // Under other keys, or with other content, it counts for nothing.
-        let next = try yard.server.repository.verified(try yard.release("cart.total = 2;", version: "2"))
-        let state = try PublishedState(of: yard.server.repository)
+        let next = try fixture.server.repository.verified(try fixture.release("cart.total = 2;", version: "2"))
+        let state = try PublishedState(of: fixture.server.repository)
         let (production, beta) = (
             try #require(state.targets.delegation(to: "production")), try #require(state.targets.delegation(to: "beta"))
         )
@@ -112,9 +112,9 @@ struct CostlyUploadTests {
     }
 
     @Test func `is published whole when what it leans on was collected after it was read`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
-        let whole = try yard.release("cart.total = 2;", version: "2")
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        let whole = try fixture.release("cart.total = 2;", version: "2")
         let known = SHA256Digest(of: Array("console.log(1);".utf8))
         let leaning = SignedRelease(
             header: whole.header,
@@ -122,13 +122,13 @@ struct CostlyUploadTests {
             targets: whole.targets,
             objects: whole.objects.filter { $0.key != known }
         )
-        let verified = try yard.server.repository.verified(leaning)
-        try DiskFiles().remove(yard.server.treePath(URLLayout.object(known)))
+        let verified = try fixture.server.repository.verified(leaning)
+        try DiskFiles().remove(fixture.server.treePath(URLLayout.object(known)))
         let error = #expect(throws: ServerError.self) {
-            try yard.server.repository.publish(
+            try fixture.server.repository.publish(
                 leaning,
                 verified: verified,
-                signing: yard.server.key,
+                signing: fixture.server.key,
                 at: TestingServer.start
             )
         }
@@ -139,48 +139,48 @@ struct CostlyUploadTests {
     }
 
     @Test func `keeps no lock while garbage is looked for`() async throws {
-        let yard = try TestingOperations()
+        let fixture = try TestingOperations()
         for number in 1...2 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
-        let next = try yard.release("// 3", version: "3")
-        let begun = try await Uploads(yard.operations).begin(next.header, next.role, for: Self.app)
-        let role = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/role.json")
+        let next = try fixture.release("// 3", version: "3")
+        let begun = try await Uploads(fixture.operations).begin(next.header, next.role, for: Self.app)
+        let role = fixture.server.folder.uploads.appending("\(Self.app)/\(begun.id)/role.json")
         let reading = Interruption(before: .opening(role)) {
-            let lock = try StoreLock(yard.server.folder.lock)
+            let lock = try StoreLock(fixture.server.folder.lock)
             lock.release()
         }
-        let watched = try yard.on(reading.watch(DiskFiles()))
+        let watched = try fixture.on(reading.watch(DiskFiles()))
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await watched.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        _ = try await watched.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
         #expect(try reading.happened)
     }
 
     @Test func `is not read for garbage where its documents have more bytes than the largest manifest`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
-        let yard = try TestingOperations(files: files)
+        let fixture = try TestingOperations(files: files)
         for number in 1...2 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
         let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
         let other = try #require(TargetPath("production/other/1/manifest.json"))
         var contents = ReleaseFactory.Contents()
         contents.scripts = ["fix-cart-total": ("1", "// 1")]
         for (size, counts) in [(Limits.manifest - 100_000, true), (Limits.manifest, false)] {
-            let back = try yard.server.factory.release(contents, on: yard.server.repository) {
+            let back = try fixture.server.factory.release(contents, on: fixture.server.repository) {
                 $0[other] = [UInt8](repeating: 0, count: size)
             }
-            let begun = try await Uploads(yard.operations).begin(back.header, back.role, for: Self.app)
+            let begun = try await Uploads(fixture.operations).begin(back.header, back.role, for: Self.app)
             // The list has come, and names what the tree has.
             let list = try #require(back.targets[.patchList(ReleaseFactory.production)])
-            let upload = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)")
+            let upload = fixture.server.folder.uploads.appending("\(Self.app)/\(begun.id)")
             let blob = upload.appending("blobs/\(SHA256Digest(of: list).hex)")
             try files.write(list, to: blob)
             let reading = Interruption(before: .opening(blob)) {}
-            let watched = try yard.on(reading.watch(files))
+            let watched = try fixture.on(reading.watch(files))
             let plan = try await watched.operations.garbage(of: Self.app, by: GarbageRule(keep: 0, protect: .zero))
             #expect(try reading.happened == counts, "\(size)")
             let goes = plan.items.values.joined().contains { $0.path.hasSuffix(object) }
@@ -190,10 +190,10 @@ struct CostlyUploadTests {
     }
 
     @Test func `has no key opened beside a root of trust that nobody follows`() async throws {
-        let yard = try TestingOperations()
+        let fixture = try TestingOperations()
         let operations = ReleaseOperations(
-            yard.server.folder,
-            records: yard.records,
+            fixture.server.folder,
+            records: fixture.records,
             files: DiskFiles(),
             allowsTestingKeys: true,
             openKey: { _, _ in
@@ -209,7 +209,7 @@ struct CostlyUploadTests {
                 of: Self.app,
                 onlineKey: Array("key".utf8),
                 carryingOver: [],
-                by: yard.actor
+                by: fixture.actor
             )
         }
         guard case .server(.trust(.untrusted)) = error else {

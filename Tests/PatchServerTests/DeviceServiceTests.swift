@@ -10,36 +10,46 @@ import Testing
 private struct AskedService {
     static let app = ReleaseFactory.app
     static let production = ReleaseFactory.production
-    let yard: TestingOperations
+    let fixture: TestingOperations
     let devices: DeviceService
     let fix: PatchID = named("fix-cart-total")
     let web: PatchID = named("web")
 
     init() async throws {
-        yard = try TestingOperations()
-        devices = DeviceService(yard.operations)
+        fixture = try TestingOperations()
+        devices = DeviceService(fixture.operations)
         try await publish([("fix-cart-total", "1", "1;")])
     }
 
-    private init(_ yard: TestingOperations) {
-        self.yard = yard
-        devices = DeviceService(yard.operations)
+    private init(_ fixture: TestingOperations) {
+        self.fixture = fixture
+        devices = DeviceService(fixture.operations)
     }
 
     /// Another process on the same folder.
-    func again() throws -> AskedService { AskedService(try yard.again()) }
+    func again() throws -> AskedService { AskedService(try fixture.again()) }
 
     func publish(_ earlier: [(id: String, version: String, text: String)]) async throws {
         let contents = ReleaseFactory.Contents(scripts: ["fix-cart-total": ("2", "2;")], earlier: earlier)
-        let release = try yard.server.factory.release(contents, on: yard.server.repository, signedBy: [.production])
-        _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+        let release = try fixture.server.factory.release(
+            contents,
+            on: fixture.server.repository,
+            signedBy: [.production]
+        )
+        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
     }
 
     static func digest(_ text: String) -> SHA256Digest { SHA256Digest(of: Array(text.utf8)) }
 
     func open(to count: Int, _ version: String = "2") async throws {
         let change = DialChange(.headcount(count), of: fix, .version(named(version)))
-        _ = try await yard.operations.turn([change], in: Self.production, of: Self.app, expecting: nil, by: yard.actor)
+        _ = try await fixture.operations.turn(
+            [change],
+            in: Self.production,
+            of: Self.app,
+            expecting: nil,
+            by: fixture.actor
+        )
     }
 
     /// Whether device `number` has a place in a version of the fix now.
@@ -61,12 +71,12 @@ private struct AskedService {
     }
 
     func taken() async throws -> Int? {
-        let state = try yard.server.repository.dial(of: Self.production)
-        return try await yard.operations.counting(state).versions.first?.placesTaken
+        let state = try fixture.server.repository.dial(of: Self.production)
+        return try await fixture.operations.counting(state).versions.first?.placesTaken
     }
 
     func records(_ collection: String) async throws -> Int {
-        try await yard.records.store.records(RecordRange(collection, limit: 1_000)).count
+        try await fixture.records.store.records(RecordRange(collection, limit: 1_000)).count
     }
 
     static func hash(_ user: String) -> SHA256Digest {
@@ -74,13 +84,13 @@ private struct AskedService {
     }
 
     func set(_ target: ServerAnswer.Target, _ wish: ReleaseOperations.Wish, of patch: PatchID? = nil) async throws {
-        _ = try await yard.operations.answer(
+        _ = try await fixture.operations.answer(
             target,
             with: wish,
             of: patch ?? fix,
             in: Self.production,
             of: Self.app,
-            by: yard.actor
+            by: fixture.actor
         )
     }
 }
@@ -163,14 +173,18 @@ struct PlacesTests {
         try await operations.open(to: 3, "1")
         for device in 1...3 { #expect(try await operations.ask(device, "1;")) }
         #expect(try await operations.ask(1))
-        #expect(try await operations.yard.operations.removeUnlistedPlaces(of: AskedService.app, by: .server) == 0)
+        #expect(try await operations.fixture.operations.removeUnlistedPlaces(of: AskedService.app, by: .server) == 0)
         try await operations.publish([])
         #expect(
-            try await operations.yard.operations.removeUnlistedPlaces(of: AskedService.app, dryRun: true, by: .server)
+            try await operations.fixture.operations.removeUnlistedPlaces(
+                of: AskedService.app,
+                dryRun: true,
+                by: .server
+            )
                 == 3
         )
         #expect(try await operations.records("place") == 4)
-        #expect(try await operations.yard.operations.removeUnlistedPlaces(of: AskedService.app, by: .server) == 3)
+        #expect(try await operations.fixture.operations.removeUnlistedPlaces(of: AskedService.app, by: .server) == 3)
         #expect(try await operations.records("place") == 1)
         #expect(try await operations.records("places") == 1)
         #expect(try await operations.taken() == 1)
@@ -197,7 +211,7 @@ struct ServerAnswerTests {
         try await operations.set(.everyone, .version(named("1.0.0"), isForced: false), of: operations.web)
         try await operations.set(alice, .version(named("1"), isForced: true))
         let web = try #require(
-            try operations.yard.server.repository.dial(of: AskedService.production).versions.first {
+            try operations.fixture.server.repository.dial(of: AskedService.production).versions.first {
                 $0.patchID == operations.web
             }
         )
@@ -223,7 +237,7 @@ struct ServerAnswerTests {
             try await operations.set(.everyone, .hold, of: named("other"))
         }
         #expect(try await operations.records("answer") == 0)
-        #expect(try await operations.yard.actions() == ["release.publish"])
+        #expect(try await operations.fixture.actions() == ["release.publish"])
     }
 
     @Test func `comes a page at a time, each from the place on where the one before ended`() async throws {
@@ -234,7 +248,7 @@ struct ServerAnswerTests {
         func page(after place: ServerAnswer.Place? = nil, limit: Int = 4, bytes: Int = .max) async throws -> (
             answers: [ServerAnswer], next: ServerAnswer.Place?
         ) {
-            try await operations.yard.operations.answers(
+            try await operations.fixture.operations.answers(
                 of: AskedService.production,
                 in: AskedService.app,
                 after: place,
@@ -260,7 +274,7 @@ struct ServerAnswerTests {
         let channel = "\(AskedService.app)/\(AskedService.production)"
         func fill(_ target: String, _ count: Int) async throws {
             let keys = (0..<count).map { RecordKey("answer", "\(channel)/\(target)/p\($0)") }
-            try await operations.yard.records.store.commit(keys.map { .insert($0, .null) })
+            try await operations.fixture.records.store.commit(keys.map { .insert($0, .null) })
         }
         let alice = ServerAnswer.Target.user(AskedService.hash("alice"))
         try await fill(alice.text, Limits.answersForOne)
@@ -271,9 +285,9 @@ struct ServerAnswerTests {
         try await fill("0", Limits.answersInChannel - Limits.answersForOne - 1)
         await #expect(throws: full) { try await operations.set(.everyone, .hold, of: operations.web) }
         try await operations.set(.everyone, .version(named("2"), isForced: false))
-        #expect(try await operations.yard.records.store.count("answer", prefix: channel) == Limits.answersInChannel)
+        #expect(try await operations.fixture.records.store.count("answer", prefix: channel) == Limits.answersInChannel)
         // What is chosen in another channel is another's.
-        #expect(try await operations.yard.records.store.count("answer", prefix: "\(AskedService.app)/beta/") == 0)
+        #expect(try await operations.fixture.records.store.count("answer", prefix: "\(AskedService.app)/beta/") == 0)
     }
 
     @Test func `is written down with who chose it, the user by a hash, and ends when it is removed`() async throws {
@@ -281,28 +295,28 @@ struct ServerAnswerTests {
         let alice = ServerAnswer.Target.user(AskedService.hash("alice"))
         try await operations.set(alice, .hold)
         try await operations.set(alice, .version(named("2"), isForced: true))
-        let chosen = try await operations.yard.operations.answers(
+        let chosen = try await operations.fixture.operations.answers(
             of: AskedService.production,
             in: AskedService.app,
             limit: 9
         ).answers
         #expect(chosen.map(\.choice) == [.version(named("2"), AskedService.digest("2;"), isForced: true)])
-        #expect(chosen.map(\.actor) == [operations.yard.actor])
+        #expect(chosen.map(\.actor) == [operations.fixture.actor])
         func remove() async throws -> ServerAnswer? {
-            try await operations.yard.operations.removeAnswer(
+            try await operations.fixture.operations.removeAnswer(
                 for: alice,
                 of: operations.fix,
                 in: AskedService.production,
                 of: AskedService.app,
-                by: operations.yard.actor
+                by: operations.fixture.actor
             )
         }
         #expect(try await remove() == chosen.first)
         #expect(try await remove() == nil)
         #expect(try await operations.choices("alice").isEmpty)
         let expected = ["release.publish", "answer.set", "answer.set", "answer.remove"]
-        #expect(try await operations.yard.actions() == expected)
-        let log = try await operations.yard.records.auditEntries(after: 0)
+        #expect(try await operations.fixture.actions() == expected)
+        let log = try await operations.fixture.records.auditEntries(after: 0)
         #expect(log.map { $0.json["before"]?["hold"] }.dropFirst() == [nil, .bool(true), nil])
         #expect(log.allSatisfy { !String(decoding: $0.json.fileBytes, as: UTF8.self).contains("alice") })
     }

@@ -6,34 +6,34 @@ import Testing
 
 @Suite("What people say of a release")
 struct HistoryEditTests {
-    private let yard: TestingOperations
+    private let fixture: TestingOperations
     private let app = ReleaseFactory.app
     private let channel = ReleaseFactory.production
 
     init() throws {
-        yard = try TestingOperations()
+        fixture = try TestingOperations()
     }
 
     private func publish() async throws {
         var notes = ReleaseNotes()
         (notes.label, notes.notes, notes.author, notes.commit) = ("old", "one\ntwo", "Ada", "abcdef1")
-        _ = try await yard.operations.publish(try yard.release(), notes: notes, by: yard.actor)
+        _ = try await fixture.operations.publish(try fixture.release(), notes: notes, by: fixture.actor)
     }
 
     private func edit(_ members: [(String, JSON?)], of version: Int = 1) async throws -> HistoryEntry {
         let edit = try NotesEdit(Fields(.fields(members), of: "body"))
-        return try await yard.operations.edit(edit, of: version, in: channel, of: app, by: .local(user: "ada"))
+        return try await fixture.operations.edit(edit, of: version, in: channel, of: app, by: .local(user: "ada"))
     }
 
     @Test func `is edited, and the audit log has it as it was and as it is`() async throws {
         try await publish()
-        let published = try #require(try await yard.history().first)
+        let published = try #require(try await fixture.history().first)
         let entry = try await edit([("label", .text("spring sale")), ("notes", .null)])
         #expect(entry.notes.label == "spring sale" && entry.notes.notes == nil)
-        #expect(entry.notes.author == "Ada" && entry.notes.commit == "abcdef1" && entry.actor == yard.actor)
+        #expect(entry.notes.author == "Ada" && entry.notes.commit == "abcdef1" && entry.actor == fixture.actor)
         #expect(entry.identity == published.identity && entry.patches == published.patches)
-        #expect(try await yard.history() == [entry])
-        let audit = try #require(try await yard.records.lastAuditEntry()).json
+        #expect(try await fixture.history() == [entry])
+        let audit = try #require(try await fixture.records.lastAuditEntry()).json
         #expect(audit["action"] == .text("history.edit") && audit["actor"]?["name"] == .text("ada"))
         #expect(audit["before"]?["label"] == .text("old") && audit["before"]?["notes"] == .text("one\ntwo"))
         #expect(audit["after"]?["label"] == .text("spring sale") && audit["after"]?["notes"] == nil)
@@ -44,7 +44,7 @@ struct HistoryEditTests {
         try await publish()
         #expect(try await edit([("label", .text("new"))]).notes.notes == "one\ntwo")
         _ = try await edit([("label", .text("new")), ("notes", .text("one\ntwo"))])
-        #expect(try await yard.actions() == ["release.publish", "history.edit"])
+        #expect(try await fixture.actions() == ["release.publish", "history.edit"])
     }
 
     @Test(arguments: ["author", "commit", "published", "patches"])
@@ -52,7 +52,7 @@ struct HistoryEditTests {
         try await publish()
         let refusal = FormatError("body", field: member, rule: "cannot be edited: only label and notes can")
         await #expect(throws: refusal) { try await edit([("label", .text("x")), (member, .text("y"))]) }
-        #expect(try await yard.history().first?.notes.label == "old")
+        #expect(try await fixture.history().first?.notes.label == "old")
     }
 
     @Test func `is of a release that was published, and keeps to the rules`() async throws {
@@ -74,12 +74,12 @@ struct HistoryEditTests {
 
     @Test func `comes on a page of so many bytes, and one release at least`() async throws {
         for number in 1...3 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
-        let first = try await yard.operations.history(of: channel, in: app, below: nil, limit: 10, bytes: 1)
+        let first = try await fixture.operations.history(of: channel, in: app, below: nil, limit: 10, bytes: 1)
         #expect(first.entries.map(\.roleVersion) == [3] && first.next == 3)
-        let rest = try await yard.operations.history(of: channel, in: app, below: 3, limit: 10)
+        let rest = try await fixture.operations.history(of: channel, in: app, below: 3, limit: 10)
         #expect(rest.entries.map(\.roleVersion) == [2, 1] && rest.next == nil)
     }
 }

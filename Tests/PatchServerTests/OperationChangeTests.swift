@@ -47,13 +47,13 @@ struct OperationChangeTests {
     private static func prepared(_ kind: Kind, files: any FileOperations = DiskFiles()) async throws -> (
         TestingOperations, SignedRelease?
     ) {
-        let yard = try TestingOperations(threshold: kind.threshold, files: files)
-        guard kind != .publish, kind != .keep else { return (yard, try yard.release()) }
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations(threshold: kind.threshold, files: files)
+        guard kind != .publish, kind != .keep else { return (fixture, try fixture.release()) }
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         switch kind {
-        case .trust: return (yard, try yard.release("two", version: "2", signedBy: [.second]))
-        case .complete: return (yard, try yard.release(signedBy: [.second]))
-        case .publish, .dial, .draft, .keep: return (yard, nil)
+        case .trust: return (fixture, try fixture.release("two", version: "2", signedBy: [.second]))
+        case .complete: return (fixture, try fixture.release(signedBy: [.second]))
+        case .publish, .dial, .draft, .keep: return (fixture, nil)
         }
     }
 
@@ -61,8 +61,8 @@ struct OperationChangeTests {
         try TrustPlan().next { ($0.targetsVersion, $0.channels[0].keys) = (2, [.second]) }.offered()
     }
 
-    private static func carryOut(_ kind: Kind, _ yard: TestingOperations, _ release: SignedRelease?) async throws {
-        let (operations, actor) = (yard.operations, yard.actor)
+    private static func carryOut(_ kind: Kind, _ fixture: TestingOperations, _ release: SignedRelease?) async throws {
+        let (operations, actor) = (fixture.operations, fixture.actor)
         switch kind {
         case .publish, .keep, .complete:
             _ = try await operations.publish(try #require(release), notes: ReleaseNotes(), by: actor)
@@ -75,7 +75,7 @@ struct OperationChangeTests {
             _ = try await operations.take(
                 try offered(),
                 of: app,
-                onlineKey: yard.server.key,
+                onlineKey: fixture.server.key,
                 releases: [try #require(release)],
                 by: actor
             )
@@ -83,8 +83,8 @@ struct OperationChangeTests {
     }
 
     /// Whether the tree shows it.
-    private static func isDone(_ kind: Kind, _ yard: TestingOperations) throws -> Bool {
-        let repository = yard.server.repository
+    private static func isDone(_ kind: Kind, _ fixture: TestingOperations) throws -> Bool {
+        let repository = fixture.server.repository
         switch kind {
         case .publish, .complete: return try PublishedState(of: repository).version(of: production) == 1
         case .keep: return try repository.tree.draft(of: production, version: 1) != nil
@@ -96,26 +96,26 @@ struct OperationChangeTests {
 
     private static func expectWritten(
         _ kind: Kind,
-        _ yard: TestingOperations,
+        _ fixture: TestingOperations,
         _ release: SignedRelease?,
         _ place: String
     )
         async throws
     {
-        let isDone = try isDone(kind, yard)
-        #expect(try await yard.actions() == kind.earlier + (isDone ? [kind.action] : []), "\(place)")
-        #expect(try await yard.intents() == 0, "\(place)")
+        let isDone = try isDone(kind, fixture)
+        #expect(try await fixture.actions() == kind.earlier + (isDone ? [kind.action] : []), "\(place)")
+        #expect(try await fixture.intents() == 0, "\(place)")
         guard let release, kind != .keep else { return }
         let wanted = isDone ? [release.role.identity] : []
-        #expect(try await yard.history().map(\.identity).prefix(wanted.count) == wanted[...], "\(place)")
+        #expect(try await fixture.history().map(\.identity).prefix(wanted.count) == wanted[...], "\(place)")
     }
 
     @Test(arguments: Kind.allCases)
     func `is done and written down also when whoever asked for it goes away`(_ kind: Kind) async throws {
-        let (yard, release) = try await Self.prepared(kind)
+        let (fixture, release) = try await Self.prepared(kind)
         let request = NIOLockedValueBox<Task<Void, any Error>?>(nil)
         // The intent is written, and the client closes its connection.
-        let left = try yard.again(before: 1) { request.withLockedValue { $0?.cancel() } }
+        let left = try fixture.again(before: 1) { request.withLockedValue { $0?.cancel() } }
         let (start, starting) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             for await _ in start { break }
@@ -125,20 +125,20 @@ struct OperationChangeTests {
         starting.yield()
         _ = await task.result
         #expect(task.isCancelled)
-        #expect(try Self.isDone(kind, yard))
-        try await Self.expectWritten(kind, yard, release, "afterwards")
+        #expect(try Self.isDone(kind, fixture))
+        try await Self.expectWritten(kind, fixture, release, "afterwards")
     }
 
     @Test(arguments: Kind.allCases, 1...3)
     func `is written down even where the process dies between tree and records`(_ kind: Kind, _ commit: Int)
         async throws
     {
-        let (yard, release) = try await Self.prepared(kind)
-        let dying = try yard.again(failingAtCommit: commit)
+        let (fixture, release) = try await Self.prepared(kind)
+        let dying = try fixture.again(failingAtCommit: commit)
         let outcome = await Result { try await Self.carryOut(kind, dying, release) }
         #expect(outcome.isSuccess == (commit > 2))
-        #expect(try Self.isDone(kind, yard) == (commit > 1))
-        let next = try yard.again()
+        #expect(try Self.isDone(kind, fixture) == (commit > 1))
+        let next = try fixture.again()
         #expect(try await next.operations.recover().left.isEmpty)
         try await Self.expectWritten(kind, next, release, "commit \(commit)")
         let entry = try await next.records.lastAuditEntry()
@@ -148,11 +148,11 @@ struct OperationChangeTests {
 
     @Test(arguments: Kind.allCases)
     func `that a dead process left is written down before the next is made`(_ kind: Kind) async throws {
-        let (yard, release) = try await Self.prepared(kind)
-        let dying = try yard.again(failingAtCommit: 2)
+        let (fixture, release) = try await Self.prepared(kind)
+        let dying = try fixture.again(failingAtCommit: 2)
         _ = await Result { try await Self.carryOut(kind, dying, release) }
-        let next = try yard.again()
-        _ = try await next.operations.removeDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: yard.actor)
+        let next = try fixture.again()
+        _ = try await next.operations.removeDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: fixture.actor)
         try await Self.expectWritten(kind, next, release, "next")
     }
 
@@ -160,12 +160,12 @@ struct OperationChangeTests {
     @Test(arguments: Kind.allCases)
     func `stopped at any change of the disk is written down exactly when it was done`(_ kind: Kind) async throws {
         let files = FaultyFiles()
-        let (yard, release) = try await Self.prepared(kind, files: files)
+        let (fixture, release) = try await Self.prepared(kind, files: files)
         let rehearsal = files.reopened()
-        try await Self.carryOut(kind, try TestingOperations(copyOf: yard, files: rehearsal), release)
+        try await Self.carryOut(kind, try TestingOperations(copyOf: fixture, files: rehearsal), release)
         for change in Sweep.points(of: rehearsal.changes, every: 16) {
             let disk = files.reopened(failingAtChange: change)
-            let dying = try TestingOperations(copyOf: yard, files: disk)
+            let dying = try TestingOperations(copyOf: fixture, files: disk)
             _ = await Result { try await Self.carryOut(kind, dying, release) }
             let after = try dying.on(disk.reopened())
             #expect(try await after.operations.recover().left.isEmpty, "stopped at change \(change)")
@@ -181,8 +181,8 @@ struct OperationChangeTests {
         }
     }
 
-    private static func hasNewRootAlone(_ yard: TestingOperations) throws -> Bool {
-        let state = try PublishedState(of: yard.server.repository)
+    private static func hasNewRootAlone(_ fixture: TestingOperations) throws -> Bool {
+        let state = try PublishedState(of: fixture.server.repository)
         return state.root.header.version == 2 && state.targets.header.version == 1
     }
 
@@ -191,19 +191,19 @@ struct OperationChangeTests {
         async throws
     {
         let files = FaultyFiles()
-        let yard = try TestingOperations(files: files)
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations(files: files)
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
-        let key = try yard.server.onlineKey(.other)
-        @Sendable func take(_ yard: TestingOperations) async throws {
-            _ = try await yard.operations.take(offered, of: Self.app, onlineKey: key, by: yard.actor)
+        let key = try fixture.server.onlineKey(.other)
+        @Sendable func take(_ fixture: TestingOperations) async throws {
+            _ = try await fixture.operations.take(offered, of: Self.app, onlineKey: key, by: fixture.actor)
         }
         let rehearsal = files.reopened()
-        try await take(try TestingOperations(copyOf: yard, files: rehearsal))
+        try await take(try TestingOperations(copyOf: fixture, files: rehearsal))
         var count = 0
         for change in rehearsal.changes - 12...rehearsal.changes {
             let disk = files.reopened(failingAtChange: change)
-            let dying = try TestingOperations(copyOf: yard, files: disk)
+            let dying = try TestingOperations(copyOf: fixture, files: disk)
             _ = await Result { try await take(dying) }
             let after = try dying.on(disk.reopened())
             guard try await !after.operations.recover().left.isEmpty else { continue }
@@ -220,12 +220,12 @@ struct OperationChangeTests {
     }
 
     @Test func `of the trust says what it published, and loses no history of a publish that died`() async throws {
-        let yard = try TestingOperations()
-        let first = try yard.release()
-        let dying = try yard.again(failingAtCommit: 2)
-        _ = await Result { try await dying.operations.publish(first, notes: ReleaseNotes(), by: yard.actor) }
-        let next = try yard.again()
-        let release = try yard.release("two", version: "2", signedBy: [.second])
+        let fixture = try TestingOperations()
+        let first = try fixture.release()
+        let dying = try fixture.again(failingAtCommit: 2)
+        _ = await Result { try await dying.operations.publish(first, notes: ReleaseNotes(), by: fixture.actor) }
+        let next = try fixture.again()
+        let release = try fixture.release("two", version: "2", signedBy: [.second])
         try await Self.carryOut(.trust, next, release)
         #expect(try await next.history().map(\.identity) == [release.role.identity, first.role.identity])
         #expect(try await next.actions() == ["release.publish", "trust.update"])
@@ -241,113 +241,115 @@ struct OperationChangeTests {
     @Test func `of the trust is not forgotten where nobody can see at once what became of it`() async throws {
         let disk = FaultyFiles()
         let damage = Damage(of: "timestamp.json", on: disk)
-        let (yard, release) = try await Self.prepared(.trust, files: damage.watched)
+        let (fixture, release) = try await Self.prepared(.trust, files: damage.watched)
         let rehearsal = Damage(of: "timestamp.json", on: disk.reopened())
-        try await Self.carryOut(.trust, try TestingOperations(copyOf: yard, files: rehearsal.watched), release)
+        try await Self.carryOut(.trust, try TestingOperations(copyOf: fixture, files: rehearsal.watched), release)
         // Last of all it is looked at what was done.
         damage.arm(at: rehearsal.openings)
-        let refused = await Result { try await Self.carryOut(.trust, yard, release) }
+        let refused = await Result { try await Self.carryOut(.trust, fixture, release) }
         #expect(!refused.isSuccess)
-        #expect(try await yard.intents() == 1)
-        #expect(try await yard.actions() == ["release.publish"])
+        #expect(try await fixture.intents() == 1)
+        #expect(try await fixture.actions() == ["release.publish"])
 
         try damage.undo()
-        let next = try yard.again()
+        let next = try fixture.again()
         #expect(try await next.operations.recover().left.isEmpty)
         try await Self.expectWritten(.trust, next, release, "when it can be read again")
     }
 
     @Test func `of a draft that cannot be read gives it up, and says that it was damaged`() async throws {
-        let (yard, _) = try await Self.prepared(.draft)
-        let draft = yard.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
+        let (fixture, _) = try await Self.prepared(.draft)
+        let draft = fixture.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
         try DiskFiles().remove(draft.appending("role.json"))
-        #expect(try await yard.operations.removeDraft(of: Self.production, version: 1, in: Self.app, by: yard.actor))
-        #expect(try yard.server.repository.tree.drafts(of: Self.production).isEmpty)
-        #expect(try await yard.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
+        #expect(
+            try await fixture.operations.removeDraft(of: Self.production, version: 1, in: Self.app, by: fixture.actor)
+        )
+        #expect(try fixture.server.repository.tree.drafts(of: Self.production).isEmpty)
+        #expect(try await fixture.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
     }
 
     @Test func `that starts an app, repairs it or signs an export is written down`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let script = URLLayout.object(SHA256Digest(of: Array("cart.total = 1;".utf8)))
-        let backup = yard.box.path.appending("backup")
-        _ = try yard.server.repository.export(to: backup)
-        try DiskFiles().remove(yard.server.treePath(script))
-        #expect(try await yard.operations.repair(Self.app, from: [backup], by: yard.actor).isWhole)
-        #expect(try await yard.operations.repair(Self.app, from: [backup], by: yard.actor).repaired.isEmpty)
-        let roles = try await yard.operations.ownRoles(of: Self.app, holding: .days(30), by: yard.actor)
-        #expect(try await yard.actions() == ["release.publish", "tree.repair", "tree.export"])
-        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        let backup = fixture.box.path.appending("backup")
+        _ = try fixture.server.repository.export(to: backup)
+        try DiskFiles().remove(fixture.server.treePath(script))
+        #expect(try await fixture.operations.repair(Self.app, from: [backup], by: fixture.actor).isWhole)
+        #expect(try await fixture.operations.repair(Self.app, from: [backup], by: fixture.actor).repaired.isEmpty)
+        let roles = try await fixture.operations.ownRoles(of: Self.app, holding: .days(30), by: fixture.actor)
+        #expect(try await fixture.actions() == ["release.publish", "tree.repair", "tree.export"])
+        let after = try await fixture.records.lastAuditEntry()?.json["after"]
         #expect(after?["expires"] == .text(roles.expires.description))
     }
 
     @Test func `that collects garbage is written down first, by its rule`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
-        let yard = try TestingOperations(files: files)
+        let fixture = try TestingOperations(files: files)
         for number in 1...2 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
         let rule = GarbageRule(keep: 0, protect: .zero)
-        let plan = try await yard.operations.garbage(of: Self.app, by: rule)
-        let removed = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        let plan = try await fixture.operations.garbage(of: Self.app, by: rule)
+        let removed = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
         #expect(removed.rows.values.reduce(0) { $0 + $1.count } == plan.count && plan.count > 4)
-        let after = try await yard.records.lastAuditEntry()?.json["after"]
+        let after = try await fixture.records.lastAuditEntry()?.json["after"]
         #expect((after?["files"], after?["keep"]) == (.integer(plan.count), .integer(0)))
-        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
-        #expect(try await yard.actions() == ["release.publish", "release.publish", "garbage.collect"])
+        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        #expect(try await fixture.actions() == ["release.publish", "release.publish", "garbage.collect"])
     }
 
     @Test func `that collects garbage leaves what an upload was not asked for`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
-        let yard = try TestingOperations(files: files)
+        let fixture = try TestingOperations(files: files)
         for number in 1...2 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
-        let back = try yard.release("// 1", version: "1")
-        let uploads = Uploads(yard.operations)
+        let back = try fixture.release("// 1", version: "1")
+        let uploads = Uploads(fixture.operations)
         let begun = try await uploads.begin(back.header, back.role, for: Self.app)
         #expect(begun.needs.map(\.name) == ["production/patchlist.json"])
         // The list has come, and names what the tree has.
         let list = try #require(back.targets[.patchList(Self.production)])
-        let blobs = yard.server.folder.uploads.appending("\(Self.app)/\(begun.id)/blobs")
+        let blobs = fixture.server.folder.uploads.appending("\(Self.app)/\(begun.id)/blobs")
         try files.write(list, to: blobs.appending(SHA256Digest(of: list).hex))
 
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
-        let needs = try await Uploads(yard.operations).state(begun.id, of: Self.app).needs
+        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        let needs = try await Uploads(fixture.operations).state(begun.id, of: Self.app).needs
         #expect(needs.isEmpty, "\(needs.map(\.name))")
-        try files.removeTree(yard.server.folder.uploads)
-        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
+        try files.removeTree(fixture.server.folder.uploads)
+        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
         let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
-        #expect(try !yard.server.treeFiles().contains(object))
+        #expect(try !fixture.server.treeFiles().contains(object))
     }
 
     @Test func `that collects garbage leaves the release that a proposal goes back to`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
-        let yard = try TestingOperations(files: files)
+        let fixture = try TestingOperations(files: files)
         for number in 1...3 {
-            let release = try yard.release("// \(number)", version: "\(number)")
-            _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            let release = try fixture.release("// \(number)", version: "\(number)")
+            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
-        _ = try await yard.operations.propose(
+        _ = try await fixture.operations.propose(
             .rollBack(to: 1),
             note: nil,
             for: Self.production,
             in: Self.app,
-            by: yard.actor
+            by: fixture.actor
         )
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await yard.operations.collectGarbage(of: Self.app, by: rule, by: yard.actor)
-        let tree = try yard.server.treeFiles()
+        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        let tree = try fixture.server.treeFiles()
         let objects = (1...3).filter { tree.contains(URLLayout.object(SHA256Digest(of: Array("// \($0)".utf8)))) }
         #expect(objects == [1, 3])
         #expect(tree.contains("metadata/1.production.json") && !tree.contains("metadata/2.production.json"))
-        #expect(try yard.server.repository.check().faults == [])
+        #expect(try fixture.server.repository.check().faults == [])
     }
 }
 

@@ -293,19 +293,19 @@ struct ParametersTests {
     }
 
     @Test func `leave a line in the audit log with what was there before, unless nothing changed`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         for _ in 1...2 {
-            _ = try await yard.operations.change(
+            _ = try await fixture.operations.change(
                 .set([banner: .text("Sale")]),
                 in: production,
                 of: ReleaseFactory.app,
                 expecting: nil,
-                by: yard.actor
+                by: fixture.actor
             )
         }
-        #expect(try await yard.actions() == ["release.publish", "parameters.change"])
-        let entry = try #require(try await yard.records.lastAuditEntry()?.json)
+        #expect(try await fixture.actions() == ["release.publish", "parameters.change"])
+        let entry = try #require(try await fixture.records.lastAuditEntry()?.json)
         #expect(entry["channel"] == .text("production"))
         #expect(entry["before"]?["parameters"] == .fields([]))
         #expect(entry["after"]?["parameters"] == .fields([("banner", .text("Sale"))]))

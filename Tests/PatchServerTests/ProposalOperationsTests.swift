@@ -15,22 +15,22 @@ struct ProposalOperationsTests {
         try ProposedChange(Fields(.fields(members), of: "body"))
     }
 
-    private func propose(_ change: ProposedChange, at yard: TestingOperations) async throws -> Proposal {
-        try await yard.operations.propose(change, note: nil, for: channel, in: app, by: yard.actor)
+    private func propose(_ change: ProposedChange, at fixture: TestingOperations) async throws -> Proposal {
+        try await fixture.operations.propose(change, note: nil, for: channel, in: app, by: fixture.actor)
     }
 
     @Test func `stands in the audit log as a digest and one line`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let users = (0..<500).map { JSON.text(SHA256Digest(of: [UInt8($0 & 255), UInt8($0 >> 8)]).hex) }
         let members: [(String, JSON?)] = [
             ("action", .text("rules")), ("patchId", .text("web")), ("version", .text("1.0.0")),
             ("rollout", .integer(2_550)), ("condition", .null), ("users", .array(users)),
         ]
-        let proposal = try await propose(try change(members), at: yard)
+        let proposal = try await propose(try change(members), at: fixture)
         #expect(proposal.difference == ["~ web 1.0.0: rollout 25.5%, no condition, 500 users"])
-        try await yard.operations.removeProposal(proposal.id, of: channel, in: app, by: yard.actor)
-        let entries = try await yard.records.auditEntries(after: 1)
+        try await fixture.operations.removeProposal(proposal.id, of: channel, in: app, by: fixture.actor)
+        let entries = try await fixture.records.auditEntries(after: 1)
         let told = JSON.fields([
             ("proposal", .text(proposal.id.text)),
             ("sha256", .text(SHA256Digest(of: JSON.fields(members).canonicalBytes).hex)),
@@ -41,15 +41,15 @@ struct ProposalOperationsTests {
     }
 
     @Test func `comes on a page, the oldest first`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         var made: [ProposalID] = []
-        for _ in 1...5 { made.append(try await propose(.withdraw(named("web"), version: nil), at: yard).id) }
+        for _ in 1...5 { made.append(try await propose(.withdraw(named("web"), version: nil), at: fixture).id) }
         let time = UInt32(truncatingIfNeeded: TestingServer.start.seconds)
         #expect(made.allSatisfy { $0.text.hasPrefix(String(time, radix: 16)) })
         var (found, next): ([ProposalID], ProposalID?) = ([], nil)
         for count in [2, 2, 1] {
-            let page = try await yard.operations.proposals(of: channel, in: app, after: next, limit: 2)
+            let page = try await fixture.operations.proposals(of: channel, in: app, after: next, limit: 2)
             #expect(page.proposals.count == count && (page.next == nil) == (count == 1))
             found += page.proposals.map(\.id)
             next = page.next
@@ -58,12 +58,12 @@ struct ProposalOperationsTests {
     }
 
     @Test func `is one of a hundred that wait, and no more`() async throws {
-        let yard = try TestingOperations()
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let change = ProposedChange.withdraw(named("web"), version: nil)
-        for _ in 1...ReleaseOperations.proposalLimit { _ = try await propose(change, at: yard) }
+        for _ in 1...ReleaseOperations.proposalLimit { _ = try await propose(change, at: fixture) }
         await #expect(throws: OperationError.proposal(.tooMany(limit: ReleaseOperations.proposalLimit))) {
-            try await propose(change, at: yard)
+            try await propose(change, at: fixture)
         }
     }
 

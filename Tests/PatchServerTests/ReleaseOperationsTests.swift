@@ -13,131 +13,136 @@ import Testing
 @Suite("A release that is handed in")
 struct ReleaseOperationsTests {
     @Test func `is published, with its history and its line in the audit log`() async throws {
-        let yard = try TestingOperations()
+        let fixture = try TestingOperations()
         var notes = ReleaseNotes()
         (notes.label, notes.commit) = ("spring sale", "abcdef1")
-        let release = try yard.release()
-        guard case .published = try await yard.operations.publish(release, notes: notes, by: yard.actor) else {
+        let release = try fixture.release()
+        guard case .published = try await fixture.operations.publish(release, notes: notes, by: fixture.actor) else {
             Issue.record("was not published")
             return
         }
-        let entry = try #require(try await yard.history().first)
+        let entry = try #require(try await fixture.history().first)
         #expect(entry.identity == release.role.identity && entry.roleVersion == 1)
-        #expect(entry.notes == notes && entry.actor == yard.actor && entry.published == TestingServer.start)
+        #expect(entry.notes == notes && entry.actor == fixture.actor && entry.published == TestingServer.start)
         #expect(entry.patches.map(\.label.description) == ["fix-cart-total 1", "web 1.0.0"])
-        let audit = try #require(try await yard.records.lastAuditEntry())
+        let audit = try #require(try await fixture.records.lastAuditEntry())
         #expect(audit.json["action"] == .text("release.publish") && audit.json["before"] == .null)
         #expect(audit.json["after"]?["identity"] == .text(release.role.identity.hex))
-        #expect(try await yard.intents() == 0)
+        #expect(try await fixture.intents() == 0)
     }
 
     @Test func `stands above those before it, and a page at a time`() async throws {
-        let yard = try TestingOperations()
+        let fixture = try TestingOperations()
         for number in 1...3 {
-            _ = try await yard.operations.publish(
-                try yard.release("// \(number)", version: "\(number)"),
+            _ = try await fixture.operations.publish(
+                try fixture.release("// \(number)", version: "\(number)"),
                 notes: ReleaseNotes(),
-                by: yard.actor
+                by: fixture.actor
             )
         }
-        #expect(try await yard.history().map(\.roleVersion) == [3, 2, 1])
-        let page = try await yard.operations.history(
+        #expect(try await fixture.history().map(\.roleVersion) == [3, 2, 1])
+        let page = try await fixture.operations.history(
             of: ReleaseFactory.production,
             in: ReleaseFactory.app,
             below: 3,
             limit: 1
         ).entries
         #expect(page.map(\.roleVersion) == [2])
-        let before = try await yard.records.lastAuditEntry()?.json["before"]?["roleVersion"]
+        let before = try await fixture.records.lastAuditEntry()?.json["before"]?["roleVersion"]
         #expect(before == .integer(2))
         #expect(
-            try await yard.operations.history(of: ReleaseFactory.beta, in: ReleaseFactory.app, below: nil, limit: 9)
+            try await fixture.operations.history(of: ReleaseFactory.beta, in: ReleaseFactory.app, below: nil, limit: 9)
                 .entries.isEmpty
         )
     }
 
     @Test func `and refused leaves neither history nor intent`() async throws {
-        let yard = try TestingOperations()
-        let release = try yard.release()
-        _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
-        let late = try yard.server.factory.release(base: nil, signedBy: [.production]) { $0 = $0 }
-        let other = try yard.server.factory.release(
+        let fixture = try TestingOperations()
+        let release = try fixture.release()
+        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        let late = try fixture.server.factory.release(base: nil, signedBy: [.production]) { $0 = $0 }
+        let other = try fixture.server.factory.release(
             .init(scripts: ["other": ("1", "x")], web: nil),
             base: nil,
             signedBy: [.production]
         )
         // The same content is no conflict, another is.
-        guard case .alreadyPublished = try await yard.operations.publish(late, notes: ReleaseNotes(), by: yard.actor)
+        guard
+            case .alreadyPublished = try await fixture.operations.publish(
+                late,
+                notes: ReleaseNotes(),
+                by: fixture.actor
+            )
         else {
             Issue.record("was not known")
             return
         }
         let conflict = PublishConflict.outdated(channel: ReleaseFactory.production, base: 0, current: 1)
         await #expect(throws: OperationError.server(.conflict(conflict))) {
-            try await yard.operations.publish(other, notes: ReleaseNotes(), by: yard.actor)
+            try await fixture.operations.publish(other, notes: ReleaseNotes(), by: fixture.actor)
         }
-        #expect(try await yard.history().count == 1)
-        #expect(try await yard.intents() == 0)
-        #expect(try await yard.actions() == ["release.publish"])
+        #expect(try await fixture.history().count == 1)
+        #expect(try await fixture.intents() == 0)
+        #expect(try await fixture.actions() == ["release.publish"])
     }
 
     @Test func `below its threshold is a draft, until another holder's copy comes in`() async throws {
-        let yard = try TestingOperations(threshold: 2)
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
-        #expect(try await yard.actions() == ["release.draft"])
-        #expect(try await yard.history().isEmpty)
-        _ = try await yard.operations.publish(
-            try yard.release(signedBy: [.second]),
+        let fixture = try TestingOperations(threshold: 2)
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        #expect(try await fixture.actions() == ["release.draft"])
+        #expect(try await fixture.history().isEmpty)
+        _ = try await fixture.operations.publish(
+            try fixture.release(signedBy: [.second]),
             notes: ReleaseNotes(),
-            by: yard.actor
+            by: fixture.actor
         )
-        #expect(try await yard.actions() == ["release.draft", "release.publish"])
-        #expect(try await yard.history().map(\.roleVersion) == [1])
+        #expect(try await fixture.actions() == ["release.draft", "release.publish"])
+        #expect(try await fixture.history().map(\.roleVersion) == [1])
     }
 
     @Test func `and given up is gone, which the audit log says`() async throws {
-        let yard = try TestingOperations(threshold: 2)
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+        let fixture = try TestingOperations(threshold: 2)
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let (channel, app) = (ReleaseFactory.production, ReleaseFactory.app)
-        #expect(try await yard.operations.removeDraft(of: channel, version: 1, in: app, by: yard.actor))
-        #expect(try yard.server.repository.tree.drafts(of: channel).isEmpty)
-        #expect(try await yard.operations.removeDraft(of: channel, version: 1, in: app, by: yard.actor) == false)
-        #expect(try await yard.actions() == ["release.draft", "draft.remove"])
+        #expect(try await fixture.operations.removeDraft(of: channel, version: 1, in: app, by: fixture.actor))
+        #expect(try fixture.server.repository.tree.drafts(of: channel).isEmpty)
+        #expect(try await fixture.operations.removeDraft(of: channel, version: 1, in: app, by: fixture.actor) == false)
+        #expect(try await fixture.actions() == ["release.draft", "draft.remove"])
     }
 
     @Test func `by two at once is one release, and one conflict`() async throws {
-        let yard = try TestingOperations()
-        let (one, two) = (try yard.release("one"), try yard.release("two"))
-        let other = try yard.again()
-        async let first = Result { try await yard.operations.publish(one, notes: ReleaseNotes(), by: yard.actor) }
-        async let second = Result { try await other.operations.publish(two, notes: ReleaseNotes(), by: yard.actor) }
+        let fixture = try TestingOperations()
+        let (one, two) = (try fixture.release("one"), try fixture.release("two"))
+        let other = try fixture.again()
+        async let first = Result { try await fixture.operations.publish(one, notes: ReleaseNotes(), by: fixture.actor) }
+        async let second = Result { try await other.operations.publish(two, notes: ReleaseNotes(), by: fixture.actor) }
         let results = await [first, second]
         #expect(results.count { (try? $0.get()) != nil } == 1, "\(results)")
-        let entries = try await yard.history()
+        let entries = try await fixture.history()
         #expect(entries.count == 1)
         #expect(
-            try PublishedState(of: yard.server.repository).channels[ReleaseFactory.production]?.identity
+            try PublishedState(of: fixture.server.repository).channels[ReleaseFactory.production]?.identity
                 == entries.first?.identity
         )
-        #expect(try await yard.intents() == 0)
-        let chain = try await yard.records.auditChain()
+        #expect(try await fixture.intents() == 0)
+        let chain = try await fixture.records.auditChain()
         #expect(chain.faults == [] && chain.count == 1)
     }
 
     @Test(arguments: 1...3)
     func `has its history even where the process dies between tree and records`(_ commit: Int) async throws {
-        let yard = try TestingOperations()
-        let release = try yard.release()
-        let dying = try yard.again(failingAtCommit: commit)
+        let fixture = try TestingOperations()
+        let release = try fixture.release()
+        let dying = try fixture.again(failingAtCommit: commit)
         let outcome = await Result {
-            try await dying.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            try await dying.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
         // The intent, then everything that follows in one commit: there is no third.
         #expect(((try? outcome.get()) != nil) == (commit > 2))
-        let isPublished = try PublishedState(of: yard.server.repository).version(of: ReleaseFactory.production) == 1
+        let isPublished = try PublishedState(of: fixture.server.repository).version(of: ReleaseFactory.production) == 1
         #expect(isPublished == (commit > 1))
 
-        let next = try yard.again()
+        let next = try fixture.again()
         let recovered = try await next.operations.recover().published
         #expect(recovered.map(\.identity) == (commit == 2 ? [release.role.identity] : []))
         #expect(try await next.history().map(\.identity) == (isPublished ? [release.role.identity] : []))
@@ -150,71 +155,71 @@ struct ReleaseOperationsTests {
     func `is nobody else's business while its process lives, and has its history should that die then`(_ place: Int)
         async throws
     {
-        let yard = try TestingOperations()
-        let release = try yard.release()
+        let fixture = try TestingOperations()
+        let release = try fixture.release()
         let refused = NIOLockedValueBox<[OperationError]>([])
         // The other starts before the tree is touched, or when it was and nothing is written down yet.
-        let dying = try yard.again(before: place, failingAtCommit: 2) {
-            do { _ = try await yard.again(patience: .zero).operations.recover() } catch {
+        let dying = try fixture.again(before: place, failingAtCommit: 2) {
+            do { _ = try await fixture.again(patience: .zero).operations.recover() } catch {
                 refused.withLockedValue { $0.append(error as? OperationError ?? .stopping) }
             }
         }
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
+            try await dying.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
         }
         let held = refused.withLockedValue { $0 }
         guard case .server(.locked(.held)) = held.first, held.count == 1 else {
             Issue.record("was not held: \(held)")
             return
         }
-        #expect(try await yard.intents() == 1)
-        #expect(try await yard.again().operations.recover().published.map(\.identity) == [release.role.identity])
-        #expect(try await yard.history().map(\.identity) == [release.role.identity])
-        #expect(try await yard.actions() == ["release.publish"])
-        #expect(try await yard.intents() == 0)
+        #expect(try await fixture.intents() == 1)
+        #expect(try await fixture.again().operations.recover().published.map(\.identity) == [release.role.identity])
+        #expect(try await fixture.history().map(\.identity) == [release.role.identity])
+        #expect(try await fixture.actions() == ["release.publish"])
+        #expect(try await fixture.intents() == 0)
     }
 
     @Test func `after another that died is published all the same, and both have a history`() async throws {
-        let yard = try TestingOperations()
-        let dying = try yard.again(failingAtCommit: 2)
+        let fixture = try TestingOperations()
+        let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+            try await dying.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         }
-        let next = try yard.again()
+        let next = try fixture.again()
         _ = try await next.operations.publish(
             try next.release("two", version: "2"),
             notes: ReleaseNotes(),
-            by: yard.actor
+            by: fixture.actor
         )
         #expect(try await next.history().map(\.roleVersion) == [2, 1])
-        let recovered = try await yard.records.auditEntries(after: 0).map { $0.json["after"]?["recovered"] }
+        let recovered = try await fixture.records.auditEntries(after: 0).map { $0.json["after"]?["recovered"] }
         #expect(recovered == [.bool(true), nil])
     }
 
     @Test func `and superseded before anybody looked has its history too`() async throws {
-        let yard = try TestingOperations()
-        let first = try yard.release()
-        let dying = try yard.again(failingAtCommit: 2)
+        let fixture = try TestingOperations()
+        let first = try fixture.release()
+        let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(first, notes: ReleaseNotes(), by: yard.actor)
+            try await dying.operations.publish(first, notes: ReleaseNotes(), by: fixture.actor)
         }
-        try yard.server.publish(try yard.release("two", version: "2"))
-        let recovery = try await yard.again().operations.recover()
+        try fixture.server.publish(try fixture.release("two", version: "2"))
+        let recovery = try await fixture.again().operations.recover()
         #expect(recovery.published.map(\.identity) == [first.role.identity] && recovery.left.isEmpty)
     }
 
     @Test func `has its history whatever else was left that cannot be read`() async throws {
-        let yard = try TestingOperations()
-        let dying = try yard.again(failingAtCommit: 2)
+        let fixture = try TestingOperations()
+        let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
+            try await dying.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         }
         let bad = [RecordKey("intent", "aaa/production"), RecordKey("intent", "zzz/production")]
-        try await yard.records.store.commit(bad.map { .insert($0, .fields([])) })
-        let recovery = try await yard.again().operations.recover()
+        try await fixture.records.store.commit(bad.map { .insert($0, .fields([])) })
+        let recovery = try await fixture.again().operations.recover()
         #expect(recovery.left.map(\.key) == bad)
-        #expect(try await yard.history().map(\.roleVersion) == [1])
-        #expect(try await yard.intents() == 2)
+        #expect(try await fixture.history().map(\.roleVersion) == [1])
+        #expect(try await fixture.intents() == 2)
     }
 }
 

@@ -16,13 +16,13 @@ import Testing
 
 @Suite("An upload")
 struct UploadTests {
-    private let yard: TestingOperations
+    private let fixture: TestingOperations
     private let uploads: Uploads
     private let app = ReleaseFactory.app
 
     init() throws {
-        yard = try TestingOperations()
-        uploads = Uploads(yard.operations)
+        fixture = try TestingOperations()
+        uploads = Uploads(fixture.operations)
     }
 
     private func begin(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> Uploads.State {
@@ -74,31 +74,31 @@ struct UploadTests {
 
     private func publish(_ release: SignedRelease, on uploads: Uploads? = nil) async throws -> PublishOutcome {
         try await (uploads ?? self.uploads)
-            .publish(release.role.identity.hex, of: app, notes: ReleaseNotes(), by: yard.actor)
+            .publish(release.role.identity.hex, of: app, notes: ReleaseNotes(), by: fixture.actor)
     }
 
-    private var folder: FilePath { yard.server.folder.root.appending("uploads").appending(app.text) }
+    private var folder: FilePath { fixture.server.folder.root.appending("uploads").appending(app.text) }
 
     @Test func `asks for lists first, then for what they name, and is published`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         #expect(
             try await sendAll(release) == [
                 "production/patchlist.json", "production/web/1.0.0/manifest.json", "production/web/1.0.0/manifest.sigs",
                 "fix-cart-total 1", "web 1.0.0 app/main.js", "web 1.0.0 index.html",
             ]
         )
-        #expect(try PublishedState(of: yard.server.repository).version(of: ReleaseFactory.production) == 0)
+        #expect(try PublishedState(of: fixture.server.repository).version(of: ReleaseFactory.production) == 0)
         guard case .published = try await publish(release) else {
             Issue.record("was not published")
             return
         }
         #expect(try DiskFiles().list(folder).isEmpty)
-        #expect(try await yard.history().count == 1)
+        #expect(try await fixture.history().count == 1)
     }
 
     @Test func `asks for nothing that the server has`() async throws {
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
-        let next = try yard.release("cart.total = 2;", version: "2")
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        let next = try fixture.release("cart.total = 2;", version: "2")
         #expect(try await sendAll(next) == ["production/patchlist.json", "fix-cart-total 2"])
         guard case .published = try await publish(next) else {
             Issue.record("was not published")
@@ -107,15 +107,15 @@ struct UploadTests {
     }
 
     @Test func `of another holder's signature sends the role alone`() async throws {
-        let yard = try TestingOperations(threshold: 2)
-        let uploads = Uploads(yard.operations)
-        let first = try yard.release()
+        let fixture = try TestingOperations(threshold: 2)
+        let uploads = Uploads(fixture.operations)
+        let first = try fixture.release()
         try await sendAll(first, on: uploads)
         guard case .drafted = try await publish(first, on: uploads) else {
             Issue.record("was not drafted")
             return
         }
-        let second = try yard.release(signedBy: [.second])
+        let second = try fixture.release(signedBy: [.second])
         #expect(try await sendAll(second, on: uploads) == [])
         guard case .published = try await publish(second, on: uploads) else {
             Issue.record("was not published")
@@ -124,7 +124,7 @@ struct UploadTests {
     }
 
     @Test func `goes on at the byte where it was interrupted, after a restart too`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         let list = try #require(state.needs.first)
         let bytes = try #require(try parts(of: release)[list.sha256])
@@ -135,7 +135,7 @@ struct UploadTests {
         await #expect(throws: UploadError.interrupted) {
             try await uploads.receive(list.sha256, from: 0, broken, state.id, of: app)
         }
-        let after = Uploads(yard.operations)
+        let after = Uploads(fixture.operations)
         #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
         await #expect(throws: UploadError.wrongOffset(list.sha256, next: 100)) {
             try await send(bytes, of: list.sha256, to: state.id, on: after)
@@ -152,20 +152,20 @@ struct UploadTests {
 
     @Test func `for which there is no room keeps what there was room for, and goes on from there`() async throws {
         let files = FaultyFiles()
-        let yard = try TestingOperations(files: files)
-        let uploads = Uploads(yard.operations)
-        let release = try yard.release()
+        let fixture = try TestingOperations(files: files)
+        let uploads = Uploads(fixture.operations)
+        let release = try fixture.release()
         let state = try await begin(release, on: uploads)
         let list = try #require(state.needs.first)
         let bytes = try #require(release.targets.values.first { SHA256Digest(of: $0) == list.sha256 })
-        let part = yard.server.folder.root.appending("uploads/\(app)/\(state.id)/blobs/\(list.sha256.hex).part")
+        let part = fixture.server.folder.root.appending("uploads/\(app)/\(state.id)/blobs/\(list.sha256.hex).part")
         files.limitFreeSpace(to: 100)
         await #expect(throws: UploadError.file(.noSpace(.create, part))) {
             try await send(bytes, of: list.sha256, to: state.id, on: uploads)
         }
         #expect(try await uploads.offset(of: list.sha256, state.id, of: app) == 100)
         // Also a process that starts meanwhile leaves it as it is.
-        let after = Uploads(yard.operations)
+        let after = Uploads(fixture.operations)
         #expect(try await after.offset(of: list.sha256, state.id, of: app) == 100)
         await #expect(throws: UploadError.file(.noSpace(.append, part))) {
             try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after)
@@ -176,7 +176,7 @@ struct UploadTests {
     }
 
     @Test func `keeps no byte more than the release says`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         let list = try #require(state.needs.first)
         let bytes = try #require(try parts(of: release)[list.sha256])
@@ -192,7 +192,7 @@ struct UploadTests {
     }
 
     @Test func `keeps no bytes that are others, and takes the right ones after them`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         let list = try #require(state.needs.first)
         let bytes = try #require(try parts(of: release)[list.sha256])
@@ -204,7 +204,7 @@ struct UploadTests {
     }
 
     @Test func `takes nothing that is no part of the release`() async throws {
-        let state = try await begin(try yard.release())
+        let state = try await begin(try fixture.release())
         let digest = SHA256Digest(of: Array("a bomb".utf8))
         await #expect(throws: UploadError.notWanted(digest)) {
             try await send(Array("a bomb".utf8), of: digest, to: state.id)
@@ -214,7 +214,7 @@ struct UploadTests {
 
     @Test func `is not begun by who has no key of the channel`() async throws {
         for keys in [[], [TestingKey.beta], [.root]] {
-            let release = try yard.release(signedBy: keys)
+            let release = try fixture.release(signedBy: keys)
             let refused = TrustError.threshold(role: "production", valid: 0, needed: 1)
             await #expect(throws: UploadError.operations(.server(.release(.trust(refused))))) {
                 try await begin(release)
@@ -224,8 +224,8 @@ struct UploadTests {
     }
 
     @Test func `is not begun on an outdated base`() async throws {
-        _ = try await yard.operations.publish(try yard.release(), notes: ReleaseNotes(), by: yard.actor)
-        let late = try yard.server.factory.release(
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        let late = try fixture.server.factory.release(
             .init(scripts: ["other": ("1", "x")], web: nil),
             base: nil,
             signedBy: [.production]
@@ -235,7 +235,7 @@ struct UploadTests {
     }
 
     @Test func `is one app's own`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         let other: AppID = named("com.example.other")
         await #expect(throws: UploadError.otherApp(app)) {
@@ -248,7 +248,7 @@ struct UploadTests {
     }
 
     @Test func `is not published before it is whole`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         await #expect(throws: UploadError.incomplete(missing: 3)) { try await publish(release) }
         try await uploads.cancel(state.id, of: app)
@@ -257,7 +257,7 @@ struct UploadTests {
     }
 
     @Test func `to which nothing came for two days is gone when another begins`() async throws {
-        let (old, slow) = (try yard.release("old"), try yard.release("slow"))
+        let (old, slow) = (try fixture.release("old"), try fixture.release("slow"))
         let days = { TestingServer.start.seconds - 86_400 * $0 }
         for release in [old, slow] {
             let state = try await begin(release)
@@ -270,7 +270,7 @@ struct UploadTests {
                 try touch("\(folder)/\(state.id)/blobs/\(list.sha256.hex).part", at: days(1))
             }
         }
-        let third = try yard.release("third")
+        let third = try fixture.release("third")
         _ = try await begin(third)
         let left = [slow, third].map(\.role.identity.hex).sorted()
         #expect(try DiskFiles().list(folder) == left)
@@ -278,18 +278,18 @@ struct UploadTests {
     }
 
     @Test func `asks for what a collection took that was there when it began, and is published with it`() async throws {
-        _ = try await yard.operations.publish(try yard.release("one"), notes: ReleaseNotes(), by: yard.actor)
-        _ = try await yard.operations.publish(
-            try yard.release("two", version: "2"),
+        _ = try await fixture.operations.publish(try fixture.release("one"), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await fixture.operations.publish(
+            try fixture.release("two", version: "2"),
             notes: ReleaseNotes(),
-            by: yard.actor
+            by: fixture.actor
         )
         var contents = ReleaseFactory.Contents()
         contents.scripts = ["fix-cart-total": ("3", "one")]
-        let third = try yard.server.factory.release(contents, on: yard.server.repository)
+        let third = try fixture.server.factory.release(contents, on: fixture.server.repository)
         #expect(try await sendAll(third) == ["production/patchlist.json"])
         let object = SHA256Digest(of: Array("one".utf8))
-        try yard.server.repository.storage.remove([.object(object)])
+        try fixture.server.repository.storage.remove([.object(object)])
         await #expect(throws: UploadError.incomplete(missing: 1)) { try await publish(third) }
         #expect(try await uploads.state(third.role.identity.hex, of: app).needs.map(\.sha256) == [object])
         #expect(try await sendAll(third) == ["fix-cart-total 3"])
@@ -300,19 +300,19 @@ struct UploadTests {
     }
 
     @Test func `that another holder begins too keeps both signatures, and none that does not count`() async throws {
-        let yard = try TestingOperations(threshold: 2)
-        let uploads = Uploads(yard.operations)
-        let (first, second) = (try yard.release(), try yard.release(signedBy: [.second, .beta]))
+        let fixture = try TestingOperations(threshold: 2)
+        let uploads = Uploads(fixture.operations)
+        let (first, second) = (try fixture.release(), try fixture.release(signedBy: [.second, .beta]))
         var forged = second.role
         forged.add(Envelope.Signature(keyID: try TestingKey.production.signer.id.hex, bytes: [1, 2, 3]))
         try await sendAll(first, on: uploads)
         let state = try await uploads.begin(second.header, forged, for: app)
-        let file = yard.server.folder.root.appending("uploads/\(app)/\(state.id)/role.json")
+        let file = fixture.server.folder.root.appending("uploads/\(app)/\(state.id)/role.json")
         let kept = try Envelope(DiskFiles().read(file, limit: 1_000_000), role: "production", limit: 1_000_000)
         let holders: [TestingKey] = [.production, .second]
         #expect(kept.signatures.map(\.keyID) == (try holders.map { try $0.signer.id.hex }.sorted()))
         // Also by a process that knows of it from the disk alone.
-        for uploads in [uploads, Uploads(yard.operations)] {
+        for uploads in [uploads, Uploads(fixture.operations)] {
             #expect(try await uploads.state(state.id, of: app).needs.isEmpty)
         }
         guard case .published = try await publish(first, on: uploads) else {
@@ -322,15 +322,15 @@ struct UploadTests {
     }
 
     @Test func `is as large as what it names, whoever has that`() async throws {
-        let release = try yard.release()
-        _ = try await yard.operations.publish(release, notes: ReleaseNotes(), by: yard.actor)
-        let next = try yard.release("cart.total = 2;", version: "2")
+        let release = try fixture.release()
+        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        let next = try fixture.release("cart.total = 2;", version: "2")
         let size = try parts(of: next).values.reduce(0) { $0 + $1.count }
-        let narrow = Uploads(yard.operations, totalLimit: size - 1)
+        let narrow = Uploads(fixture.operations, totalLimit: size - 1)
         await #expect(throws: UploadError.tooLarge(bytes: size, limit: size - 1)) {
             try await sendAll(next, on: narrow)
         }
-        try await sendAll(next, on: Uploads(yard.operations, totalLimit: size))
+        try await sendAll(next, on: Uploads(fixture.operations, totalLimit: size))
     }
 
     @Test func `whose bytes are digested holds up no other`() async throws {
@@ -345,9 +345,9 @@ struct UploadTests {
             let isFreed = gate.wait(timeout: .now() + 60) == .success
             wasFreed.withLockedValue { $0 = isFreed }
         }
-        let yard = try TestingOperations(files: files)
-        let uploads = Uploads(yard.operations)
-        let (first, second) = (try yard.release("first"), try yard.release("second"))
+        let fixture = try TestingOperations(files: files)
+        let uploads = Uploads(fixture.operations)
+        let (first, second) = (try fixture.release("first"), try fixture.release("second"))
         let state = try await begin(first, on: uploads)
         let list = try #require(state.needs.first)
         let bytes = try #require(try parts(of: first)[list.sha256])
@@ -373,11 +373,11 @@ struct UploadTests {
             guard path.string.contains("/uploads/"), let name = path.lastComponent?.stem else { return }
             opened.withLockedValue { $0[name, default: 0] += 1 }
         }
-        let yard = try TestingOperations(files: files)
-        let uploads = Uploads(yard.operations)
+        let fixture = try TestingOperations(files: files)
+        let uploads = Uploads(fixture.operations)
         var contents = ReleaseFactory.Contents(scripts: [:], web: nil)
         contents.bundles = (1...12).map { ("web\($0)", ["index.html": "<p>\($0)</p>"]) }
-        let release = try yard.server.factory.release(contents, on: yard.server.repository)
+        let release = try fixture.server.factory.release(contents, on: fixture.server.repository)
         try await sendAll(release, on: uploads)
         let all = opened.withLockedValue { $0 }
         var counts: [String: Int] = [:]
@@ -394,23 +394,23 @@ struct UploadTests {
     }
 
     @Test func `whose last byte came before the process ended does not ask for it again`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         let state = try await begin(release)
         let list = try #require(state.needs.first)
         let part = folder.appending(state.id).appending("blobs/\(list.sha256.hex).part")
         try DiskFiles().write(try #require(try parts(of: release)[list.sha256]), to: part)
-        let needs = try await begin(release, on: Uploads(yard.operations)).needs
+        let needs = try await begin(release, on: Uploads(fixture.operations)).needs
         #expect(!needs.contains(list) && needs.count > 2)
     }
 
     @Test func `whose part lost its bytes in a power cut asks for it again`() async throws {
-        let release = try yard.release()
+        let release = try fixture.release()
         try await sendAll(release)
         let blobs = folder.appending(release.role.identity.hex).appending("blobs")
         let name = try #require(try DiskFiles().list(blobs).first)
         try DiskFiles().remove(blobs.appending(name))
         try DiskFiles().write([], to: blobs.appending(name))
-        let after = Uploads(yard.operations)
+        let after = Uploads(fixture.operations)
         #expect(try await sendAll(release, on: after).count == 1)
         guard case .published = try await publish(release, on: after) else {
             Issue.record("was not published")

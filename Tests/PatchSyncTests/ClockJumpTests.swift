@@ -16,11 +16,11 @@ struct ClockJumpTests {
         (1, TrialBlocks.BlockStatus.waiting(until: ManualClock.start.adding(.hours(1)))),
         (2, .blocked(until: ManualClock.start.adding(.days(14)))),
     ])
-    func `lasts no longer than its whole length from now`(_ failures: Int, _ standing: TrialBlocks.BlockStatus) {
+    func `lasts no longer than its whole length from now`(_ failures: Int, _ expected: TrialBlocks.BlockStatus) {
         var blocks = TrialBlocks()
         for _ in 1...failures { blocks.fail([patch], because: .timer, at: future) }
         blocks.shorten(at: now)
-        #expect(blocks.status(of: patch.content, at: now) == standing)
+        #expect(blocks.status(of: patch.content, at: now) == expected)
         let shortened = blocks
         blocks.shorten(at: now.adding(.minutes(30)))
         #expect(blocks == shortened, "and ends: it does not begin anew at each look")

@@ -1,40 +1,42 @@
 /// The places of a server's connections: who gets one, and who makes room.
 ///
-/// What waits stands in a line: connections between two requests, without a whole head, with a body still to come. Those
-/// that have shown no right, the strangers, stand before those that have. When every place is taken, a newcomer gets the
-/// place of the one that has waited longest, first of a group that has more than its share. While room is short, a group
-/// that has its share gets no more: its newcomer has the place of its own that has waited longest, or none. Nobody who
-/// is being answered goes, and no group has the places that are in reserve, whatever right it has shown.
+/// Waiting connections stand in a line: between two requests, without a whole head, with a body still to come. Those
+/// that have shown no right, the strangers, come before those that have. When every place is taken, a newcomer gets the
+/// place of the connection that has waited longest, first of a group that has more than its share. While room is short,
+/// a group that has its share gets no more: its newcomer gets the place of the group's own connection that has waited
+/// longest, or none. A connection that is being answered never goes, and no group gets the reserved places, whatever
+/// right it has shown.
 ///
-/// A value, and every change takes the same time, however many there are; but for a newcomer to a full server, who looks at
+/// A value. Every change takes the same time, however many connections there are; except for a newcomer to a full
+/// server, which looks at the groups above their share, fewer than 64.
 /// the groups that have more than their share, and those are fewer than 64.
 struct Room {
-    /// One connection's place; what is said of a place that is somebody else's by now changes nothing.
+    /// One connection's place; a change of a place that another connection has by now is ignored.
     struct Place: Hashable, Sendable {
         fileprivate let slot: Int
         fileprivate let turn: Int
 
-        /// Of nobody.
+        /// No connection's place.
         static let none = Place(slot: -1, turn: 0)
     }
 
     enum Activity: Equatable, Sendable {
         case idle
-        /// Answered, or about to be: nothing of the client is waited for.
+        /// Being answered, or about to be: nothing is awaited from the client.
         case busy
-        /// Of its request the body is still to come; nothing was done for it.
+        /// The rest of its request's body is to come; no work was done for it.
         case receiving
-        /// Of its request the body is still to come, while it is being worked on.
+        /// The rest of its request's body is to come, while it is being worked on.
         case uploading
-        /// It gets its answer; of the body more may come.
+        /// It gets its answer; more of the body may come.
         case answering
-        /// Its answer has no end of its own: events.
+        /// Its answer is a stream without an end: events.
         case endless
         case tunnel
     }
 
     enum Entry: Equatable, Sendable {
-        /// - leaving: who made room, and whose it was.
+        /// - leaving: the connection that made room, and its group.
         case entered(Place, leaving: Place?, ClientGroup?)
         case refused
     }
@@ -44,18 +46,18 @@ struct Room {
         var isTaken = false
         var activity = Activity.idle
         var group: Int?
-        /// Whose request it carries, for a proxy.
+        /// The client whose request a proxy's connection carries.
         var guest: Int?
         var isKnown = false
         var isInLine = false
-        /// When it went into the line, as a count.
+        /// The time of joining the line, as a count.
         var since = 0
     }
 
     private struct Group {
         var name = ClientGroup.boundless
         var count = 0
-        /// Of these, those that have shown no right, and requests by way of proxies.
+        /// Of these, connections that have shown no right, and requests through proxies.
         var strangers = 0
         var line = Line()
     }
@@ -81,7 +83,7 @@ struct Room {
 
     var isShort: Bool { count >= rule.limit - rule.reserve }
 
-    /// All places with what they do.
+    /// All places with their activities.
     var places: [(place: Place, activity: Activity)] {
         slots.indices.filter { slots[$0].isTaken }.map { (Place(slot: $0, turn: slots[$0].turn), slots[$0].activity) }
     }
@@ -123,8 +125,8 @@ struct Room {
 
     func activity(of place: Place) -> Activity? { holds(place) ? slots[place.slot].activity : nil }
 
-    /// - Parameter isKnown: whether it has shown its right, by now.
-    /// - Returns: false when the place is somebody else's, or there are too many tunnels.
+    /// - Parameter isKnown: whether it has shown its right by now.
+    /// - Returns: false when the place is another's, or there are too many tunnels.
     mutating func set(_ place: Place, _ activity: Activity, isKnown: Bool) -> Bool {
         guard holds(place) else { return false }
         let slot = place.slot
@@ -142,7 +144,7 @@ struct Room {
             endRequest(of: slot)
             joinLine(slot)
         case .receiving, .uploading:
-            // Its right is what it is waited for.
+            // A client that has shown its right may wait without a place in line.
             if slots[slot].isKnown { leaveLine(slot) } else { joinLine(slot) }
         case .busy, .answering, .endless, .tunnel:
             leaveLine(slot)
@@ -150,9 +152,9 @@ struct Room {
         return true
     }
 
-    /// A proxy asks for somebody.
+    /// A proxy asks on behalf of a client.
     ///
-    /// - Returns: false when that group has its share already.
+    /// - Returns: false when that client's group has its share already.
     mutating func ask(_ place: Place, for name: ClientGroup) -> Bool {
         guard holds(place), let group = groupNumber(of: name) else { return true }
         guard !isBounded(group) else {
@@ -174,7 +176,7 @@ struct Room {
         forgetIfEmpty(group)
     }
 
-    /// A proxy's next request may be a stranger's again.
+    /// A proxy's next request may come from a stranger again.
     private mutating func recognise(_ slot: Int, _ isKnown: Bool) {
         leaveLine(slot)
         slots[slot].isKnown = isKnown
@@ -200,7 +202,7 @@ struct Room {
     }
 
     private mutating func entered(_ group: Int?, insteadOf oldest: Int?) -> Entry {
-        // Counted first, so that the group stays when its only other place goes.
+        // Counted first, so that the group stays when its only other place is given up.
         if let group {
             groups[group].count += 1
             addStrangers(1, to: group)
@@ -225,7 +227,7 @@ struct Room {
 
     // MARK: - Lines
 
-    /// To its end, unless it stands there already: who drips does not become younger by it.
+    /// Joins at the end, unless it is in the line already: a client that drips does not become younger by it.
     private mutating func joinLine(_ slot: Int) {
         guard !slots[slot].isInLine else { return }
         slots[slot].isInLine = true

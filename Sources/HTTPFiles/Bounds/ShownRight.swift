@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Whether whoever is at the other end has shown a right to be here: a token that is valid, a cookie of the app.
+/// Whether the client of a connection has shown a right to be here: a valid token, a cookie of the app.
 ///
-/// A connection that has not is counted apart, and goes first when room is short.
+/// Connections without one are counted apart, and are the first to go when room is short.
 package final class ShownRight: Sendable {
     private let shown = Atomic(false)
 
     package init() {}
 
-    /// It asked for something that only its right lets it have.
+    /// A request was admitted by its right.
     package func show() {
         if !isShown { shown.store(true, ordering: .relaxed) }
     }

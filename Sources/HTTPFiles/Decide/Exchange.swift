@@ -3,16 +3,16 @@ import NIOHTTP1
 import NIOPosix
 import SystemPackage
 
-/// From a request's head to its response: what is refused without asking the source, and what the source says.
+/// From a request's head to its response: refusals that need no source, and the source's answers.
 struct Exchange: Sendable {
     let source: any FileSource
     let dialect: Dialect
-    /// Told in one line about a file that is not what the source said.
+    /// Gets one line about each file that is not the one that the source named.
     let errorLog: (@Sendable (String) -> Void)?
 
-    /// What the head alone decides.
+    /// The decision from the head alone.
     enum Opening: Sendable {
-        /// Answer this; `keepsConnection` is false when a body that nobody reads would follow.
+        /// Answer this; `keepsConnection` is false when an unread body would follow.
         case refuse(Response, keepsConnection: Bool)
         case receive(FileRequest, FileDecision, BodyFraming, expectsContinue: Bool)
     }
@@ -42,13 +42,13 @@ struct Exchange: Sendable {
         }
     }
 
-    /// What the source wants the client to get.
+    /// The source's reply to the client.
     enum Reply: Sendable {
         case response(Response)
         case tunnel(ServedTunnel)
     }
 
-    /// Has the answer made that was decided on, opens the file it names, and applies the request's conditions.
+    /// Makes the decided answer, opens the file that it names, and applies the request's conditions.
     func reply(to request: FileRequest, by decision: FileDecision) async -> Reply {
         switch await decision.answer(to: request) {
         case .file(let file):
@@ -93,12 +93,12 @@ struct Exchange: Sendable {
         return Response(file, open: open, for: request)
     }
 
-    /// A response that stopped in the middle.
+    /// Logs a response that stopped in the middle.
     func report(brokenAfter bytes: Int, of target: String, _ trouble: String) {
         report("the response broke after \(bytes) bytes: \(trouble)", to: target)
     }
 
-    /// Without the target's query, in which secrets may stand.
+    /// Logs without the target's query, which may hold secrets.
     func report(_ trouble: String, to target: String) {
         report("\(target.prefix { $0 != "?" }): \(trouble)")
     }
@@ -109,7 +109,7 @@ struct Exchange: Sendable {
     }
 }
 
-/// A request whose head was read, and what was decided by it.
+/// A request whose head was read and decided on.
 final class OpenedRequest: Sendable {
     let head: RequestHead
     let opening: Exchange.Opening
@@ -121,8 +121,8 @@ final class OpenedRequest: Sendable {
 }
 
 extension FileSource {
-    /// The response with what every answer to this request carries, and a refusal in the source's own words; a tunnel and a
-    /// stream have theirs already, and keep them.
+    /// The response with the fields of every answer to this request, and refusals in the source's own words; a tunnel
+    /// and a stream already have theirs, and keep them.
     ///
     /// - Parameter head: nil when it could not be read.
     func completing(_ response: Response, to head: RequestHead?) -> Response {
@@ -137,12 +137,12 @@ extension FileSource {
 }
 
 extension Response {
-    /// The file is there and is not what it should be; the log says how, the client need not know.
+    /// The file is there and is not the expected one; the log has the details, which the client need not know.
     fileprivate static var unreadable: Response {
         Response(refusing: .internalServerError, message: "The file cannot be read.")
     }
 
-    /// Somebody writes to the file at this moment, or puts another in its place.
+    /// Another process writes to the file at this moment, or replaces it.
     fileprivate static var changing: Response {
         Response(refusing: .serviceUnavailable, message: "The file is changing.", headers: ["Retry-After": "1"])
     }

@@ -1,13 +1,13 @@
 /// How one request is answered.
 package enum FileDecision: Sendable {
-    /// What makes an answer once the request is there with its body; may remember what it likes of it.
+    /// Makes an answer once the request and its body are there; may keep any of it.
     ///
     /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client goes away.
     package typealias Work = @Sendable (FileRequest) async -> FileAnswer
 
-    /// With what is known now; a body that follows is read whole and dropped.
+    /// At once; a body that follows is read whole and dropped.
     case now(PreparedReply)
-    /// With what is found out later; the body is taken like this.
+    /// Later; the body is taken as this says.
     case later(BodyIntake, Work)
 
     package var intake: BodyIntake {
@@ -17,9 +17,9 @@ package enum FileDecision: Sendable {
         }
     }
 
-    /// The answer, which is used.
+    /// The answer, which will be used.
     ///
-    /// - Parameter request: the one that was decided on, by now with its body and with who asks.
+    /// - Parameter request: the one that was decided on, now with its body and its client.
     package func answer(to request: FileRequest) async -> FileAnswer {
         switch self {
         case .now(let reply):
@@ -35,35 +35,34 @@ package enum FileDecision: Sendable {
 package enum BodyIntake: Equatable, Sendable {
     /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
     case whole
-    /// In ``FileRequest/stream``, while it arrives, of any size; a client that sends no more, or is gone, wants nothing
-    /// any more, and whoever answers is cancelled.
+    /// In ``FileRequest/stream``, while it arrives, of any size; a client that stops sending or is gone wants no answer
+    /// any more, and the work is cancelled.
     case stream
-    /// As ``stream``, for a source that keeps what comes: all that came before the client went away is read, then the
-    /// body ends with an error if it is not whole, and nobody is cancelled.
+    /// As ``stream``, for a source that keeps what arrives: all bytes that came before the client went away are read,
+    /// then the body ends with an error if it is incomplete, and the work is not cancelled.
     case keptStream
     /// As ``keptStream``, for a body that is small: all of it must come within ``FileServerConfiguration/bodyTimeout``.
     case keptDocument
 
-    /// Whether what came is read although its client is gone.
+    /// Whether received bytes are read although the client is gone.
     var isKept: Bool { self == .keptStream || self == .keptDocument }
 }
 
-/// What a source answers at once, and how long that holds.
+/// An answer that is known at once, and how long it holds.
 package struct PreparedReply: Sendable {
     package let answer: FileAnswer
     /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer; nil: only this
     /// once.
     ///
-    /// The server remembers by it and does not ask again. What a remembered answer says of a file with a tag is true for
-    /// as long as the file is the very one that it was, which is looked at each time; files without one, refusals and
-    /// parts of files are always asked for again.
+    /// The server remembers the answer by it and does not ask again. A remembered answer from a file with a tag holds
+    /// as long as the file is the same one, which is checked each time; files without a tag, refusals and parts of
+    /// files are always asked for again.
     package let edition: Int?
-    /// Whether the request shows a right that not everybody has: see ``ShownRight``.
+    /// Whether the request shows a right, see ``ShownRight``.
     package let showsRight: Bool
     /// Called once when the answer is used, before any of it is sent; nil when there is nothing to note.
     ///
-    /// What it returns is kept until the response has ended. An answer that is given again, because it was remembered,
-    /// is not noted again.
+    /// Its lease is kept until the response has ended. A remembered answer that is given again is not noted again.
     package let whenUsed: (@Sendable () -> Lease?)?
 
     package init(

@@ -1,34 +1,33 @@
 package import NIOHTTP1
 
-/// What stands behind a server: a request in, an answer out.
+/// The content behind a server: a request in, an answer out.
 ///
-/// Asked on any thread, for many connections at a time. The source says *what* there is; which
-/// part of it is sent, and whether at all, is the server's business: conditions, ranges, HEAD.
+/// Called on any thread, for many connections at a time. The source names the content; the server decides which part of
+/// it is sent, if any: conditions, ranges, HEAD.
 package protocol FileSource: Sendable {
     /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
     var acceptsBodies: Bool { get }
 
-    /// How this request is answered, by its head alone: decided once, without side effects.
+    /// The decision on a request, by its head alone: made once, without side effects.
     ///
-    /// Asked with no body yet, whether one follows or not, and on an event loop, where nothing may wait for more than a
-    /// local disk: no network, no lock that is held for long, no large file read. The answer may never be sent. What a
-    /// source remembers of a request it notes when the answer is used: see ``PreparedReply/whenUsed`` and
-    /// ``FileDecision/later(_:_:)``.
+    /// Called before the body, on an event loop, where nothing may wait for more than a local disk: no network, no lock
+    /// that is held for long, no large file read. The answer may never be sent. A source that remembers requests notes
+    /// them when the answer is used: see ``PreparedReply/whenUsed`` and ``FileDecision/later(_:_:)``.
     func decide(_ request: FileRequest) -> FileDecision
 
-    /// Another number than ever before when a ``PreparedReply`` that named the last one no longer holds.
+    /// A number never used before, once a ``PreparedReply`` that named the last one no longer holds.
     ///
     /// Read before each request, on any thread.
     var edition: Int { get }
 
-    /// Fields of every answer, the server's own refusals too, where it does not have them already.
+    /// Fields of every answer, also of the server's own refusals, unless they have them already.
     ///
     /// - Parameter headers: of the request; nil when it could not be read.
     func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders
 
-    /// What stands in a refusal in place of its line of text; nil for the line.
+    /// Replaces the text line of a refusal; nil keeps it.
     ///
-    /// - Parameter target: as the client spelled it, whatever it holds: it may be why the request is refused.
+    /// - Parameter target: as the client spelled it, valid or not: it may be why the request is refused.
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords?
 }
 

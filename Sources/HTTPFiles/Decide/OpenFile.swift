@@ -13,20 +13,20 @@ enum OpenFileError: Error, Equatable, Sendable {
     case shrank
 }
 
-/// A regular file, opened once: what was measured is what is read, whatever happens to its name meanwhile.
+/// A regular file, opened once: the measured file is the one that is read, whatever happens to its name meanwhile.
 ///
-/// This file is the module's disk adapter, beside ``ClientGroup`` the only one with `unsafe`. A class, because the thread that
-/// reads shares the descriptor with the connection that waits; the last of them closes it.
+/// This file is the module's disk adapter, and with ``ClientGroup`` the only one with `unsafe`. A class, because the
+/// reading thread shares the descriptor with the waiting connection; the last of them closes it.
 final class OpenFile: Sendable {
-    /// When it was opened.
+    /// At the time of opening.
     let identity: FileIdentity
-    /// Bytes, when it was opened.
+    /// Bytes, at the time of opening.
     var size: Int { identity.size }
     /// Last modification, since 1970.
     var modified: Duration { .nanoseconds(identity.modified) }
 
     private let descriptor: FileDescriptor
-    /// What ends with the last reader.
+    /// Ends with the last reader.
     private let lease: Lease?
 
     /// Opens `path`; with a `root`, name by name below it, following no symlink.
@@ -58,13 +58,13 @@ final class OpenFile: Sendable {
         try? descriptor.close()
     }
 
-    /// What it is by now; nil if the system cannot say.
+    /// Its present identity; nil if the system cannot say.
     var currentIdentity: FileIdentity? {
         var facts = stat()
         return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
     }
 
-    /// What `sendfile` reads from.
+    /// The handle for `sendfile`.
     ///
     /// The descriptor stays this object's: take it back from the handle, and never close that.
     var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
@@ -121,9 +121,9 @@ final class OpenFile: Sendable {
         return try open(String(last), in: folder.rawValue, as: .file)
     }
 
-    /// The names that lead from `root` to `path`; nil when it does not lie below, or one of them is no plain name.
+    /// The names that lead from `root` to `path`; nil when it is not below, or one of them is no plain name.
     ///
-    /// By their text, for each look at a `FilePath`'s components takes milliseconds in a debug build.
+    /// As text, because each use of a `FilePath`'s components takes milliseconds in a debug build.
     private static func names(of path: FilePath, below root: FilePath) -> [Substring]? {
         let (path, root) = (path.string, root.string)
         let prefix = root.isEmpty || root == "/" ? root : root + "/"
@@ -169,8 +169,8 @@ enum DescriptorLimit {
         return Int(clamping: unsafe setrlimit(resource, &more) == 0 ? more.rlim_cur : limit.rlim_cur)
     }
 
-    /// Connections that leave half of all descriptors for files, upstreams and whatever else the process does: else
-    /// anybody who connects often enough, and sends nothing, would keep it from opening any file.
+    /// The connections that leave half of all descriptors for files, upstreams and other uses: otherwise a client that
+    /// connects often enough, and sends nothing, would keep the process from opening any file.
     static func connections(atMost wanted: Int, of descriptors: Int?) -> Int {
         max(1, min(wanted, (descriptors ?? .max) / 2))
     }

@@ -2,26 +2,27 @@ package import FileFacts
 package import NIOHTTP1
 package import SystemPackage
 
-/// A file that answers a request, as it should be; the server opens it and sends what is really there.
+/// A file that answers a request, as the source expects it; the server opens it and sends the real one.
 package struct ServedFile: Sendable {
-    /// Opened once for each answer; a symlink in the last place is never followed.
+    /// Opened once for each answer; a symlink as the last name is never followed.
     package let path: FilePath
-    /// When set, `path` lies below this folder and is opened from it name by name, so that no symlink between the two
-    /// is followed either, even one that appeared after the source had looked.
+    /// If set, `path` is below this folder and opened from it name by name, so that no symlink between the two is
+    /// followed either, even one that appeared after the source's check.
     package let root: FilePath?
     /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
     package let contentType: String
     package let cacheControl: String
-    /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
+    /// Further fields of the answer; fields that the server decides (framing, Date, ETag, …) are overwritten.
     package var headers: HTTPHeaders
     /// Sent as Last-Modified, in seconds since 1970; nil to send none.
     package let modified: Int?
-    /// Kept until the response has ended, whole or not; nobody else needs to know it.
+    /// Kept until the response has ended, complete or not.
     package var lease: Lease?
-    /// Bytes that the file must have; another size on disk is answered 500 and logged, never sent.
+    /// The size that the file must have; another size on disk is answered 500 and logged, never sent.
     package let size: Int?
-    /// Which file it must be; another one, or one that was written to since, is answered 503 and logged, never sent.
+    /// The identity that the file must have; another file, or one written since, is answered 503 and logged, never
+    /// sent.
     package let identity: FileIdentity?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
@@ -50,7 +51,7 @@ package struct ServedFile: Sendable {
 
     /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.
     ///
-    /// - Parameter sendsModified: whether its last modification is told.
+    /// - Parameter sendsModified: whether its last modification is sent.
     package init(
         _ found: FolderFiles.Found,
         entityTag: String? = nil,
@@ -72,7 +73,7 @@ package struct ServedFile: Sendable {
     }
 }
 
-/// Something that is in use for as long as a response is on its way: it is told when the last one has ended.
+/// Something in use while a response is being sent; it is notified when the last one has ended.
 package final class Lease: Sendable {
     private let end: @Sendable () -> Void
 

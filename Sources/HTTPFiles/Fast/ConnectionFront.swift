@@ -1,12 +1,13 @@
 import NIOCore
 import NIOHTTP1
 
-/// The front of one connection, on its event loop: answers what can be answered at once and hands the rest to the
-/// ``Connection`` behind it.
+/// The front of one connection, on its event loop: answers requests that can be answered at once, and hands the rest to
+/// the ``Connection`` behind it.
 ///
-/// ``ConnectionTurn`` says what is done at each event, and this does it. While ``Connection`` has the turn every byte goes to it, so no answer overtakes another and no body is taken for a
-/// request. While an answer is on its way nothing is read, which holds a client back that only sends. Between two
-/// requests it is the front that waits, so an idle connection has no task.
+/// ``ConnectionTurn`` decides the action at each event, and the front carries it out. While ``Connection`` has the turn
+/// it gets every byte, so no answer overtakes another and no body is taken for a request. While an answer is being sent
+/// nothing is read, which slows down a client that only sends. Between two requests the front waits, so an idle
+/// connection has no task.
 final class ConnectionFront: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ConnectionInput
@@ -15,7 +16,7 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     let server: RunningServer
     let responder: LoopResponder
-    /// Among the server's connections.
+    /// The connection's place among the server's.
     let place: Connections.Place
     let group: ClientGroup
     let right = ShownRight()
@@ -24,9 +25,9 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// Set for as long as the handler is in a pipeline.
     private var context: ChannelHandlerContext?
     private var turn = ConnectionTurn()
-    /// Read and decided on, and not yet anybody's; what is in ``buffer`` came after it.
+    /// Decided on, and not handed over yet; ``buffer`` came after it.
     private var opened: OpenedRequest?
-    /// Received and not yet anybody's.
+    /// Received, and not parsed or handed over yet.
     private var buffer = ByteBuffer()
     private var idleSince = NIODeadline.now()
     private var idleTask: Scheduled<Void>?
@@ -100,7 +101,7 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - Answering
 
-    /// Answers what came, in order, until there is nothing more or the turn goes to another.
+    /// Answers received requests, in order, until none is left or ``Connection`` gets the turn.
     private func look() {
         while let context {
             switch turn.next(hasInput: opened != nil || buffer.readableBytes > 0) {
@@ -117,14 +118,14 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
     }
 
-    /// - Returns: whether it is written already, and there may be more to answer.
+    /// - Returns: whether the answers are written already, and there may be more requests.
     private func answerBatch(_ context: ChannelHandlerContext) -> Bool {
         let batch = nextBatch()
         guard !batch.isEmpty else {
             handOver(context)
             return false
         }
-        // The server stops, or somebody else has its place.
+        // The server stops, or another connection has its place.
         guard server.connections.begin(place, right) else {
             close(context)
             return false
@@ -134,7 +135,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         return turn.started() == .look
     }
 
-    /// The answers to the requests that came that may be written together; the last one may have a file after it.
+    /// Answers that can be written together; the last one may be followed by a file.
     private func nextBatch() -> [PreparedAnswer] {
         var batch: [PreparedAnswer] = []
         var bytes = 0
@@ -156,7 +157,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         return batch
     }
 
-    /// A proxy's requests are each of somebody else, who may have a share of their own.
+    /// Admits each request: those of a proxy come from different clients, each with a share of their own.
     private func admitted(_ batch: [PreparedAnswer]) -> [PreparedAnswer] {
         guard let last = batch.last, let context,
             let client = server.client(by: group, at: remoteAddress, last.head.headers),
@@ -205,7 +206,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
     }
 
-    /// Gives the turn to what stands behind from now on, with everything that was not answered.
+    /// Gives ``Connection`` the turn, with every request not yet answered.
     ///
     /// - Returns: the way in for the task that serves it.
     func attach() throws -> Client {
@@ -231,9 +232,9 @@ final class ConnectionFront: ChannelDuplexHandler {
         go(on: afterwards, context)
     }
 
-    /// ``Connection`` has answered all that it got; in vain if more is on its way to it.
+    /// ``Connection`` has answered all that it received; ignored if more is being delivered.
     ///
-    /// - Parameter deliveries: how often it got something.
+    /// - Parameter deliveries: how many deliveries it received.
     func takeBack(after deliveries: Int) {
         switch turn.givenBack(after: deliveries) {
         case .wait: idleSince = .now()
@@ -259,12 +260,12 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - Idleness
 
-    /// How long to sleep before the next look at a client that was idle for some time; nil when that was too long.
+    /// How long to sleep before the next check of a client that was idle for some time; nil when that was too long.
     static func rest(of limit: TimeAmount, afterIdle idle: TimeAmount) -> TimeAmount? {
         idle < limit ? limit - idle : nil
     }
 
-    /// One task for many requests: it looks when it is due, and sleeps on.
+    /// One task for many requests: it checks when it is due, and sleeps again.
     private func watchIdleness(in time: TimeAmount, _ context: ChannelHandlerContext) {
         idleTask = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
             let idle = turn.isWaiting ? NIODeadline.now() - idleSince : .zero

@@ -1,4 +1,4 @@
-/// Whose turn a connection is, and what its front does at each event: a value without a channel and without bytes.
+/// Whose turn a connection is, and the front's action at each event: a value without a channel and without bytes.
 ///
 /// ```
 /// waiting ──something came──▶ looking ──an answer is there──▶ starting, writing
@@ -9,8 +9,8 @@
 ///    └──given back: all it got is answered── theirs
 /// ```
 ///
-/// What comes is kept while an answer is on its way, and nothing more is read until all that came is answered or belongs
-/// to the task behind.
+/// Received bytes are kept while an answer is being sent, and nothing more is read until all requests are answered or
+/// belong to the task behind.
 struct ConnectionTurn: ~Copyable {
     private(set) var state: State
 
@@ -40,7 +40,7 @@ struct ConnectionTurn: ~Copyable {
         case look, passOn, nothing
     }
 
-    /// What could be read at once is there.
+    /// All bytes that could be read at once are there.
     mutating func receivedAll() -> ReceivedAll {
         switch state {
         case .waiting(let behind):
@@ -57,7 +57,7 @@ struct ConnectionTurn: ~Copyable {
         case read, hold
     }
 
-    /// Whoever reads wants more.
+    /// The channel asks for a read.
     mutating func readAsked() -> ReadAsked {
         switch state {
         case .waiting, .theirs, .ending:
@@ -105,11 +105,11 @@ struct ConnectionTurn: ~Copyable {
         case answer
         case wait(Afterwards)
         case close
-        /// Somebody else goes on.
+        /// Another goes on.
         case stop
     }
 
-    /// - Parameter hasInput: whether something came that nobody has yet.
+    /// - Parameter hasInput: whether there are received bytes not yet handed on.
     mutating func next(hasInput: Bool) -> Next {
         switch state {
         case .answering(.looking, _, _) where hasInput:
@@ -141,7 +141,7 @@ struct ConnectionTurn: ~Copyable {
     }
 
     enum Started: Equatable {
-        /// All is written already, and the next may be answered.
+        /// All is written already, and the next request may be answered.
         case look
         case stop
     }
@@ -178,7 +178,7 @@ struct ConnectionTurn: ~Copyable {
                 return behind.hasInput ? .linger(reading.resumed) : .close
             }
             state = .answering(.looking, behind, reading)
-            // Whoever started it looks.
+            // The caller that started it looks.
             return phase == .starting ? .nothing : .look
         case .waiting, .handingOver, .theirs, .ending:
             return .nothing
@@ -198,7 +198,7 @@ struct ConnectionTurn: ~Copyable {
         case stop
     }
 
-    /// What came is not for the front to answer.
+    /// The received request is not for the front to answer.
     mutating func handsOver() -> HandingOver {
         switch state {
         case .answering(.looking, .nobody(let input), let reading):
@@ -231,13 +231,13 @@ struct ConnectionTurn: ~Copyable {
 
     enum GivenBack: Equatable {
         case wait
-        /// Something is on its way to the task, which gives the turn back again after that.
+        /// Bytes are on their way to the task, which gives the turn back again after them.
         case nothing
     }
 
-    /// The task has answered all that it was given.
+    /// The task has answered all that it received.
     ///
-    /// - Parameter deliveries: how often it got something.
+    /// - Parameter deliveries: how many deliveries it received.
     mutating func givenBack(after deliveries: Int) -> GivenBack {
         switch state {
         case .theirs(deliveries, let input):
@@ -248,7 +248,7 @@ struct ConnectionTurn: ~Copyable {
         }
     }
 
-    /// Whether nobody waits but for the client.
+    /// Whether the connection waits for the client alone.
     var isWaiting: Bool {
         switch state {
         case .waiting: true

@@ -2,15 +2,15 @@ import NIOCore
 import NIOHTTP1
 import SystemPackage
 
-/// Answers requests on an event loop, as far as they can be answered there at once: one for each loop.
+/// Answers the requests that an event loop can answer at once: one responder for each loop.
 ///
-/// It reads a head with the parser of every other request, has it decided on, and applies conditions and ranges as
-/// ``Exchange`` does. What has to wait goes to ``Connection`` with the decision; a head with a fault, or one that is not
-/// there whole, as it came.
+/// It parses a head with the parser of all requests, has it decided on, and applies conditions and ranges as
+/// ``Exchange`` does. A request that has to wait goes to ``Connection`` with its decision; a faulty or incomplete head
+/// goes there unparsed.
 ///
-/// Files are opened here, on the loop. They lie on a local disk, opening one takes some microseconds, and `nginx`,
-/// which we are measured against, does the same; a thread's hop costs more than it saves. What is read into memory
-/// here is at most ``maxBytesInMemory``; the rest goes by `sendfile`, slice by slice.
+/// Files are opened here, on the loop. They are on a local disk, opening one takes some microseconds, and `nginx`, our
+/// measure, does the same; a thread's hop costs more than it saves. At most ``maxBytesInMemory`` are read into memory
+/// here; the rest goes by `sendfile`, slice by slice.
 final class LoopResponder {
     /// Bytes of a body that are held in memory, and sent with the head in one write.
     static let maxBytesInMemory = 64 * 1024
@@ -26,10 +26,10 @@ final class LoopResponder {
         remembered = PreparedAnswers(limit: limit)
     }
 
-    /// What is taken of a buffer.
+    /// The part of a buffer that was taken.
     enum Taken {
         case answer(PreparedAnswer)
-        /// Read and decided on, for ``Connection`` to answer.
+        /// Parsed and decided on, for ``Connection`` to answer.
         case request(OpenedRequest)
         /// Nothing: ``Connection`` finds out why.
         case nothing
@@ -85,7 +85,7 @@ final class LoopResponder {
         return (head, opening)
     }
 
-    /// Nil for what takes longer, and for a file that is not what the source said.
+    /// Nil for an answer that takes longer, and for a file that is not the one that the source named.
     private func prepare(_ answer: FileAnswer, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         switch answer {
         case .file(let file): prepare(file, for: request, head)
@@ -96,7 +96,7 @@ final class LoopResponder {
         }
     }
 
-    /// What ``Connection`` would say.
+    /// The refusal as ``Connection`` would send it.
     func refusal(_ fault: RequestFault, to head: RequestHead) -> PreparedAnswer {
         prepare(Response(fault), head)
     }
@@ -122,7 +122,7 @@ final class LoopResponder {
         )
     }
 
-    /// Nil when the file is not what the source said: ``Exchange`` logs and answers that.
+    /// Nil when the file is not the one that the source named: ``Exchange`` logs and answers that.
     private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
             file.size == nil || file.size == open.size,
@@ -150,13 +150,13 @@ final class LoopResponder {
             body: body,
             part: part,
             origin: FileOrigin(path: file.path.string, identity: open.identity),
-            // Without a tag, its state may not be what the source looked at.
+            // Without a tag, it may not be in the state that the source looked at.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second
         )
     }
 
-    /// Refusals and the parts of a file have no end, what is there has one.
+    /// Whole files are finite in number; refusals and parts of files are not.
     private static func isLasting(_ response: Response) -> Bool {
         response.status == .ok || response.status == .notModified
     }

@@ -3,12 +3,12 @@ import NIOHTTP1
 
 /// One client's connection from the first request that its front did not answer: read one, answer it, read the next.
 ///
-/// When all that came is answered, ``ConnectionFront`` has the turn again.
+/// After the last answer, ``ConnectionFront`` has the turn again.
 ///
 /// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
-/// in order and a client that only sends is held back. Every wait for the client has a ``Deadline``.
+/// in order, and a client that only sends is slowed down. Every wait for the client has a ``Deadline``.
 struct Connection {
-    /// How long it may go on sending after a last response.
+    /// How long a client may go on sending after a last response.
     static let lingerTime = Duration.seconds(30)
 
     let handover: ConnectionHandover
@@ -18,16 +18,16 @@ struct Connection {
     var exchange: Exchange { responder.exchange }
     var connections: Connections { responder.connections }
     var place: Connections.Place { responder.place }
-    /// Of whoever sent the request that is answered.
+    /// Of the client whose request is answered.
     private(set) var right: ShownRight
 
     private var inbound: NIOAsyncChannelInboundStream<ConnectionInput>.AsyncIterator
-    /// What the front read and decided on; it came before what is in ``buffer``.
+    /// The request that the front decided on; it came before the bytes in ``buffer``.
     private var opened: OpenedRequest?
     var buffer = ByteBuffer()
-    /// How often the front gave it something.
+    /// How many deliveries the front made.
     private var deliveries = 0
-    /// Bytes that ever came.
+    /// All bytes received.
     private(set) var received = 0
     private var scanner: RequestHeadScanner
 
@@ -54,7 +54,7 @@ struct Connection {
                 guard let (head, opening) = try await nextHead(), connections.begin(place, right) else { return }
                 keepsConnection = await answer(head, opening)
             } catch {
-                // Without a head there was no begin; an answer to a server that stops is not owed.
+                // Without a head there was no begin; a stopping server owes no answer to it.
                 keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
             }
             guard connections.end(place, right), keepsConnection else { return await linger() }
@@ -65,7 +65,7 @@ struct Connection {
 
     /// Waits for the next head; nil when the client, or the front, or a stopping server closed the connection.
     ///
-    /// - Returns: with what is decided by it already.
+    /// - Returns: with the decision by the head, if it was made already.
     private mutating func nextHead() async throws(RequestFault) -> (RequestHead, Exchange.Opening?)? {
         guard await waitForInput() else { return nil }
         if let opened {
@@ -115,11 +115,11 @@ struct Connection {
     }
 
     func sendContinue() async {
-        // A client that is gone is noticed by the read that follows.
+        // The next read notices a client that is gone.
         _ = await responder.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
     }
 
-    /// Appends what arrived to `buffer`; false at the end, which a reset is too.
+    /// Appends received bytes to `buffer`; false at the end, also after a reset.
     mutating func fill() async -> Bool {
         // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
         buffer.discardReadBytes()
@@ -145,13 +145,13 @@ struct Connection {
 
     /// Answers one request; false when the connection ends with it.
     ///
-    /// - Parameter opening: what is decided by the head already.
+    /// - Parameter opening: the decision by the head, if it was made already.
     private mutating func answer(_ head: RequestHead, _ opening: Exchange.Opening?) async -> Bool {
         var since = ContinuousClock.now
         var keepsConnection = head.wantsKeepAlive
         let response: Response
         do throws(RequestFault) {
-            try findAsker(head)
+            try findClient(head)
             let decided = if let opening { opening } else { try exchange.open(head) }
             switch decided {
             case .refuse(let refusal, let keeps):
@@ -182,8 +182,8 @@ struct Connection {
         return await responder.send(response, to: head, keepAlive: keepsConnection, since: since)
     }
 
-    /// A proxy's requests are each of somebody else, who may have a share of their own, and shows a right of their own.
-    private mutating func findAsker(_ head: RequestHead) throws(RequestFault) {
+    /// A proxy's requests come from different clients, each with a share and a right of their own.
+    private mutating func findClient(_ head: RequestHead) throws(RequestFault) {
         let address = channel.remoteAddress?.ipAddress
         guard let client = responder.server.client(by: handover.group, at: address, head.headers) else { return }
         right = ShownRight()
@@ -194,7 +194,7 @@ struct Connection {
     }
 
     /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing with unread bytes would reset the
-    /// connection, and a reset throws away the response that the client has not read yet.
+    /// connection, and a reset drops the response before the client has read it.
     private mutating func linger() async {
         guard channel.isActive else { return }
         let end = Deadline(in: Self.lingerTime, .closing, channel)

@@ -2,8 +2,7 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import NIOHTTP1
 
-/// What a server that is not ``FileServer`` has in common with it: places for its connections, its end of TLS, how it stops,
-/// and the lines that it writes.
+/// Admits connections to a server that is not ``FileServer`` as that does: places, TLS, draining, and the access log.
 package struct ConnectionAdmission: Sendable {
     package let configuration: FileServerConfiguration
     fileprivate let connections: Connections
@@ -28,9 +27,9 @@ package struct ConnectionAdmission: Sendable {
         losses = LossReport(meter: meter, turnedAway: nil, log: errorLog)
     }
 
-    /// Gives a connection its place and its end of TLS, on its event loop and before anything else stands on it.
+    /// Gives a connection its place and its TLS handler, on its event loop and before any other handler.
     ///
-    /// - Throws: when there is neither a place for it nor the time to tell it so.
+    /// - Throws: when there is neither a place for it nor the time to refuse it.
     package func admit(_ channel: any Channel) throws -> AdmittedConnection {
         let group = ClientGroup(channel, configuration.sharing)
         let loop = channel.eventLoop
@@ -65,7 +64,7 @@ package struct ConnectionAdmission: Sendable {
 
     package var isStopping: Bool { connections.isStopping }
 
-    /// Takes nobody more and closes what waits; answers in flight are finished.
+    /// Takes no new connections and closes waiting ones; answers in flight are finished.
     package func stop() { connections.stop() }
 
     /// The time for that is over.
@@ -94,7 +93,7 @@ package struct ConnectionAdmission: Sendable {
         return proxies.client(at: address, forwarded: headers["X-Forwarded-For"])
     }
 
-    /// Whom a proxy asks for; nil for a connection that is its client's own.
+    /// The client that a proxy asks for; nil for a connection of the client itself.
     fileprivate func client(by group: ClientGroup, at address: String?, _ headers: HTTPHeaders) -> ClientGroup? {
         guard group == .boundless, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
         else { return nil }
@@ -102,9 +101,9 @@ package struct ConnectionAdmission: Sendable {
     }
 }
 
-/// One connection's place behind a ``ConnectionAdmission``, and whose request it carries.
+/// One connection that a ``ConnectionAdmission`` let in: its place, and the client whose request it carries.
 package final class AdmittedConnection: Sendable {
-    /// A request with what became of it.
+    /// A request and how it was answered.
     package struct Answered: Sendable {
         /// Nil where none could be read.
         let request: HTTPRequestHead?
@@ -123,7 +122,7 @@ package final class AdmittedConnection: Sendable {
     }
 
     package let door: ConnectionAdmission
-    /// Of the other end, without its port.
+    /// The client's address, without its port.
     package let remoteAddress: String?
     private let loop: any EventLoop
     private let place: Connections.Place
@@ -140,24 +139,24 @@ package final class AdmittedConnection: Sendable {
         (loop, remoteAddress) = (channel.eventLoop, channel.remoteAddress?.ipAddress)
     }
 
-    /// Whether there was no room for it, of which there is time to tell it.
+    /// Whether it got no place, and is to be refused.
     package var isRefused: Bool { place == .none }
 
-    /// Of whoever sent the request that is answered.
+    /// Of the client whose request is answered.
     package var right: ShownRight { current.withLockedValue(\.right) }
 
     /// Of the request that is answered.
     package var head: CheckedHead? { current.withLockedValue(\.head) }
 
-    /// A request's head is here.
+    /// Registers a request whose head is here.
     ///
-    /// - Returns: false where it is too late to answer it.
-    /// - Throws: `tooManyConnections` when a proxy asks for somebody who has a full share.
+    /// - Returns: false when it is too late to answer it.
+    /// - Throws: `tooManyConnections` when a proxy asks for a client that has a full share.
     package func begins(_ head: CheckedHead) throws(RequestFault) -> Bool {
         guard door.connections.begin(place, right) else { return false }
         current.withLockedValue { $0.head = head }
         guard let client = door.client(by: group, at: remoteAddress, head.headers) else { return true }
-        // A proxy's requests are each of somebody else, who shows a right of their own.
+        // A proxy's requests come from different clients, each with a right of their own.
         current.withLockedValue { $0.right = ShownRight() }
         guard door.connections.ask(place, for: client) else {
             door.losses.add(.refused, of: client, on: loop)
@@ -166,13 +165,13 @@ package final class AdmittedConnection: Sendable {
         return true
     }
 
-    /// Of its body more is waited for.
+    /// More of its body is awaited.
     package func awaitsMore() { door.connections.awaitsMore(place, right) }
 
-    /// All of it is here, or nobody wants the rest.
+    /// Its body is complete, or the rest is not wanted.
     package func answers() { door.connections.answers(place, right) }
 
-    /// - Returns: false where the connection ends with this answer, because the server stops.
+    /// - Returns: false when the connection ends with this answer, because the server stops.
     package func ends(_ answered: Answered) -> Bool {
         door.log(answered, from: remoteAddress)
         return door.connections.end(place, right)

@@ -4,7 +4,7 @@ import NIOPosix
 import ServiceLifecycle
 import SystemPackage
 
-/// Serves what a source answers over HTTP/1.1, with TLS or without, until it is stopped.
+/// Serves a source over HTTP/1.1, with TLS or without, until it is stopped.
 ///
 /// Stopping, by graceful shutdown or by cancellation, means: accept nothing more, close what is idle, finish the
 /// answers in flight, and after ``FileServerConfiguration/drainTimeout`` close those too.
@@ -18,11 +18,11 @@ package struct FileServer: Service {
 
     /// - Parameters:
     ///   - accessLog: called once for each response, from many threads.
-    ///   - meter: told of each connection and response.
-    ///   - turnedAway: counts those who found no room.
-    ///   - errorLog: called with one escaped line when a file is not what the source said, and when connections were
-    ///     refused or dropped, at most once a minute.
-    ///   - onListening: called once, with the address and the port that clients can connect to from now on.
+    ///   - meter: counts each connection and response.
+    ///   - turnedAway: counts clients that found no room.
+    ///   - errorLog: called with one escaped line when a file is not the one that the source named, and when
+    ///     connections were refused or dropped, at most once a minute.
+    ///   - onListening: called once, with the address and the port that accept connections from now on.
     package init(
         configuration: FileServerConfiguration,
         source: any FileSource,
@@ -84,7 +84,7 @@ package struct FileServer: Service {
         return rule
     }
 
-    /// Waits until the listener and every connection has ended; an error when the listener did so by itself.
+    /// Waits until the listener and every connection have ended; an error when the listener ended by itself.
     private static func end(of listener: any Channel, _ server: RunningServer) async -> FileServerError? {
         var failure: FileServerError?
         do {
@@ -107,8 +107,8 @@ package struct FileServer: Service {
         let responders = LoopResponders(exchange, configuration, loops: Array(loops.makeIterator()).count)
         do {
             return try await ServerBootstrap(group: loops)
-                // A flood that fills the queue costs everybody else a second, after which a client asks again; what is
-                // accepted at once finds its place, or makes it, so both are generous. The system caps the first.
+                // A flood that fills the queue costs every other client a second before its next try; accepted
+                // connections find a place at once, or make one, so both are generous. The system caps the first.
                 .serverChannelOption(.backlog, value: 4096)
                 .serverChannelOption(.maxMessagesPerRead, value: 64)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -118,7 +118,7 @@ package struct FileServer: Service {
                         try channel.pipeline.syncOperations.addHandler(backoff)
                     }
                 }
-                // A client may say that it sends nothing more and still wait for its answers.
+                // A client may end its sending side and still wait for answers.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try server.admit(channel, responders) }
@@ -133,12 +133,12 @@ package struct FileServer: Service {
         }
     }
 
-    /// Serves what event loops hand over, each connection in a task of its own.
+    /// Serves the connections that event loops hand over, each in a task of its own.
     private static func serve(_ handovers: AsyncStream<ConnectionHandover>, of server: RunningServer) async {
         await withDiscardingTaskGroup { group in
             for await handover in handovers {
                 group.addTask {
-                    // What a client breaks concerns that client alone, so the error of its closing goes nowhere.
+                    // A client's broken connection concerns that client alone, so the error of closing it is dropped.
                     guard let client = try? await handover.attach() else { return }
                     try? await client.input.executeThenClose { inbound in
                         let responder = Responder(handover, client: client.end, of: server)

@@ -1,34 +1,34 @@
 package import PatchFormat
 
-/// What one patch id offers this device, and what speaks against each version.
+/// The versions of one patch id that the list offers this device, each with the reason against it, if any.
 ///
-/// By itself it chooses the first version that the device is eligible for and that stands above the one it has;
-/// ``JointChoice`` passes further ones over, for the sake of other ids.
+/// By itself it chooses the first eligible version above the current one; ``JointChoice`` passes further ones over for
+/// the sake of other ids.
 package struct Candidates: Sendable {
     package let patchID: PatchID
     /// In list order.
     let versions: [PatchEntry]
-    /// Whether an entry of this id was refused; then nothing is concluded from its absence.
+    /// Whether an entry of this id was refused; its absence then proves nothing.
     let hasRefused: Bool
     let current: InstalledPatch?
-    /// Where the list withdraws the current version by name: what takes its place if nothing that is listed does.
+    /// Set when the list withdraws the current version by name: its replacement if no listed version is taken.
     private var withdrawal: Withdrawal?
-    /// Where the list names versions as withdrawn: what the device had of this id before.
+    /// Set when the list withdraws versions by name: the version of this id that the device had before.
     private let before: InstalledPatch?
     /// Whether the list withdraws versions of this id by name, and not the current one.
     private let namesOthers: Bool
-    /// Where the current version stands; nil when it is not listed for this device.
+    /// The current version's index; nil when it is not listed for this device.
     private(set) var place: Int?
-    /// Of the versions above ``place``, or of all: what speaks against it.
+    /// The reason against each version above ``place``, or against each of all.
     private(set) var verdicts: [NotEligible?]
-    /// What the verdicts come to: nobody looks through thousands of them again for each question.
+    /// Summed up, so that no question looks through thousands of verdicts again.
     private var sum: VerdictSum
-    /// Those that were passed over because they require what the server's own word keeps away; and their contents.
+    /// Versions passed over because they require a version that the server's own word keeps away; and their contents.
     private var heldThroughOthers: (versions: Set<Int>, contents: Set<SHA256Digest>) = ([], [])
 
     /// A version that is withdrawn by name, and so for good.
     package struct Withdrawal: Sendable {
-        /// What the device confirmed before it, or the app ships.
+        /// The version confirmed before it, or the embedded one.
         package let before: InstalledPatch?
 
         package init(before: InstalledPatch?) {
@@ -40,7 +40,8 @@ package struct Candidates: Sendable {
     ///   - versions: of this id, in list order.
     ///   - withdrawal: of `current`, by name.
     ///   - namesWithdrawn: whether the list withdraws any version of this id by name.
-    ///   - before: what the device had of this id before, for where a requirement of the current version is withdrawn by name.
+    ///   - before: the version of this id that the device had before, for a current version whose requirement is
+    ///     withdrawn by name.
     package init(
         _ patchID: PatchID,
         versions: [PatchEntry],
@@ -82,30 +83,29 @@ package struct Candidates: Sendable {
         if let pickedIndex { return .take(versions[pickedIndex], over: current) }
         guard let current else { return .none }
         if let withdrawal {
-            // A slow network takes nothing away.
+            // A slow network withdraws nothing.
             if withdrawal.before == nil, verdicts.contains(where: { $0?.isOfTheNetwork == true }) {
                 return .keep(current)
             }
-            // Of a patch that is not listed at all nothing stays.
+            // A patch that is not listed at all goes entirely.
             return .withdraw(current, for: versions.isEmpty && !hasRefused ? nil : withdrawal.before)
         }
         if place != nil || hasRefused || sum.keepsTheOld {
             return .keep(current)
         }
-        // What came from another channel stays until this one brings a version of that id: it cannot withdraw what it
-        // never listed, and a device has something to run.
+        // A version from another channel stays until this channel brings one of that id: it cannot withdraw a version
+        // that it never listed, and the device has something to run.
         if current.channel != nil { return .keep(current) }
-        // The online key holds back what is new, and takes nothing away.
+        // The online key can hold back a new version, and withdraw none.
         if isHeldBack { return .keep(current) }
-        // A list that names what goes leaves the rest: what a device went back to, above all.
+        // A list that withdraws by name leaves all others, above all a version that the device went back to.
         if namesOthers, !versions.isEmpty, !versions.contains(where: { $0.content == current.content }) {
             return .keep(current)
         }
         return .withdraw(current)
     }
 
-    /// Whether a version would be taken in place of the current one, did the dial or the server's answer not hold it back, or
-    /// what it requires.
+    /// Whether a version would replace the current one, but for the dial, the server's answer, or its requirements.
     private var isHeldBack: Bool { sum.isHeldBack || heldThroughOthers.versions.contains { $0 < stop } }
 
     /// Whether the server's own word keeps one of these from the device.
@@ -113,29 +113,29 @@ package struct Candidates: Sendable {
         digests.contains { sum.held.contains($0) || heldThroughOthers.contents.contains($0) }
     }
 
-    /// The listed row of what the device has.
+    /// The current version's row in the list.
     var listedCurrent: PatchEntry? { place.map { versions[$0] } }
 
-    /// What the device has of this id afterwards.
+    /// The content of this id after the choice.
     var content: SHA256Digest? {
         pickedIndex.map { versions[$0].fingerprint.sha256 } ?? choice.content?.sha256
     }
 
-    /// What the device could still have of this id.
+    /// Whether the device could end up with one of these contents.
     func couldBe(_ digests: [SHA256Digest]) -> Bool {
         let held = withdrawal.map(\.before) ?? current
         if let held, digests.contains(held.fingerprint.sha256) { return true }
         return digests.contains { sum.open[$0, default: 0] > 0 }
     }
 
-    /// Why none of these is what the device gets, where one of them is listed.
+    /// Why the device gets none of these, when one of them is listed.
     func obstacle(to digests: [SHA256Digest]) -> NotEligible? {
         digests.compactMap { sum.closed[$0] }.min().flatMap { verdicts[$0] }
     }
 
-    /// The version that would be taken is not, for this reason.
+    /// Passes over the version that would be taken, for this reason.
     ///
-    /// - Parameter isHeldBack: whether that goes back to the server's own word on another patch.
+    /// - Parameter isHeldBack: whether the reason goes back to the server's own word on another patch.
     mutating func passOverPicked(because why: NotEligible, isHeldBack: Bool = false) {
         guard let pickedIndex else { preconditionFailure("nothing is picked") }
         verdicts[pickedIndex] = why
@@ -150,7 +150,7 @@ package struct Candidates: Sendable {
         }
     }
 
-    /// What the device has counts as not listed, for this reason: what is listed below it is looked at too.
+    /// Treats the current version as not listed, for this reason: versions below it are considered too.
     mutating func loseCurrent(because why: NotEligible, under context: EligibilityContext) {
         guard let place else { preconditionFailure("it is not listed") }
         if let before { withdrawal = Withdrawal(before: before) }
@@ -160,7 +160,7 @@ package struct Candidates: Sendable {
         sum = VerdictSum(verdicts, of: versions)
     }
 
-    /// Every version that could be taken is passed over for this reason, all but one of them.
+    /// Passes over all eligible versions but one, for this reason.
     mutating func passOverAll(but kept: Int?, because why: NotEligible) {
         for index in verdicts.indices where index != kept && verdicts[index] == nil { verdicts[index] = why }
         sum = VerdictSum(verdicts, of: versions)
@@ -168,24 +168,24 @@ package struct Candidates: Sendable {
 
     var pickedIndex: Int? { sum.firstOpen < sum.stop ? sum.firstOpen : nil }
 
-    /// Behind a version that did not come nothing is looked at.
+    /// Versions behind one that did not arrive are not considered.
     private var stop: Int { sum.stop }
 }
 
-/// What is asked of the verdicts on one id's versions, kept at hand.
+/// Answers to the questions about one id's verdicts, kept up to date.
 private struct VerdictSum: Sendable {
     /// See ``Candidates``.
     let stop: Int
-    /// The first version that nothing speaks against.
+    /// The first version without a reason against it.
     private(set) var firstOpen: Int
-    /// Above the stop: by content, how many versions nothing speaks against.
+    /// Above the stop: by content, the number of versions without a reason against them.
     private(set) var open: [SHA256Digest: Int] = [:]
-    /// By content, the first version that something speaks against.
+    /// By content, the first version with a reason against it.
     private(set) var closed: [SHA256Digest: Int] = [:]
-    /// What is said above the stop, of any version.
+    /// Whether any reason above the stop keeps the old version.
     private(set) var keepsTheOld = false
     private(set) var isHeldBack = false
-    /// Contents that the server's own word keeps away, of all versions.
+    /// Contents that the server's own word keeps away, over all versions.
     private(set) var held: Set<SHA256Digest> = []
 
     init(_ verdicts: [NotEligible?], of versions: [PatchEntry]) {
@@ -200,7 +200,7 @@ private struct VerdictSum: Sendable {
         }
     }
 
-    /// The version that was the first open one has a verdict now.
+    /// Records that the first open version has a verdict now.
     mutating func close(_ index: Int, _ verdicts: [NotEligible?], of versions: [PatchEntry]) {
         open[versions[index].fingerprint.sha256, default: 0] -= 1
         if let verdict = verdicts[index] { note(verdict, index, of: versions) }

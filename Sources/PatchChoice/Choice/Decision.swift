@@ -1,19 +1,19 @@
 package import PatchFormat
 
-/// What becomes of one patch id (features J3 to J8, and the design's sticky rule).
+/// The choice for one patch id (features J3 to J8, and the design's sticky rule).
 package enum Choice: Equatable, Sendable {
-    /// A listed version above the one the device has.
+    /// A listed version above the device's own.
     case take(PatchEntry, over: InstalledPatch?)
-    /// What it has, while that is listed.
+    /// The device's version, while it is listed.
     case keep(InstalledPatch)
     /// Nothing of this id, yet.
     case none
-    /// What it has is no longer listed for it, and nothing else is: gone at the next launch.
+    /// The device's version is no longer listed for it, and no other is: it goes at the next launch.
     ///
-    /// What was withdrawn by name makes room for what stood before it, where nothing that is listed runs here.
+    /// A version that was withdrawn by name gives way to the one before it, if no listed version runs here.
     case withdraw(InstalledPatch, for: InstalledPatch? = nil)
 
-    /// What the device has of this id afterwards.
+    /// The content of this id after the choice.
     package var content: PatchContent? {
         switch self {
         case .take(let entry, over: _): entry.content
@@ -29,17 +29,17 @@ package struct Decision: Equatable, Sendable {
     package let patchID: PatchID
     package let choice: Choice
     package let passedOver: [PassedOver]
-    /// What the server had to do with it: nil where the list and its rules alone decided.
+    /// The server's part in it: nil when the list and its rules alone decided.
     package var server: ServerPart?
 
     package enum ServerPart: Equatable, Sendable {
-        /// It chose this one among the versions that the device may have.
+        /// The server chose this one among the versions that the device may have.
         case chose
         /// The same, and a running app switches at once.
         case forced
     }
 
-    /// The version that is newly taken.
+    /// The newly taken version.
     var taken: PatchEntry? {
         guard case .take(let entry, over: _) = choice else { return nil }
         return entry

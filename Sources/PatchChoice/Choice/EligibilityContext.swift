@@ -1,18 +1,18 @@
 package import PatchFormat
 import PatchTrust
 
-/// What choices rest on besides the list and what is installed.
+/// The facts that decide which versions this device may take, besides the list and the installed patches.
 package struct EligibilityContext: Sendable {
     package let device: DeviceFacts
     package let hasDial: Bool
     private let dialRows: [PatchContent: Dial.Row]
-    /// What failed its trial here.
+    /// Versions that failed their trial here.
     package let blocks: TrialBlocks
-    /// What could not be fetched.
+    /// Versions that could not be fetched.
     package let transfers: TransferFailures
-    /// What does not fit this device's native part.
+    /// Versions that do not fit this device's native part.
     package var unfit: UnfitVersions
-    /// What did not come in this very sync.
+    /// Versions that did not arrive in this sync.
     package var notReceived: Set<PatchContent> = []
     /// What the server answered.
     package var answers = ServerAnswers()

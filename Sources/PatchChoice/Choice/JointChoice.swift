@@ -7,14 +7,14 @@ import PatchFormat
 ///
 /// 1. An installed patch whose requirement is withdrawn, or was replaced because it is not listed any more, counts as not
 ///    listed either.
-/// 2. A version to take that requires what this device can get in no way is passed over.
-/// 3. A version to take whose requirement is not met by what is chosen now is passed over.
+/// 2. A version to take is passed over when this device cannot get what it requires.
+/// 3. A version to take is passed over when the present choices do not meet its requirement.
 /// 4. A version to take is passed over when what it replaces is still listed and an installed patch, kept and listed,
 ///    requires that.
 ///
-/// In place of a version that is passed over the next one of its id is looked at. A requirement is met by what is kept as
-/// well as by what is newly taken. What was never met is no reason to take anything away. Every step leaves fewer
-/// versions to choose from, so it ends; ids are looked at in their order, so the same facts give the same choice.
+/// A version that is passed over gives way to the next one of its id. Kept and newly taken versions both meet
+/// requirements. A requirement that was never met takes nothing away. Every step leaves fewer versions to choose from,
+/// so it ends; ids are looked at in their order, so the same facts give the same choice.
 ///
 /// Ids are looked at again whenever one beside them changed, but examined only where that can make a difference: the work
 /// is in proportion to the list, however its entries require one another.
@@ -23,9 +23,9 @@ package struct JointChoice: Sendable {
     private var candidates: [Candidates]
     private let context: EligibilityContext
     private let requirements: Requirements
-    /// By rule: ids of which it is not known that the rule finds nothing.
+    /// By rule: ids for which the rule may still find something.
     private var isOpen: [[Bool]]
-    /// How often a rule was held against an id: the work that was done.
+    /// How often a rule was applied to an id: the work done.
     private(set) var examined = 0
 
     private enum Rule: Int, CaseIterable {
@@ -84,8 +84,8 @@ package struct JointChoice: Sendable {
         return true
     }
 
-    /// An id changed: the rules may find something of it, of those that relied on what it was to be, and of those that it
-    /// may now hold back.
+    /// An id changed: the rules may find something for it, for ids that relied on its former choice, and for ids that
+    /// it may now hold back.
     private mutating func reopen(beside id: Int, before: SHA256Digest?) {
         for rule in isOpen.indices { isOpen[rule][id] = true }
         for other in before.map({ requirements.relying(on: $0, of: id) }) ?? [] {
@@ -126,7 +126,7 @@ package struct JointChoice: Sendable {
         candidates[id].content.map(digests.contains) ?? false
     }
 
-    /// - Parameter unknown: whether a requirement is met of which nothing is listed or installed.
+    /// - Parameter unknown: whether a requirement counts as met when its patch is neither listed nor installed.
     private func unmet(
         _ needs: [Requirements.Need],
         by isMet: (Int, [SHA256Digest]) -> Bool,
@@ -140,7 +140,7 @@ package struct JointChoice: Sendable {
     }
 }
 
-/// Ids to look at, each once at a time, in the order in which they came.
+/// Ids to look at, each once at a time, in the order of arrival.
 private struct Agenda {
     /// A ring: there is room for each id.
     private var ids: [Int]

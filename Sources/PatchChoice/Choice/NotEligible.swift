@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Why a listed version is not for this device, now.
+/// Why a listed version is not for this device now.
 package indirect enum NotEligible: Equatable, Sendable {
     case rollout(cohort: Int, effective: Int)
     case paused(reason: String?)
@@ -15,21 +15,23 @@ package indirect enum NotEligible: Equatable, Sendable {
     /// Its trial failed here once.
     case waiting(until: UTCTime)
     case blocked(until: UTCTime)
-    /// A person went back from it.
+    /// It was rolled back by hand.
     case rolledBackByHand(until: UTCTime)
     /// Its transfers failed too often.
     case transferWaiting(failures: Int, until: UTCTime)
-    /// It did not come in this sync; versions below it are not looked at, for a failed patch stays as it was (P7).
+    /// It did not arrive in this sync; versions below it are not considered, because a failed patch stays at its
+    /// version (P7).
     case notReceived
     /// Its manifest fits another native part.
     case incompatible(Platform)
     /// This label is installed with other bytes.
     case republished
-    /// It needs a version of another patch that this device does not get; `because` of this, where that is listed.
+    /// It needs a version of another patch that this device does not get; `because` is that one's reason, if it is
+    /// listed.
     case unmet(requires: PatchID, because: NotEligible?)
-    /// An installed patch, still listed, needs what it would replace.
+    /// An installed, still listed patch needs the version that this would replace.
     case breaks(Label)
-    /// It is open to so many devices, and this one has no place among them (J6).
+    /// The head-count is limited, and this device has no place (J6).
     case noPlace(headcount: Int)
     /// The server holds this device's user where it is (E8).
     case held
@@ -38,10 +40,10 @@ package indirect enum NotEligible: Equatable, Sendable {
 }
 
 extension NotEligible {
-    /// Reasons behind one another that are told; of a longer chain the nearest ones and the one at its root.
+    /// How many reasons of a chain are reported: the nearest ones and the one at its root.
     private static let toldReasons = 8
 
-    /// What was required and is not there, `because` of this.
+    /// A missing requirement, with its own reason.
     static func missing(_ id: PatchID, because cause: NotEligible?) -> NotEligible {
         var (length, next) = (0, cause)
         while case .unmet(_, let behind)? = next { (length, next) = (length + 1, behind) }
@@ -57,7 +59,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether the version before stays although it is not listed any more: what took its place is no good here.
+    /// Whether the version before stays although it is no longer listed: its replacement is no good here.
     var keepsTheOld: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible, .republished: true
@@ -70,7 +72,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether it did not come, and may come the next time.
+    /// Whether it did not arrive, and may the next time.
     var isOfTheNetwork: Bool {
         switch self {
         case .notReceived, .transferWaiting: true
@@ -80,7 +82,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether the server's own word keeps this version away, and nothing that release keys have signed.
+    /// Whether only the server's own word keeps this version away, and no rule that release keys signed.
     func isOfTheServer(holding entry: PatchEntry) -> Bool {
         switch self {
         case .paused, .dialMissing, .noPlace, .held, .notChosen: true
@@ -91,7 +93,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether it may pass by itself, so that what came of the version is worth keeping.
+    /// Whether the reason may pass by itself, so that the version's history is worth keeping.
     var isPostponed: Bool {
         switch self {
         case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing, .noPlace, .held, .notChosen: true
@@ -104,7 +106,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether it says what became of the version on this device, rather than for whom it is.
+    /// Whether the reason is this device's history with the version, not a rule about devices.
     package var isOfThisDevice: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible: true

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a patch is to this device now.
+/// The state of a patch on this device now.
 ///
 /// Raw values and names are those of the first sample of this field.
 package enum PatchState: Int, Sendable, CaseIterable {
@@ -47,18 +47,18 @@ extension PatchState {
     }
 }
 
-/// What stands on disk of one patch.
+/// The files of one patch on disk.
 package enum PatchOnDisk: Equatable, Sendable {
     case absent
     /// A file of it is missing: the script itself, a manifest, or the named asset.
     case missing(String)
-    /// A file of it is another than was installed, in this digest.
+    /// A file of it differs from the installed one, in this digest.
     case damaged(String, field: String)
-    /// The right bytes, which no engine could take.
+    /// The right bytes, which no engine can read.
     case unreadable(String)
     case intact
 
-    /// The file that is wrong, if one is.
+    /// The missing or wrong file, if any.
     package var fault: String? {
         switch self {
         case .absent, .intact: nil
@@ -69,7 +69,7 @@ package enum PatchOnDisk: Equatable, Sendable {
     }
 }
 
-/// What the present launch has made of a patch.
+/// The part of a patch in the present launch.
 package enum PatchInLaunch: Equatable, Sendable {
     /// Not part of the selection that runs.
     case notRunning
@@ -77,7 +77,7 @@ package enum PatchInLaunch: Equatable, Sendable {
 }
 
 extension PatchState {
-    /// One pure function from what is listed, on disk and running to the state (features P2 to P5).
+    /// One pure function from the listed, stored and running versions to the state (features P2 to P5).
     ///
     /// - Parameters:
     ///   - wanted: the (sha256, url) that this device is to have, from the list or, offline, from its selection.
@@ -108,7 +108,7 @@ extension PatchState {
 
     /// The other pure function: from the state to the work of a sync.
     ///
-    /// Everything that is not on disk as it should be is fetched (P6).
+    /// Every file that is missing or wrong is fetched (P6).
     package var work: PatchWork {
         switch self {
         case .success: .none
@@ -119,7 +119,7 @@ extension PatchState {
 }
 
 extension PatchState {
-    /// What an installation of a developer's own script comes to, without list, store and network (P11, by P4's rule).
+    /// The state of a developer's own script, without list, store and network (P11, by P4's rule).
     ///
     /// - Parameter bytes: nil when there is no file.
     package init(testScript bytes: [UInt8]?) {
@@ -131,7 +131,7 @@ extension PatchState {
     }
 }
 
-/// What a sync or launch does about a patch.
+/// The work of a sync or launch on a patch.
 package enum PatchWork: Equatable, Sendable {
     case none, install, download
 }

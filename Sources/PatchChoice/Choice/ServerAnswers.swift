@@ -1,19 +1,19 @@
 package import PatchFormat
 import PatchTrust
 
-/// What the server has answered this device, and whether it can still be asked.
+/// The server's answers to this device, and whether it can still be asked.
 ///
-/// It chooses among what the list offers and what its rules let this device have, and it can only hold back.
+/// The server chooses among listed versions that the rules allow this device, and can otherwise only hold back.
 package struct ServerAnswers: Equatable, Sendable {
-    /// By patch; empty where nothing was asked or answered.
+    /// By patch; empty when nothing was asked or answered.
     package var choices: [PatchID: DeviceAnswer.Choice]
     /// The names under which this device has a place.
     package var places: Set<SHA256Digest>
-    /// Those that were asked for in vain.
+    /// Places that were asked for in vain.
     package var denied: Set<SHA256Digest> = []
-    /// How often it may be asked; while it may, a place that was not denied counts as one that will be given.
+    /// How often it may still be asked; until then, a place that was not denied counts as one that will be given.
     package var questionsLeft: Int
-    /// Whether choices are still to be asked for, before the first version is taken.
+    /// Whether choices must still be asked for, before the first version is taken.
     package var wantsChoices: Bool
 
     package init(
@@ -28,12 +28,12 @@ package struct ServerAnswers: Equatable, Sendable {
         self.wantsChoices = wantsChoices
     }
 
-    /// Whether this place is given, or may still be.
+    /// Whether this place is given, or may still be given.
     func mayHave(_ place: SHA256Digest) -> Bool {
         places.contains(place) || (questionsLeft > 0 && !denied.contains(place))
     }
 
-    /// Takes the answer to a question; what was not asked for is not looked at.
+    /// Takes the answer to a question; parts that were not asked for are ignored.
     package mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
         questionsLeft -= 1
         if wantsChoices { choices = answer.choices }
@@ -53,18 +53,18 @@ package struct ServerAnswers: Equatable, Sendable {
     }
 }
 
-/// What a server answered and the device does not follow; it goes on as if that had not been said.
+/// An answer that the device does not follow; it goes on as if it had not been given.
 package struct IgnoredAnswer: Equatable, Sendable {
     package enum Why: Equatable, Sendable {
         /// The verified list has no such version.
         case notListed
-        /// It stands below what the device has, or nothing says where that stands.
+        /// It is below the device's version, or their order is unknown.
         case notAbove
         /// A rule of the list, the dial or this device speaks against it.
         case notEligible(NotEligible)
-        /// To hold would take away what the device has, for that is not listed any more.
+        /// Holding would take away the device's version, which is no longer listed.
         case takesAway
-        /// There is nothing of this bundle to hold on to, and an app needs a version of it.
+        /// The device has no version of this bundle to hold, and an app needs one.
         case nothingToHold
     }
 

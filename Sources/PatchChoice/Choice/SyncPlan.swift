@@ -1,14 +1,14 @@
 package import PatchFormat
 package import PatchTrust
 
-/// What a sync is to bring about, decided before anything is fetched.
+/// The aim of a sync, decided before anything is fetched.
 ///
 /// Pure.
 package struct SyncPlan: Sendable {
-    /// One patch of the selection to be.
+    /// One patch of the planned selection.
     package struct Wanted: Sendable {
         package let patch: InstalledPatch
-        /// What the device has of this id; what stays if this one fails.
+        /// The device's version of this id, which stays if this one fails.
         package let current: InstalledPatch?
 
         package var isNew: Bool { current?.content != patch.content }
@@ -16,22 +16,22 @@ package struct SyncPlan: Sendable {
 
     /// The selection that was the base of every choice.
     package let base: Selection?
-    /// What is left of it without what the list withdraws by name, with what stood before in its place.
+    /// The base without versions that the list withdraws by name, with the earlier versions in their place.
     package let rest: Selection?
-    /// What waits already.
+    /// The pending selection, if any.
     package let pending: Selection?
     package let context: EligibilityContext
     package let decisions: [Decision]
-    /// What the server answered and is not followed.
+    /// Server answers that are not followed.
     package let ignoredAnswers: [IgnoredAnswer]
     package private(set) var wanted: [Wanted]
-    /// From when on the selection to be may run.
+    /// When the planned selection may start.
     package let activates: ActivationTime
     /// A trial runs, so nothing new is wanted before it ends.
     private let isTrial: Bool
     /// Bytes of every signature column that the role names.
     package let columnSizes: [SHA256Digest: Int]
-    /// The role version that the app ships, where the list is no newer and so takes nothing of that away.
+    /// The embedded role version, if the list is no newer and so takes none of its versions away.
     package let keptEmbedded: Int?
 
     package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under context: EligibilityContext) {
@@ -54,7 +54,7 @@ package struct SyncPlan: Sendable {
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
-        // During a trial that counts nothing new is taken: it could not be staged before the trial ends.
+        // While a trial counts, nothing new is taken: it could not be staged before the trial ends.
         let isTrial = machine.isTrialRunning
         self.isTrial = isTrial
         let channel = list.list.channel
@@ -71,11 +71,12 @@ package struct SyncPlan: Sendable {
                 return current.map { Wanted(patch: $0, current: $0) }
             case .take(let entry, let current): return Wanted(patch: installed(entry), current: current)
             case .keep(let current):
-                // One of another channel that is listed here, with the same bytes, is this channel's from now on.
+                // A version of another channel that is listed here with the same bytes belongs to this channel from now
+                // on.
                 let own = current.channel == nil ? nil : list.entries.first { $0.content == current.content }
                 return Wanted(patch: own.map(installed) ?? current, current: current)
             case .withdraw(let current, for: _) where isTrial: return Wanted(patch: current, current: current)
-            // It was there before, and stays as it is.
+            // It was there before, and stays.
             case .withdraw(_, for: let before?): return Wanted(patch: before, current: before)
             case .withdraw(_, for: nil), .none: return nil
             }
@@ -86,15 +87,15 @@ package struct SyncPlan: Sendable {
         )
     }
 
-    /// Whether something that is not wanted now may be soon.
+    /// Whether a version that is not wanted now may be soon.
     package var hasPostponed: Bool {
         isTrial || decisions.contains { $0.passedOver.contains(where: \.why.isPostponed) }
     }
 
-    /// What the server must be asked before this can be carried out: places in versions that have a head-count, and once,
-    /// where the device asks for it, what is chosen for its user.
+    /// The question for the server that must be answered first: places in versions that have a head-count, and once, if
+    /// the device asks, the choices for its user.
     ///
-    /// - Parameter user: told only together with the wish for choices.
+    /// - Parameter user: sent only together with the wish for choices.
     package func question(for user: SHA256Digest?) -> DeviceQuestion? {
         let answers = context.answers
         guard answers.questionsLeft > 0, !isTrial else { return nil }
@@ -112,7 +113,7 @@ package struct SyncPlan: Sendable {
         )
     }
 
-    /// The same for these alone, of which nothing is new.
+    /// The plan for these alone, none of which is new.
     package func mending(_ patches: [InstalledPatch]) -> SyncPlan {
         var plan = self
         plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
@@ -150,7 +151,7 @@ package struct SyncPlan: Sendable {
 }
 
 extension SelectionMachine {
-    /// The role version of what the app ships, while that runs and `list` is not above it: then the list takes nothing.
+    /// The embedded role version, while it runs and `list` is not above it: the list then takes nothing away.
     ///
     /// Versions of different channels cannot be compared.
     func embeddedThatStays(beside list: VerifiedList) -> Int? {

@@ -1,26 +1,26 @@
 package import PatchFormat
 
-/// What a trial is to whoever asks.
+/// The facts of a trial.
 extension SelectionMachine {
-    /// Whether what runs is a trial that nothing is staged over: one that counts, and has something to go back to.
+    /// Whether the running selection is a trial that nothing is staged over: one that counts, and has a way back.
     package var isTrialRunning: Bool {
         guard case .trying(_, _, let launch) = state else { return false }
         return launch.isCounted && !isUnproven
     }
 
-    /// Whether what runs has not proved itself and there is nothing to go back to, so that it stays.
+    /// Whether the running selection has not proved itself and has no way back, so that it stays.
     package var isUnproven: Bool {
         guard case .trying(nil, _, _) = state else { return false }
         return embedded == nil
     }
 
-    /// The trial that the launch by `token` runs.
+    /// The trial of the launch that has `token`.
     package func trial(of token: LaunchToken) -> Selection? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
         return trial
     }
 
-    /// What the next launch would try in place of something that runs.
+    /// The selection that the next launch would try in place of a running one.
     package var awaitedTrial: Selection? {
         guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
             return nil
@@ -29,7 +29,7 @@ extension SelectionMachine {
         return goesBack ? nil : next
     }
 
-    /// The trial that the next launch would count as failed.
+    /// The trial that the next launch would fail.
     package func trialAtItsLimit(_ launchLimit: Int = defaultLaunchLimit) -> Selection? {
         guard case .trying(_, let trial, let launch) = state, launch.launches >= launchLimit, !isUnproven else {
             return nil
@@ -38,7 +38,7 @@ extension SelectionMachine {
     }
 }
 
-/// What stays on the disk.
+/// Selections that stay on disk.
 extension SelectionMachine {
     /// The one confirmed just before the present one.
     package var previous: Selection? { earlier.first }
@@ -47,7 +47,7 @@ extension SelectionMachine {
     package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
 }
 
-/// What failed here, and for how long.
+/// Versions that failed here, and for how long.
 extension SelectionMachine {
     package mutating func shortenBlocks(at time: UTCTime) {
         blocks.shorten(at: time)
@@ -61,10 +61,10 @@ extension SelectionMachine {
         blocks.bound(to: count)
     }
 
-    /// A person, or a new build of the app, starts over.
+    /// Starts over, for a person or a new build of the app.
     ///
-    /// - Parameter ids: of these patches alone; nil for all.
-    /// - Returns: what was blocked, or only waited.
+    /// - Parameter ids: only these patches; nil for all.
+    /// - Returns: the versions that were blocked, or only waited.
     @discardableResult
     package mutating func clearBlocks(of ids: Set<PatchID>? = nil) -> [Label] {
         blocks.clearAll(of: ids)

@@ -3,13 +3,14 @@ import PatchTrust
 
 /// Versions that a list withdraws by name, and so for good.
 extension SelectionMachine {
-    /// A verified list names these: nothing goes back to them from now on, and what runs makes room at the next launch.
+    /// Withdraws these, which a verified list names: no rollback goes to them from now on, and a running one is
+    /// replaced at the next launch.
     package mutating func withdraw(_ named: [PatchID: Set<SHA256Digest>]) {
         guard !named.isEmpty || !withdrawn.isEmpty else { return }
         let known = kept.flatMap(\.patches).filter { named[$0.patchID]?.contains($0.fingerprint.sha256) == true }
         withdrawn.formUnion(known.map(\.content))
         embedded = embedded.flatMap { cleared($0, from: []) }
-        // The oldest first: each goes back to what stood before it.
+        // The oldest first: each goes back to the version before it.
         var older = [embedded].compactMap(\.self)
         var kept: [Selection] = []
         for selection in earlier.reversed() {
@@ -20,31 +21,31 @@ extension SelectionMachine {
             older.insert(cleared, at: 0)
         }
         earlier = kept
-        // Of a trial what it goes back to is settled here and now, for that does not run.
+        // A trial's way back is settled here and now, because it does not run.
         if case .trying(let good?, let trial, let launch) = state {
             state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
         }
         forgetWithdrawn()
     }
 
-    /// What is not there any more needs no mark.
+    /// Drops the marks of patches that are no longer there.
     mutating func forgetWithdrawn() {
         guard !withdrawn.isEmpty else { return }
         withdrawn.formIntersection(state.kept.flatMap(\.contents))
     }
 
-    /// What is left of a selection: in the place of each patch that was withdrawn what was confirmed before it, else what
-    /// the app ships, else nothing.
+    /// A selection without withdrawn patches: each is replaced by the version confirmed before it, else by the embedded
+    /// one, else by nothing.
     ///
     /// Nil when nothing is left.
     package func withoutWithdrawn(_ selection: Selection) -> Selection? {
         cleared(selection, from: confirmedBefore)
     }
 
-    /// Everything that proved itself as a whole, the last of it first.
+    /// Every selection that proved itself as a whole, newest first.
     var confirmedBefore: [Selection] { [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self) }
 
-    /// What the device had of a patch before this content.
+    /// The version of a patch that the device had before this content.
     package func before(_ content: PatchContent) -> InstalledPatch? {
         confirmedBefore.lazy.compactMap { $0[content.patchID] }
             .first { $0.content != content && !withdrawn.contains($0.content) }
@@ -79,7 +80,7 @@ extension SelectionMachine {
 }
 
 extension SelectionMachine {
-    /// What of `good` may still run beside what follows it.
+    /// The part of `good` that may still run beside its successor.
     func rest(of good: Selection, beside next: Selection) -> Selection? {
         withoutWithdrawn(good)?.withoutPatchesMissing(from: next)
     }

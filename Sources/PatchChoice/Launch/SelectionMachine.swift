@@ -2,24 +2,24 @@ package import PatchFormat
 
 /// The selections of one channel on one device, and every event that changes them.
 ///
-/// Pure: the caller saves the new value first and carries the action out then.
+/// Pure: the caller saves the new value, then carries out the action.
 package struct SelectionMachine: Equatable, Sendable {
-    /// How many launches a trial has before it counts as failed: a power cut during the first is no false rollback.
+    /// How many launches a trial has before it fails: a power cut during the first causes no rollback.
     package static let defaultLaunchLimit = 2
 
-    /// How many selections that were confirmed before the present one stay.
+    /// How many selections confirmed before the present one are kept.
     package static let defaultKeep = 1
     package static let keepRange = 0...10
 
     package internal(set) var state: SelectionState
-    /// The selections confirmed before the present one, the last of them first; where `rollback` goes.
+    /// The selections confirmed before the present one, newest first; `rollback` goes to the first.
     package internal(set) var earlier: [Selection]
     package internal(set) var blocks: TrialBlocks
-    /// What the app ships, less what was withdrawn; where `rollback` goes when nothing was confirmed before.
+    /// The embedded selection without withdrawn patches; `rollback` goes there when nothing was confirmed before.
     package internal(set) var embedded: Selection?
-    /// The launch that was confirmed last: its word may come twice.
+    /// The launch that was confirmed last, whose confirmation may arrive twice.
     package private(set) var confirmedLaunch: LaunchToken?
-    /// What ``state`` holds and a list withdrew by name; ``earlier`` and ``embedded`` hold nothing of that.
+    /// Patches of ``state`` that a list withdrew by name; ``earlier`` and ``embedded`` hold none of them.
     package internal(set) var withdrawn: Set<PatchContent>
 
     package init(
@@ -47,7 +47,7 @@ package struct SelectionMachine: Equatable, Sendable {
         self.init(state: state, earlier: [previous].compactMap(\.self), blocks: blocks, embedded: embedded)
     }
 
-    /// A complete, verified selection lies ready.
+    /// Stages a complete, verified selection.
     package mutating func stage(_ next: Selection) -> Staging {
         switch state {
         case .empty:
@@ -77,7 +77,7 @@ package struct SelectionMachine: Equatable, Sendable {
                 state = .settled(good)
                 return .unstaged
             }
-            // What only takes away is no trial of its own: the next launch settles on it.
+            // A selection that only removes patches needs no trial: the next launch settles on it.
             let isWithdrawn = good == nil && next.patches.isEmpty
             state = .pending(good: isWithdrawn ? trial : good, next: next)
             return .staged
@@ -87,9 +87,9 @@ package struct SelectionMachine: Equatable, Sendable {
     /// The app starts.
     ///
     /// - Parameters:
-    ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: then it waits until a sync has
-    ///     mended it, and what ran before runs.
-    ///   - counting: from when on a trial counts this launch.
+    ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: it then waits until a sync has
+    ///     healed it, and the selection before it runs.
+    ///   - counting: when a trial begins to count this launch.
     package mutating func launch(
         token: LaunchToken,
         at time: UTCTime,
@@ -132,28 +132,28 @@ package struct SelectionMachine: Equatable, Sendable {
         counting: TrialStart
     ) -> Activation {
         let removed = good?.patchIDs(missingFrom: next) ?? []
-        // What was withdrawn must not come back, whichever way this activation ends.
+        // A withdrawn patch must not come back, however this activation ends.
         let rest = good.flatMap { self.rest(of: $0, beside: next) }
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
         embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
         defer { forgetWithdrawn() }
         let proven = [good].compactMap(\.self) + (withdrawn.isEmpty ? [] : earlier + [embedded].compactMap(\.self))
         if good != nil, proven.contains(where: { $0.contents.isSuperset(of: next.contents) }) {
-            // Only withdrawals: everything left has proved itself.
+            // Only withdrawals: all remaining patches have proved themselves.
             state = .resting(next.patches.isEmpty ? nil : next)
             earlier.removeAll { $0.contents == next.contents }
             return .run(next, removed: removed)
         }
         let launch = SelectionState.TrialLaunch(token: token, launches: 0)
-        // What was put together of several selections is on trial like anything that never ran, and not its own way back.
+        // A selection combined from several is on trial like any that never ran, and is not its own way back.
         let before = rest?.contents == next.contents ? earlier.first ?? embedded : rest
         state = .trying(good: before, trial: next, launch: launch.next(token, isCounted: counting.isAtOnce(for: next)))
         return .tryOut(next, token)
     }
 
-    /// The launch that goes by `token` says that it works.
+    /// Confirms the launch that has `token`.
     ///
-    /// - Parameter keep: how many of the selections confirmed before stay.
+    /// - Parameter keep: how many of the selections confirmed before are kept.
     package mutating func confirm(_ token: LaunchToken, keep: Int = defaultKeep) -> Confirmation {
         switch state {
         case .empty: return .nothingToConfirm
@@ -171,7 +171,7 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// The startup timer of the launch that goes by `token` ended.
+    /// Ends the startup timer of the launch that has `token`.
     ///
     /// Nil when that launch is no trial any more.
     package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
@@ -180,9 +180,9 @@ package struct SelectionMachine: Equatable, Sendable {
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
     }
 
-    /// The trial's files are not those that were verified: what came of it says nothing of its versions.
+    /// Ends a trial that ran with altered files, so its outcome does not count against its versions.
     ///
-    /// It waits until a sync has mended it, and nothing is blocked.
+    /// It waits until a sync has healed it, and nothing is blocked.
     package mutating func interruptTrial() -> Activation {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let rest = good ?? embedded
@@ -190,20 +190,20 @@ package struct SelectionMachine: Equatable, Sendable {
         return .interrupted(to: rest, damaged: trial)
     }
 
-    /// A page of this launch is asked for: what becomes of it counts from now on.
+    /// A page of this launch was requested: its outcome counts from now on.
     ///
-    /// - Returns: false where another launch has taken its place, or its trial is decided.
+    /// - Returns: false when another launch has replaced it, or its trial is decided.
     package mutating func pageRequested(_ token: LaunchToken) -> Bool {
         count(token, isCounted: true)
         return trial(of: token) != nil
     }
 
-    /// The app stopped in good order, or went to the background, before its trial was decided: that launch does not count.
+    /// The app stopped in order, or went to the background, before its trial was decided: the launch does not count.
     package mutating func stoppedCleanly(_ token: LaunchToken) {
         count(token, isCounted: false)
     }
 
-    /// The app is in front again: what becomes of this launch counts from now on.
+    /// The app is in the foreground again: the launch's outcome counts from now on.
     package mutating func cameBack(_ token: LaunchToken) {
         count(token, isCounted: true)
     }
@@ -217,9 +217,9 @@ package struct SelectionMachine: Equatable, Sendable {
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
-    /// Gives a machine in which nothing was ever confirmed something to run and to come back to.
+    /// Gives a machine without any confirmed selection one to run and to fall back to.
     ///
-    /// - Returns: false, with nothing changed, where something was confirmed.
+    /// - Returns: false, with nothing changed, when a selection was confirmed.
     package mutating func adopt(_ good: Selection, embedded: Selection?) -> Bool {
         switch state {
         case .empty: state = .settled(good)
@@ -231,7 +231,7 @@ package struct SelectionMachine: Equatable, Sendable {
         return true
     }
 
-    /// What waits was chosen for an app that has changed since: the next sync chooses again.
+    /// Drops the pending selection, which was chosen before the app changed: the next sync chooses again.
     package mutating func forgetPending() {
         guard case .pending(let good, _) = state else { return }
         if let good, let rest = withoutWithdrawn(good), rest.contents != good.contents {
@@ -241,11 +241,11 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// A person rolls back: to the last confirmed selection but the present one, else to what the app ships.
+    /// Rolls back by hand: to the selection confirmed before the present one, else to the embedded one.
     ///
-    /// Nil when there is none.
+    /// Nil when there is neither.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
-        // One that cannot be read is nothing to go back to.
+        // A selection that cannot be read is no way back.
         earlier = Array(earlier.drop { $0.content.isLost })
         switch state {
         case .empty, .pending(nil, _): return nil
@@ -257,21 +257,21 @@ package struct SelectionMachine: Equatable, Sendable {
             blocks.fail(present.patches.filter { !target.contents.contains($0.content) }, because: .person, at: time)
             state = .settled(target)
             earlier = Array(earlier.dropFirst())
-            // What it confirmed was gone back from.
+            // The confirmed selection was rolled back.
             confirmedLaunch = nil
             return .rolledBack(to: target, from: present)
         }
     }
 
-    /// Back to what was confirmed last, whatever waits or is on trial.
+    /// Goes back to the last confirmed selection, whatever is pending or on trial.
     package mutating func settleOnGood() {
         if let good = state.good.flatMap({ withoutWithdrawn($0) }) ?? embedded { state = .settled(good) }
     }
 
-    /// As it takes the place of a later state, or of one of which files are lost: what proved itself then and can be read, less
-    /// what waited to be withdrawn; else what was not tried to its end, to be tried anew.
+    /// Prepares this state to replace a later one, or one that lost files: it keeps the selection that had proved
+    /// itself and can be read, less the patches waiting to be withdrawn; else the untried one, for a new trial.
     ///
-    /// - Returns: false where it named selections, and none of them is left.
+    /// - Returns: false when the state named selections and none of them is left.
     package mutating func standIn() -> Bool {
         let named = state.kept + earlier + [embedded].compactMap(\.self)
         guard !named.isEmpty else { return true }
@@ -295,7 +295,8 @@ package struct SelectionMachine: Equatable, Sendable {
         return true
     }
 
-    /// What runs, listed now by this channel itself where it came from another: its entries are this channel's.
+    /// Moves the running selection into this channel, which now lists it too, though another channel's entries
+    /// installed it.
     package mutating func settleInChannel(_ next: Selection) {
         guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
             return

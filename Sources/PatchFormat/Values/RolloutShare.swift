@@ -31,7 +31,7 @@ package struct RolloutShare: Hashable, Sendable, LosslessStringConvertible {
     }
 }
 
-/// What somebody wrote in the place of a share, and what was probably meant.
+/// A text that is no share, with the share that was probably meant.
 package struct RolloutShareMisread: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -65,7 +65,7 @@ package struct DescriptionReading: Sendable {
     }
 }
 
-/// Where the fields of a description stand.
+/// The line of each field of a description, for its errors.
 package struct DescriptionPositions: Equatable, Sendable {
     package let file: String
     /// By field, from 1.

@@ -4,14 +4,14 @@ import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Writes what ships inside an app: complete and verified as a device verifies it, or not at all.
+/// Writes the embedded folder of an app: complete and verified as a device verifies it, or not at all.
 package struct EmbeddedWriter: Sendable {
     package let output: FilePath
     private let files: any FileOperations
     private let replaces: Bool
 
-    /// - Parameter force: replace what was embedded from a newer release, or for another app, too.
-    /// - Throws: `.exists` when something else than an older embedded folder of this app and channel stands there.
+    /// - Parameter force: also replaces a folder from a newer release, or of another app.
+    /// - Throws: `.exists` when the output is anything but an older embedded folder of this app and channel.
     package init(
         _ output: FilePath,
         of release: VerifiedRelease,
@@ -22,7 +22,7 @@ package struct EmbeddedWriter: Sendable {
         self.files = files
         replaces = try onDisk { () throws(FileError) in try files.status(of: output) } != nil
         guard replaces else { return }
-        // A folder that is none of ours is never replaced.
+        // A folder that is not an embedded one is never replaced.
         guard let there = try? EmbeddedFolder(output, files: files).document else { throw .exists(output) }
         let header = release.release.header
         let isOlder =
@@ -31,10 +31,10 @@ package struct EmbeddedWriter: Sendable {
         guard isOlder || force else { throw .exists(output) }
     }
 
-    /// Afterwards: the folder stands at ``output``, durably; after an error what stood there before.
+    /// Afterwards: the folder is at ``output``, durably; an error leaves the one before unchanged.
     ///
     /// - Parameters:
-    ///   - elsewhere: where an object lies that the release leaves out.
+    ///   - elsewhere: the location of an object that the release leaves out.
     package func write(
         _ selection: EmbeddedSelection,
         of release: VerifiedRelease,
@@ -68,7 +68,7 @@ package struct EmbeddedWriter: Sendable {
         }
     }
 
-    /// Every script and asset: its name in the folder, and where it lies now.
+    /// Every script and asset: its name in the folder, and its present location.
     private static func copies(
         of document: EmbeddedDocument,
         _ release: VerifiedRelease,

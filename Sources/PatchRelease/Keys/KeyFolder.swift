@@ -3,7 +3,7 @@ package import PatchStore
 package import PatchTrust
 package import SystemPackage
 
-/// The key pairs of a holder's folder, and how one takes another's place.
+/// The key pairs of a holder's folder, and how a new pair replaces an old one.
 ///
 /// ```
 /// NAME.key, NAME.pub              in use
@@ -30,7 +30,7 @@ package struct KeyFolder: Sendable {
         try exists(privateFile(name))
     }
 
-    /// Every `NAME.pub` that is a public key, by name; what is none is passed over.
+    /// Every `NAME.pub` that is a public key, by name; other files are skipped.
     package func publicKeys() throws(SigningError) -> [(name: String, key: PublicKey)] {
         let names = try onDisk { () throws(FileError) in try files.list(folder) }
         var found: [(name: String, key: PublicKey)] = []
@@ -50,11 +50,11 @@ package struct KeyFolder: Sendable {
         try PublicKey(file: path, files: files)
     }
 
-    /// Puts a new pair beside the one in use.
+    /// Adds a new pair beside the one in use.
     ///
-    /// Afterwards: both files stand durably, the private one first.
+    /// Afterwards: both files are durable, the private one first.
     ///
-    /// A pair that an earlier call left there is retired: a draft may name it.
+    /// A pair left by an earlier call is retired: a draft may name it.
     package func stage(
         _ key: PrivateKey,
         as name: String,
@@ -77,9 +77,9 @@ package struct KeyFolder: Sendable {
         }
     }
 
-    /// Gives each staged pair its name once `isCurrent` says that its key is listed; the pair that had it is retired.
+    /// Gives each staged pair its name once `isCurrent` says that its key is listed; the pair before it is retired.
     ///
-    /// Afterwards: durable; after a crash the same call goes on. No private key is ever without a name.
+    /// Afterwards: durable; after a crash the same call continues. No private key is ever without a name.
     /// - Returns: the names whose keys are new.
     @discardableResult
     package func settle(_ isCurrent: (String, PublicKey) -> Bool) throws(SigningError) -> [String] {
@@ -88,7 +88,7 @@ package struct KeyFolder: Sendable {
             let name = String(next.dropLast(5))
             guard isCurrent(name, key) else { continue }
             try retire(name, withKey: try exists(privateFile(next)))
-            // One after the other, durably: a public half under its name says that the private one has it too.
+            // One after the other, durably: a public half under its name proves that the private one has it too.
             for (from, to) in [(privateFile(next), privateFile(name)), (publicFile(next), publicFile(name))] {
                 guard try exists(from) else { continue }
                 try onDisk { () throws(FileError) in
@@ -103,15 +103,15 @@ package struct KeyFolder: Sendable {
 
     /// Gives a pair a second name below `retired/`.
     ///
-    /// A private file without a public one goes by the digest of the file.
+    /// A private file without a public one is named by the file's digest.
     ///
-    /// - Parameter withKey: false when the private file is another key's already.
+    /// - Parameter withKey: false when the private file belongs to another key already.
     private func retire(_ name: String, withKey: Bool) throws(SigningError) {
         guard let id = try retiredID(name, withKey: withKey) else { return }
         let folder = folder.at(Self.retired)
         let label = "\(name)-\(id)"
         try onDisk { () throws(FileError) in
-            // No private key gets a name behind a link that somebody put in this folder's place.
+            // No private key may be linked behind a symbolic link in place of this folder.
             if let kind = try files.status(of: folder)?.kind, kind != .directory {
                 throw .notDirectory(.makeDirectory, folder)
             }
@@ -125,12 +125,12 @@ package struct KeyFolder: Sendable {
         }
     }
 
-    /// What a pair is called in `retired/`, without `.key` or `.pub`.
+    /// The pair's name in `retired/`, without `.key` or `.pub`.
     package static func retiredName(of key: PublicKey, named name: String) -> String {
         "\(name)-\(id(of: key, named: name))"
     }
 
-    /// What the retired pair is known by; nil when there is nothing to retire.
+    /// The id of the retired pair; nil when there is nothing to retire.
     private func retiredID(_ name: String, withKey: Bool) throws(SigningError) -> KeyID? {
         if let key = try publicKey(name) { return Self.id(of: key, named: name) }
         guard withKey, try hasPrivateKey(name) else { return nil }

@@ -6,9 +6,9 @@ package import SystemPackage
 
 /// The release that a new one is made from: everything in it verifies and its quorum is complete.
 ///
-/// What it lists is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
+/// Its list is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
 package struct BaseRelease: Sendable {
-    /// What is asked of the signatures on its role.
+    /// Which signatures its role must have.
     package enum SignatureRule: Sendable {
         case complete
         case mayBeLost
@@ -22,10 +22,10 @@ package struct BaseRelease: Sendable {
     private let above: Int
 
     /// - Parameters:
-    ///   - quorum: `mayBeLost` for a release that fewer keys vouch for than its channel wants now, after a key was
+    ///   - quorum: `mayBeLost` for a release with fewer signatures than its channel asks for now, after a key was
     ///     revoked; everything else in it must hold all the same.
-    ///   - above: a version that somebody else has used: what is made from this release comes after it. The server takes
-    ///     that only where versions start again, for no such base is published.
+    ///   - above: a version that another release has used: the new release comes after it. The server takes it only
+    ///     when versions start again, because no such base is published.
     package init(
         folder: FilePath,
         rootOfTrust: ReleaseTrust,
@@ -68,7 +68,7 @@ package struct BaseRelease: Sendable {
         }
     }
 
-    /// What the next release says of it.
+    /// The next release's reference to it.
     package var header: ReleaseHeader.Base {
         ReleaseHeader.Base(
             roleVersion: max(contents.roleVersion, above),
@@ -78,11 +78,11 @@ package struct BaseRelease: Sendable {
 }
 
 extension VerifiedRelease {
-    /// Reads a release and checks everything in it; how far its quorum has come is in ``quorum``.
+    /// Reads a release and checks everything in it; its signatures are counted in ``quorum``.
     ///
     /// - Parameters:
-    ///   - elsewhere: where an object lies that the release leaves out.
-    ///   - leftOut: by default `counted` where the release says that it was fetched without its objects.
+    ///   - elsewhere: the location of an object that the release leaves out.
+    ///   - leftOut: by default `counted` when the release was fetched without its objects.
     package init(
         folder: FilePath,
         rootOfTrust: ReleaseTrust,

@@ -4,13 +4,13 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Makes a signed release: from a described folder, or from a base with less in it.
+/// Makes a signed release: from a described folder, or from an edited base.
 ///
 /// ```
 /// describe ─▶ draft ─▶ sign entries ─▶ assemble ─▶ sign the role
 /// ```
 package struct ReleaseBuilder: Sendable {
-    /// What takes long.
+    /// The steps that take long.
     package enum Phase: Equatable, Sendable {
         case reading(PatchID)
         case signing
@@ -19,21 +19,21 @@ package struct ReleaseBuilder: Sendable {
 
     package let rootOfTrust: ReleaseTrust
     package let base: BaseRelease?
-    /// When the release is made; the same time and the same files give the same release, but for the role's signatures.
+    /// The time of the release; the same time and files give the same release, but for the role's signatures.
     package let time: UTCTime
-    /// What new manifests say of when they were made; nil for nothing, so that they are the same on every channel.
+    /// The creation time in new manifests; nil for none, so that they are the same on every channel.
     package let created: UTCTime?
     /// How long the role holds, from ``time`` on.
     package let validity: Duration
     package let entrySigner: SigningKey
-    /// Listed beside it for devices whose installed entries an older key signed.
+    /// Listed as well, for devices whose installed entries were signed by an older key.
     package let keptEntryKeys: [PublicKey]
     package let roleSigners: [SigningKey]
-    /// Makes the JSPatch forms of scripts, where they are asked for.
+    /// Makes the JSPatch forms of scripts, if they are asked for.
     package let jspatchSigner: SigningKey?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
-    /// What the release carries out.
+    /// The proposal that the release carries out.
     package var proposal: ProposalID?
 
     package init(
@@ -72,7 +72,7 @@ package struct ReleaseBuilder: Sendable {
         self.progress = progress
     }
 
-    /// A channel's role holds so long unless told otherwise.
+    /// The default validity of a channel's role.
     package static func validity(of channel: ChannelName) -> Duration {
         channel.text == "production" ? .days(90) : .days(30)
     }
@@ -98,15 +98,15 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, channel: base.contents.channel, DescribedContents())
     }
 
-    /// The base again: the same list, the next role version, a new expiry, the signatures of the keys that there are now.
+    /// The base again: the same list, the next role version, a new expiry, signatures by the present keys.
     package func renew(_ base: BaseRelease) async throws(SigningError) -> MadeRelease {
         try await sign(ReleaseDraft(renewing: base.contents), channel: base.contents.channel, DescribedContents())
     }
 
-    /// What another channel lists, listed in the base's channel: bundles stay what they are, byte by byte, and only the
-    /// entries are signed anew, for they name the channel.
+    /// The list of another channel, in the base's channel: bundles stay the same, byte by byte, and only the entries
+    /// are signed anew, because they name the channel.
     ///
-    /// - Parameter rollouts: ceilings of the newest versions of these patches, in place of what the source's rules say.
+    /// - Parameter rollouts: ceilings of the newest versions of these patches, in place of the source's.
     package func promote(
         _ source: BaseRelease,
         to channel: ChannelName,
@@ -118,7 +118,7 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, channel: channel, DescribedContents(), source: source)
     }
 
-    /// What an older release of the channel listed, as the next release.
+    /// The list of an older release of the channel, as the next release.
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, older.contents.channel, in: older.folder)
         try older.checkUse(ofEntryKey: entrySigner)
@@ -203,7 +203,7 @@ package struct MadeRelease: Sendable {
     package let jspatch: SignatureCounts
     /// Files and folders that the exclusions left out, by bundle.
     package let leftOut: [PatchID: [String]]
-    /// What the description says and probably does not mean.
+    /// Parts of the description that are valid and probably not meant.
     package let warnings: [DescriptionError]
 
     /// Adds one key holder's signature to the role.
@@ -226,7 +226,7 @@ extension SignedRelease {
 
     /// Whether the key may sign, before it does.
     ///
-    /// - Throws: what ``sign(with:for:)`` would.
+    /// - Throws: as ``sign(with:for:)``.
     package static var entries: String { "this release's entries" }
     package static var jspatchForms: String { "this release's JSPatch forms" }
 

@@ -1,7 +1,7 @@
 package import PatchFormat
 import PatchTrust
 
-/// The list of a release before it is signed: decided from what is described and what the base lists.
+/// The list of a release before it is signed: decided from the description and the base's list.
 ///
 /// Pure: no file, no clock, no key.
 package struct ReleaseDraft: Equatable, Sendable {
@@ -34,14 +34,14 @@ package struct ReleaseDraft: Equatable, Sendable {
     }
 
     package let rows: [Row]
-    /// What it withdraws by name, beside what the base names already.
+    /// Versions that this release withdraws by name, besides those that the base names.
     private var withdrawn: [Label: SHA256Digest] = [:]
 
-    /// The described list, and behind each patch the versions of the base that stay.
+    /// The described list, with the remaining versions of the base behind each patch.
     ///
     /// - Throws: `unlisted` when the base lists an id that is not described, `republished` when it lists a label with
-    ///   other content, `withdrawn` when it names the content as withdrawn, `unmet` when a described patch requires what the
-    ///   list does not hold.
+    ///   other content, `withdrawn` when it names the content as withdrawn, `unmet` when the list lacks a requirement
+    ///   of a described patch.
     package init(_ described: [Described], base: ReleaseContents?) throws(SigningError) {
         let ids = Set(described.map(\.patch.patchID))
         let missing = (base?.list.patchIDs ?? []).filter { !ids.contains($0) }
@@ -59,7 +59,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         self.rows = try Self.allowed(rows, over: base)
     }
 
-    /// What described patches require and a first release of them would not list.
+    /// Requirements of described patches that a first release of them would not list.
     static func unmet(_ described: [Described]) -> [(label: Label, requires: PatchID)] {
         let rows = described.compactMap { try? row($0, base: nil) }
         return described.flatMap { next in
@@ -69,7 +69,8 @@ package struct ReleaseDraft: Equatable, Sendable {
         }
     }
 
-    /// The base's list without a patch, or without one version of it; what goes is named, so that it is withdrawn for good.
+    /// The base's list without a patch, or without one version of it; the removed versions are named, and so withdrawn
+    /// for good.
     package init(withdrawing id: PatchID, version: VersionLabel?, from base: ReleaseContents) throws(SigningError) {
         let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
         guard staying.count < base.list.entries.count else { throw .nothingToWithdraw(id, version) }
@@ -83,22 +84,22 @@ package struct ReleaseDraft: Equatable, Sendable {
         rows = base.list.entries.map(Row.init(carrying:))
     }
 
-    /// What an older release listed.
+    /// The list of an older release.
     ///
-    /// - Throws: `withdrawn` when it lists what was withdrawn by name since.
+    /// - Throws: `withdrawn` when it lists a version that was withdrawn by name since.
     package init(rollingBackTo older: ReleaseContents, over base: ReleaseContents?) throws(SigningError) {
         rows = try Self.allowed(older.list.entries.map(Row.init(carrying:)), over: base)
     }
 
-    /// Everything that the list is to name as withdrawn: what the base names, while a device could still have it, and what
-    /// goes now.
+    /// All versions that the list must name as withdrawn: those that the base names, while a device could still have
+    /// them, and those withdrawn now.
     package func withdrawn(
         beside base: PatchList?,
         inList serial: Int,
         at time: UTCTime,
         validity: Duration
     ) -> [WithdrawnVersion] {
-        // Where no listed version is for everybody, devices hold what they went back to by these rows.
+        // Where no listed version is for everybody, these rows keep devices on the version that they went back to.
         let open = Set(rows.filter(\.rules.isForEveryone).map(\.label.patchID))
         let closed = Set(rows.map(\.label.patchID)).subtracting(open)
         let known = (base?.withdrawn ?? []).filter {
@@ -133,12 +134,12 @@ package struct ReleaseDraft: Equatable, Sendable {
         return rows
     }
 
-    /// What another channel lists, and behind each patch the versions of the base that stay; patches that only the base
-    /// lists stay as they are.
+    /// The list of another channel, with the remaining versions of the base behind each patch; patches that only the
+    /// base lists stay as they are.
     ///
     /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's.
     /// - Throws: `republished` when the base lists a label with other content, `withdrawn` when it names the content as
-    ///   withdrawn, `nothingToWithdraw` for a rollout of what the source does not list.
+    ///   withdrawn, `nothingToWithdraw` for a rollout of a patch that the source does not list.
     package init(
         promoting source: ReleaseContents,
         over base: ReleaseContents?,
@@ -160,7 +161,8 @@ package struct ReleaseDraft: Equatable, Sendable {
                 Row(carrying: entry, rules: rules, known: base?.entry(entry.label)?.signature ?? entry.signature)
             }
             let others = (base?.versions(of: id) ?? []).filter { source.entry($0.label) == nil }
-            // One that every device may take ends what can be needed; without one, as a described patch keeps them.
+            // No version behind one that every device may take can be needed; without such a one, keep as many as a
+            // description asks for.
             let isOpen = promoted.contains { $0.rules.isForEveryone }
             let keep = max(0, DescribedPatch.keepByDefault - (promoted.count - 1))
             rows += Self.staying(others, keep: keep, isOpen: isOpen).map(Row.init(carrying:))
@@ -190,8 +192,9 @@ package struct ReleaseDraft: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every device
-    /// may take, for whoever is not eligible for those before it keeps what it has only while that is listed.
+    /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every
+    /// device may take, because a device that is not eligible for earlier ones keeps its version only while that is
+    /// listed.
     private static func staying(_ others: [PatchEntry], behind patch: DescribedPatch) -> [PatchEntry] {
         staying(others, keep: patch.keep, isOpen: patch.rules.isForEveryone)
     }
@@ -250,7 +253,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         return requires
     }
 
-    /// Nil where a version of it is not listed, or none of its contents is.
+    /// Nil when a version of it is not listed, or none of its contents is.
     private static func contents(
         _ wanted: [DescribedPatch.Requirement],
         of id: PatchID,
@@ -270,8 +273,8 @@ package struct ReleaseDraft: Equatable, Sendable {
         return contents
     }
 
-    /// The first 16 bytes of SHA-256 over a prefix, the id and the content: random to look at, the same for everybody who
-    /// describes this content, and never another while it is listed.
+    /// The first 16 bytes of SHA-256 over a prefix, the id and the content: random in appearance, equal for everybody
+    /// who describes this content, and fixed while it is listed.
     package static func salt(patchID: PatchID, sha256: SHA256Digest) -> [UInt8] {
         Array(SHA256Digest(of: Array("patchline-salt-v1\n\(patchID)\n\(sha256.hex)".utf8)).bytes.prefix(16))
     }

@@ -3,13 +3,13 @@ package import PatchStore
 package import ReleaseTree
 package import SystemPackage
 
-/// Brings a copy of a server's folder up to what stands there: what `patchsrv backup` writes, and `patchsrv restore` reads.
+/// Brings a copy of a server's folder up to date: `patchsrv backup` writes it, and `patchsrv restore` reads it.
 ///
-/// Nearly every file of a server is written once, so a first ``bring(progress:)`` needs no lock and may take as long as it
-/// takes, while releases are published. The next one, under the folder's lock, copies what has changed meanwhile, in a
-/// moment; then the copy is the state of that moment.
+/// Nearly every file of a server is written once, so a first ``bring(progress:)`` needs no lock and may take long,
+/// while releases are published. The next one, under the folder's lock, quickly copies the changes since; the copy is
+/// then the state of that moment.
 package struct ServerCopy {
-    /// What a server keeps: not its lock, what is half-written, or what is on its way in.
+    /// The folders that a server keeps: without its lock, half-written files and uploads.
     package static let folders = ["apps", "drafts", "tree"]
 
     private let source: FilePath
@@ -23,8 +23,8 @@ package struct ServerCopy {
     package var bytes: Int { copied.values.reduce(0) { $0 + $1.size } }
 
     /// - Parameters:
-    ///   - target: a folder that nobody else writes to.
-    ///   - single: files beside the folders that come along, should they be there.
+    ///   - target: a folder that no other process writes to.
+    ///   - single: files beside the folders, copied if they exist.
     package init(_ source: FilePath, to target: FilePath, with single: [String] = [], files: any FileOperations) {
         self.single = single
         self.source = source
@@ -33,16 +33,16 @@ package struct ServerCopy {
     }
 
     private struct Found {
-        /// Below the source; a folder stands before what is in it.
+        /// Below the source; a folder comes before its contents.
         var folders: [(path: String, permissions: FilePermissions)] = []
         var files: [(path: String, status: FileStatus)] = []
     }
 
-    /// Copies what is new or another, and removes what is gone.
+    /// Copies new and changed files, and removes files that are gone.
     ///
     /// Afterwards: all of it is durable.
     ///
-    /// - Parameter progress: told of files that are looked at, and of how many there are.
+    /// - Parameter progress: called with the files looked at, and their total.
     package mutating func bring(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ServerError) {
         do throws(FileError) {
             let batch = try files.beginBatch(on: target)
@@ -61,7 +61,7 @@ package struct ServerCopy {
         } catch { throw .file(error) }
     }
 
-    /// What is neither a file nor a folder is no part of a server: it is never served.
+    /// Skips anything but files and folders: a server never serves it.
     private func list(_ path: String, isTop: Bool, _ found: inout Found) throws(FileError) {
         guard let status = try files.status(of: source.at(path)) else { return }
         switch status.kind {
@@ -99,7 +99,7 @@ package struct ServerCopy {
             try writer.close()
             copied[path] = status.identity
         } catch .notFound(.read, source.at(path)) {
-            // Superseded and collected since it was listed.
+            // It was superseded and collected after it was listed.
             return
         }
     }

@@ -6,15 +6,15 @@ package import ReleaseTree
 package import SystemPackage
 
 extension AppRepository {
-    /// How often a check begins anew because somebody published or collected garbage meanwhile.
+    /// How often a check begins anew because of a publish or a garbage collection meanwhile.
     private static let attempts = 8
-    /// Each round may show what lies below the role that the one before put back.
+    /// Each round may reveal the files below a role that the round before put back.
     private static let rounds = 8
 
-    /// Verifies everything that this app has here: each role from the root of trust, each reference, digest and signature,
-    /// the releases that one can go back to, the tree.records beside the tree.
+    /// Verifies everything that this app has here: each role from the root of trust, each reference, digest and
+    /// signature, the releases that one can go back to, the records beside the tree.
     ///
-    /// Reads only, and needs no lock: what a publish or `gc` changed meanwhile is looked at again.
+    /// Reads only, and needs no lock: files that a publish or `gc` changed meanwhile are checked again.
     package func check() throws(ServerError) -> TreeReport {
         var attempt = 1
         while true {
@@ -29,14 +29,14 @@ extension AppRepository {
         }
     }
 
-    /// The same, and puts right what it can prove: a file whose digest is known and whose bytes lie elsewhere, the first
-    /// root of trust, a label that a verified list has, half-written files; and makes a lost record of labels again.
+    /// The same, and repairs with proof: files whose digest is known and whose bytes are found elsewhere, the first
+    /// root of trust, labels that a verified list has, half-written files; and rebuilds a lost record of labels.
     ///
     /// Signs nothing, and removes nothing of the tree. The caller holds the lock.
     ///
     /// - Parameters:
-    ///   - sources: folders that may hold what is missing: an exported tree, a copy of one, signed releases.
-    ///   - history: every release that somebody remembers.
+    ///   - sources: folders that may hold missing files: an exported tree, a copy of one, signed releases.
+    ///   - history: every release in the server's records.
     package func checkAndRepair(
         from sources: [FilePath] = [],
         history: [KnownRelease] = []
@@ -60,7 +60,7 @@ extension AppRepository {
         return report
     }
 
-    /// - Returns: what it put right.
+    /// - Returns: the repaired faults.
     private func repair(
         _ report: TreeReport,
         from sources: [FilePath],
@@ -102,8 +102,7 @@ extension TreePath.File {
     }
 }
 
-/// Where the bytes of a file may lie that the tree lost: other channels and apps of this server, drafts, and folders that
-/// somebody named.
+/// Sources for files that the tree lost: other channels and apps of this server, drafts, and the operator's folders.
 private struct RepairSources {
     private let repository: AppRepository
     private let folders: [FilePath]
@@ -132,7 +131,7 @@ private struct RepairSources {
         self.targets = targets
     }
 
-    /// The first place that holds just these bytes.
+    /// The first source that holds exactly these bytes.
     func source(of wanted: TreeFault.Wanted) -> TreeWrite.Source? {
         let inTree = (targets[wanted.sha256] ?? []).first { file in
             (try? repository.storage.fingerprint(of: file))?.sha256 == wanted.sha256

@@ -3,7 +3,7 @@ import PatchStore
 import PatchTrust
 package import ReleaseTree
 
-/// A release that was published once, as the history of a server knows it.
+/// A release that was once published, by the server's history.
 package struct KnownRelease: Equatable, Sendable {
     package let channel: ChannelName
     package let roleVersion: Int
@@ -14,15 +14,15 @@ package struct KnownRelease: Equatable, Sendable {
     }
 }
 
-/// A record of labels that was lost, made again from what else there is.
+/// A lost record of labels, rebuilt from the tree and the history.
 struct RebuiltLabels {
     let labels: PublishedLabels
-    /// How many releases it was made from.
+    /// How many releases it was rebuilt from.
     let releases: Int
-    /// Versions of which nobody knows what they published, if they did.
+    /// Versions whose contents are unknown, if they were published.
     let unknown: [ChannelName: [ClosedRange<Int>]]
 
-    /// For whoever had it repaired.
+    /// For the operator who repaired it.
     var note: String {
         let gaps = unknown.sorted { $0.key < $1.key }.map { channel, ranges in
             let numbers = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
@@ -43,10 +43,10 @@ extension AppRepository {
         try !tree.exists(tree.labelsFile)
     }
 
-    /// Every label of a release that stands in the tree or in the history, as the first release said that had it.
+    /// Every label of a release in the tree or in the history, with the content of the first release that had it.
     ///
-    /// What is published now is right where another says otherwise. Numbers above the published one were never published, or
-    /// by a thief from whom the channel was taken back.
+    /// The published release wins over any other. Numbers above its own were never published, or by a thief from whom
+    /// the channel was taken back.
     func rebuiltLabels(history: [KnownRelease]) throws(ServerError) -> RebuiltLabels {
         let state = try PublishedState(of: self)
         let current = try addingPublished(to: PublishedLabels(), state)
@@ -75,7 +75,7 @@ extension AppRepository {
         return RebuiltLabels(labels: labels, releases: releases.count, unknown: unknown)
     }
 
-    /// With every label that a published list has; an error where one is known with other bytes.
+    /// With every label of the published lists; an error when one is known with other bytes.
     func addingPublished(to known: PublishedLabels, _ state: PublishedState) throws(ServerError) -> PublishedLabels {
         var labels = known
         for (name, channel) in state.channels {
@@ -91,7 +91,7 @@ extension AppRepository {
         return labels
     }
 
-    /// Channels that are published no more, with the version that was their last.
+    /// Channels that are no longer published, with their last version.
     private func droppedChannels(
         _ state: PublishedState,
         _ history: [KnownRelease]
@@ -102,7 +102,7 @@ extension AppRepository {
         return last.filter { state.channels[$0.key] == nil }
     }
 
-    /// Releases that were published, the oldest first; of one that stands in the tree and in the history, the tree's.
+    /// Releases that were published, the oldest first; of one in both the tree and the history, the tree's.
     private func standingReleases(
         _ state: PublishedState,
         _ dropped: [ChannelName: Int],
@@ -125,7 +125,7 @@ extension AppRepository {
         return found.sorted { ($0.roleVersion, $0.channel) < ($1.roleVersion, $1.channel) }
     }
 
-    /// What a role that stands in the tree lists.
+    /// The list of a role in the tree.
     private func release(of channel: ChannelName, _ version: Int) throws -> KnownRelease? {
         guard let role = try tree.standingRole(channel.text, version: version) else { return nil }
         let list = try ParsedPatchList(try tree.target(.patchList(channel), of: role).0).list

@@ -18,7 +18,7 @@ extension Diagnosis.Line {
     /// How long before its end a certificate is to be renewed.
     private static let renewal = Duration.days(14)
 
-    /// Room for what is to come.
+    /// The free space for future releases.
     package static func disk(_ space: DiskSpace, freeText: String) -> Diagnosis.Line {
         let hint = "patchsrv gc removes what nothing needs any more"
         if let files = space.freeFiles, files < fewFiles {
@@ -60,7 +60,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line("clock", .ok, "\(now)")
     }
 
-    /// The server's folder, which nobody but its user needs to read but for the tree.
+    /// The server's folder, which no user but its own needs to read, except for the tree.
     package static func folder(_ status: FileStatus?, canWrite: Bool) -> Diagnosis.Line {
         guard let status, status.kind == .directory else {
             return Diagnosis.Line("folder", .fault, "it is not there", hint: "start an app with patchsrv init")
@@ -79,7 +79,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line("folder", .ok, "it can be written to")
     }
 
-    /// - Parameter error: why it could not be taken.
+    /// - Parameter error: why it could not be acquired.
     package static func lock(_ error: StoreLockError?) -> Diagnosis.Line {
         switch error {
         case nil: Diagnosis.Line("lock", .ok, "nobody holds it")
@@ -115,7 +115,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line(subject, .ok, "its owner alone can read it")
     }
 
-    /// - Parameter isNamed: whether somebody named a passphrase.
+    /// - Parameter isNamed: whether a passphrase was given.
     package static func key(of app: AppID, isEncrypted: Bool, isNamed: Bool, fault: String?) -> Diagnosis.Line {
         let subject = "\(app) online key"
         if let fault { return Diagnosis.Line(subject, .fault, fault) }
@@ -133,7 +133,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line(subject, .ok, "the passphrase opens it, and the root of trust lists it")
     }
 
-    /// What ``Readiness`` says of an app, one line for each role that is due.
+    /// The findings of ``Readiness`` on an app, one line for each role that is due.
     package static func roles(of app: Readiness.App, at now: UTCTime) -> [Diagnosis.Line] {
         if let fault = app.fault {
             return [Diagnosis.Line("\(app.app) tree", .fault, fault, hint: "patchsrv check names each file")]
@@ -179,12 +179,12 @@ extension Diagnosis.Line {
         return Diagnosis.Line("tls", isSoon ? .warning : .ok, "it holds until \(end)", hint: isSoon ? "renew it" : nil)
     }
 
-    /// Who has the port.
+    /// The owner of the port.
     package enum Port: Equatable, Sendable {
         case free
         /// A server that answers as ours do.
         case ours
-        /// The same, which speaks HTTPS where HTTP was expected, or HTTP where HTTPS was.
+        /// The same, but speaking HTTPS where HTTP was expected, or HTTP where HTTPS was.
         case oursOtherwise(isTLS: Bool)
         case taken
         case unusable(String)
@@ -216,12 +216,12 @@ extension Diagnosis.Line {
 }
 
 extension AppRepository {
-    /// Whether this key signs what the tree's root of trust asks a server to sign.
+    /// Checks that this key signs the roles that the tree's root of trust leaves to a server.
     package func check(_ key: OnlineKey) throws(ServerError) {
         try checkOnlineKey(key, in: try PublishedState(of: self))
     }
 
-    /// When the newest timestamp says that it was signed.
+    /// When the newest timestamp was signed, by its own word.
     package func signedAt() throws(ServerError) -> UTCTime? {
         try PublishedState(of: self).timestamp.signedAt
     }

@@ -4,9 +4,9 @@ import PatchTrust
 package import ReleaseTree
 package import SystemPackage
 
-/// Says whether a server is ready, as often as it is asked, and verifies its trees only now and then.
+/// Reports whether a server is ready, at any rate of requests, and verifies its trees only now and then.
 ///
-/// One verification at a time: whoever asks meanwhile gets its answer.
+/// One verification at a time: requests meanwhile get its result.
 package actor ReadinessCheck {
     /// How long a verification counts while no timestamp is replaced.
     package static let lifetime = Duration.seconds(5)
@@ -33,9 +33,9 @@ package actor ReadinessCheck {
 
     /// - Parameters:
     ///   - within: how long before its end a role is reported.
-    ///   - enough: what must be free on the disk.
-    ///   - space: what is; nil where nobody can say.
-    ///   - opens: whether whoever asks can sign with an online key; true where that is not expected.
+    ///   - enough: the least free resources of the disk.
+    ///   - space: the free resources; nil when unknown.
+    ///   - opens: whether the server can sign with an online key; true where that is not expected.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
@@ -61,10 +61,10 @@ package actor ReadinessCheck {
         return Readiness(known.findings, within: within, shortages: short, locked: known.locked, at: now())
     }
 
-    /// What is left on the disk; nil where nobody can say.
+    /// The free resources of the disk; nil when unknown.
     func disk() -> DiskSpace? { space() }
 
-    /// What is known of each app; at most ``lifetime`` old.
+    /// The findings on each app; at most ``lifetime`` old.
     func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] { try look().findings }
 
     private func look() throws(ServerError) -> Known {
@@ -88,7 +88,7 @@ package actor ReadinessCheck {
         return found
     }
 
-    /// One that is not there is none that a passphrase would open: others say that it is lost.
+    /// A missing key is not one that a passphrase would open: other findings report its loss.
     private func canOpen(_ app: AppID) -> Bool {
         let path = folder.onlineKey(of: app)
         guard let file = try? files.read(path, limit: Limits.keyFile) else { return true }

@@ -5,12 +5,12 @@ import ReleaseFolder
 import ReleaseTree
 import SystemPackage
 
-/// Looks at everything that an app has on a server, and goes on after what is wrong.
+/// Checks everything that an app has on a server, and goes on after a fault.
 struct TreeCheck {
     let repository: AppRepository
     let listing: TreeListing
     var report: TreeReport
-    /// What was read already, with what it turned out to be; nil for what cannot be read.
+    /// Files already read, with their fingerprints; nil for unreadable ones.
     private var known: [TreePath.File: Fingerprint?] = [:]
     private var referenced: Set<TreePath.File> = []
     private let progress: Progress
@@ -22,8 +22,7 @@ struct TreeCheck {
         progress = repository.progress(.checking, listing.files.count)
     }
 
-    /// Whether files are gone that were there when this began: then `gc` ran beside it, and what is missed may be what
-    /// nothing needs any more.
+    /// Whether files disappeared since this began: then `gc` ran beside it, and the missing ones may be unneeded.
     func lostNames() throws(ServerError) -> Bool {
         let now = try repository.storage.listing()
         return listing.files.keys.contains { now.files[$0] == nil }
@@ -59,7 +58,7 @@ struct TreeCheck {
         referenced.insert(file)
     }
 
-    /// A role's bytes; nil when there are none, which is a fault.
+    /// A role's bytes; nil when it is missing, which is a fault.
     mutating func bytes(_ file: TreePath.File, limit: Int, sha256: SHA256Digest? = nil) -> [UInt8]? {
         note(file)
         guard listing.files[file] != nil else {
@@ -76,7 +75,7 @@ struct TreeCheck {
         }
     }
 
-    /// What a file that is named by its digest holds, read once; nil when it is missing or altered, which is a fault.
+    /// The fingerprint of a file named by its digest, read once; nil when it is missing or altered, which is a fault.
     mutating func fingerprint(_ file: TreePath.File, by referrer: String) -> Fingerprint? {
         note(file)
         guard let digest = file.digest else { return nil }
@@ -110,7 +109,7 @@ struct TreeCheck {
         }
     }
 
-    /// What nothing refers to must be what its name says all the same: a publish may come to rely on it.
+    /// Unreferenced files must match their names too: a publish may come to rely on them.
     private mutating func checkRest() {
         for file in listing.files.keys where !referenced.contains(file) {
             switch file {

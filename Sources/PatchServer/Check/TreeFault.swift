@@ -2,39 +2,39 @@ package import PatchFormat
 import PatchTrust
 import ReleaseTree
 
-/// What is wrong with one file of an app's folder.
+/// A fault of one file in an app's folder.
 package struct TreeFault: Hashable, Sendable {
     /// Which rule it breaks.
     package enum Rule: String, CaseIterable, Sendable {
-        /// Something refers to it, and it is not there.
+        /// A file that is referred to is not there.
         case missing
-        /// Its bytes are not those that its name, or what refers to it, says.
+        /// Its bytes do not match its name, or the file that refers to it.
         case altered
-        /// It cannot be read as what it is.
+        /// It cannot be parsed as its kind of file.
         case malformed
         /// A role that does not verify from the root of trust.
         case untrusted
         /// An entry or an asset whose signature or digests do not hold.
         case entry
-        /// The record of labels does not say what a published list says.
+        /// The record of labels differs from a published list.
         case label
-        /// No file of a published tree has such a name; it is not served.
+        /// Its name is none of a published tree; it is not served.
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
-        /// Half-written, by what was stopped or is under way; no reader meets it.
+        /// Half-written, by an interrupted or running writer; no reader meets it.
         case leftover
 
-        /// Whether a tree that has it is not whole.
+        /// Whether the tree is broken by it.
         package var isFault: Bool { self != .leftover }
     }
 
     /// Below the server's folder.
     package let path: String
     package let rule: Rule
-    /// What was found, in words.
+    /// The finding, in words.
     package let detail: String
-    /// What would heal it, if it lay somewhere.
+    /// The file that would heal it, if it can be found.
     let wanted: Wanted?
 
     /// A file of the tree whose bytes are known by their digest.
@@ -63,15 +63,15 @@ extension TreeFault.Rule {
     }
 }
 
-/// What a look at everything found.
+/// The findings of a check of everything.
 package struct TreeReport: Equatable, Sendable {
     package let app: AppID
     package internal(set) var faults: [TreeFault] = []
-    /// Faults that were healed, as they were found.
+    /// Faults that were healed, as found.
     package internal(set) var repaired: [TreeFault] = []
-    /// What whoever had it repaired must know of that.
+    /// Consequences of the repair that the operator must know.
     package internal(set) var notes: [String] = []
-    /// How much was read: roles, targets, objects, bytes of all of them.
+    /// The number of roles, targets and objects read, and their bytes.
     package internal(set) var counts = Counts()
 
     package struct Counts: Equatable, Sendable {

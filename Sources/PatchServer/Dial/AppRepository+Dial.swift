@@ -3,7 +3,7 @@ import PatchTrust
 package import ReleaseTree
 
 extension AppRepository {
-    /// What the dial of a channel says now.
+    /// The present state of a channel's dial.
     package func dial(of channel: ChannelName) throws(ServerError) -> DialState {
         let state = try PublishedState(of: self)
         let entries = try entries(of: channel, in: state)
@@ -12,10 +12,10 @@ extension AppRepository {
 
     /// Turns a channel's dial: all of the changes, or none.
     ///
-    /// Needs no release key, and can do nothing that one did not sign: it slows down, pauses, and goes up to the signed
-    /// ceiling. The caller holds the lock. Written are the dial, its role, the snapshot and last the timestamp; stopped
-    /// before that, readers see the old state.
-    /// - Parameter version: of the dial role that the operator looked at; any other is refused.
+    /// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the
+    /// ceiling. The caller holds the lock. The dial, its role, the snapshot and last the timestamp are written;
+    /// interrupted before that, readers see the old state.
+    /// - Parameter version: of the dial role that the operator saw; any other is refused.
     package func turn(
         _ changes: [DialChange],
         in channel: ChannelName,
@@ -48,7 +48,7 @@ extension AppRepository {
         return try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(dial, to: &dials) }
     }
 
-    /// Signs the dial's role anew over what `change` makes of its targets.
+    /// Signs the dial's role anew, with its targets changed by `change`.
     func publishDials(
         on state: PublishedState,
         signing key: OnlineKey,
@@ -65,14 +65,14 @@ extension AppRepository {
         return RefreshedVersions(app: app, versions, signedAt: now)
     }
 
-    /// What a channel lists, verified.
+    /// The channel's list, verified.
     private func entries(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> [PatchEntry] {
         try state.check(channel)
         guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
         return try list(of: channel, published.role).entries
     }
 
-    /// What a channel lists, by its digest alone, which is enough to tell somebody what the dial spoke of.
+    /// The channel's list, checked by its digest alone, which is enough to tell a person the former rows.
     func listed(in channel: ChannelName, _ state: PublishedState) -> [PatchEntry]? {
         guard let role = state.channels[channel]?.role, let list = try? tree.target(.patchList(channel), of: role).0
         else {
@@ -83,7 +83,7 @@ extension AppRepository {
 }
 
 extension PublicationPlan {
-    /// A channel's dial, under the name that its content has.
+    /// Adds a channel's dial, under the name that its content has.
     mutating func write(_ dial: Dial, to dials: inout [TargetPath: TargetFile]) {
         let (bytes, path) = (dial.json.fileBytes, TargetPath.dial(dial.channel))
         write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)

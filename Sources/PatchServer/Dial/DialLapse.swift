@@ -1,16 +1,16 @@
 package import PatchFormat
 
-/// What a release quietly ends of what the dial held back; a release never turns the dial, but what it lists decides of
-/// what the dial speaks.
+/// A restriction of the dial that a release ends silently: a release never turns the dial, but a row applies only to a
+/// listed version.
 package enum DialLapse: Equatable, Sendable {
-    /// Held back until now and listed no more: its row is gone, also for the day on which it is listed again.
+    /// Held back until now and no longer listed: its row is gone, and does not come back when it is listed again.
     case forgotten(DialState.Version)
-    /// First of its patch from now on, and held back by nothing: the version that stood there was, or it is listed again.
+    /// First of its patch from now on, and held back by nothing: the version before it was, or it is listed again.
     case free(DialState.Version)
 
     /// - Parameters:
-    ///   - before: the dial over what was listed until now.
-    ///   - after: the dial over what is listed from now on.
+    ///   - before: the dial over the versions listed until now.
+    ///   - after: the dial over the versions listed from now on.
     ///   - wasListed: whether the channel listed a label at any time.
     static func all(from before: DialState, to after: DialState, wasListed: (Label) -> Bool) -> [DialLapse] {
         let listed = Set(after.versions.map(\.content))
@@ -43,7 +43,7 @@ package enum DialLapse: Equatable, Sendable {
         }
     }
 
-    /// What to do about those that nothing holds back; nil where there are none.
+    /// The advice about versions that nothing holds back; nil when there are none.
     package static func hint(_ lapses: [DialLapse], in channel: ChannelName) -> String? {
         let free = lapses.compactMap { lapse in
             if case .free(let version) = lapse { " --pause \(version.patchID)@\(version.version)" } else { nil }
@@ -74,7 +74,7 @@ extension DialState.Version {
     fileprivate var content: Content { Content(patchID: patchID, sha256: sha256) }
     fileprivate var label: Label { Label(patchID: patchID, version: version) }
 
-    /// What the dial said of it.
+    /// The dial's former row, in words.
     fileprivate var heldWords: String {
         if isPaused { return "the dial paused \(label)" + (row?.reason.map { " (\($0))" } ?? "") }
         let places = row?.headcount.map { " in \($0) places" } ?? ""

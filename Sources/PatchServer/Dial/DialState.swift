@@ -1,23 +1,23 @@
 package import PatchFormat
 
-/// What a channel's dial makes of each version that is listed.
+/// The effect of a channel's dial on each listed version.
 package struct DialState: Equatable, Sendable {
     package struct Version: Equatable, Sendable {
         package let patchID: PatchID
         package let version: VersionLabel
         package let kind: PatchKind
         package let sha256: SHA256Digest
-        /// What the release keys signed, in devices of 10,000.
+        /// The share that the release keys signed, in devices of 10,000.
         package let ceiling: Int
-        /// What the dial says; nil where it says nothing.
+        /// The dial's row; nil when it has none.
         package let row: Dial.Row?
-        /// How many devices have a place, where somebody counted; the tree does not know.
+        /// How many devices have a place, once counted; the tree does not know.
         package var placesTaken: Int?
 
         package var isPaused: Bool { row?.paused == true }
-        /// In devices of 10,000; a device takes nothing of what pauses, whatever this is.
+        /// In devices of 10,000; a paused version is taken by none, whatever this is.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
-        /// Whether fewer devices may take it than release keys signed for.
+        /// Whether fewer devices may take it than the release keys signed for.
         package var isHeldBack: Bool { isPaused || effective < ceiling || row?.headcount != nil }
 
         /// `the dial holds web 1.3.0 at 10%; 100% are signed`.
@@ -83,10 +83,10 @@ extension DialState.Version {
     }
 }
 
-/// What became of the changes that an operator asked for.
+/// The outcome of an operator's changes.
 package enum DialOutcome: Equatable, Sendable {
     case turned(DialState, RefreshedVersions)
-    /// The dial says all of it already; nothing was signed.
+    /// The dial has all of it already; nothing was signed.
     case unchanged(DialState)
 
     package var state: DialState {

@@ -7,11 +7,11 @@ package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {
-    /// What nothing needs any more, by this rule and at this time.
+    /// The files that are no longer needed, by this rule and at this time.
     ///
-    /// A tree that does not verify is no witness of what is needed.
-    /// - Parameter pins: what stays beside.
-    /// - Throws: `tree` or `treeFileMissing` when what must stay cannot be read: nothing is garbage then.
+    /// A tree that does not verify proves nothing about what is needed.
+    /// - Parameter pins: further files that stay.
+    /// - Throws: `tree` or `treeFileMissing` when a needed file cannot be read: nothing is garbage then.
     package func garbage(
         by rule: GarbageRule,
         at clock: UTCTime,
@@ -82,7 +82,7 @@ extension AppRepository {
             if let role = try tree.standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
         }
         for (channel, versions) in kept.channels {
-            // One above was never published: whoever tries it again brings what it needs.
+            // A version above was never published: another try brings all that it needs.
             for version in versions.sorted() where version <= last[channel] ?? 0 {
                 guard let role = try tree.standingRole(channel.text, version: version) else { continue }
                 needs.merge(try reader.contents(of: role, channel: channel))
@@ -91,7 +91,7 @@ extension AppRepository {
         return needs
     }
 
-    /// The same, and of drafts that may be published still what they bring and what they lean on.
+    /// The same, with the files that publishable drafts bring and need.
     private func pinnedByDrafts(_ state: PublishedState, _ pins: GarbagePins) throws(ServerError) -> GarbagePins {
         let reader = ContentsReader(tree)
         var pinned = pins

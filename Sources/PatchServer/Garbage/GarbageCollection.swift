@@ -10,7 +10,7 @@ package struct GarbageCollection: Sendable {
     /// How many files go in one step.
     static let batch = 1_000
 
-    /// What another process may have changed between two steps.
+    /// The state that another process may change between two steps.
     private struct Revision: Equatable {
         let timestamp: StoredFile?
         /// By `CHANNEL/VERSION`: a draft is replaced under its name, and signatures are added to it.

@@ -1,10 +1,10 @@
 import PatchFormat
 import ReleaseTree
 
-/// What goes from one app's folder, and in which order.
+/// The files to remove from one app's folder, in order.
 ///
-/// What refers comes before what is referred to: stopped anywhere, everything that is left has all that it needs, and the
-/// next collection takes up the rest.
+/// Referrers come before the files that they refer to: interrupted anywhere, every remaining file has all that it
+/// needs, and the next collection removes the rest.
 package struct GarbagePlan: Equatable, Sendable {
     package enum Stage: String, CaseIterable, Sendable {
         case snapshots, roles, targets, objects, drafts
@@ -31,9 +31,9 @@ package struct GarbagePlan: Equatable, Sendable {
 
     /// - Parameters:
     ///   - kept: which roles stay.
-    ///   - needed: what those need.
-    ///   - pinned: what something outside the tree leans on, such as a draft.
-    ///   - horizon: what was written after it stays, whoever needs it: a publish that was interrupted may go on.
+    ///   - needed: the files that those need.
+    ///   - pinned: files that something outside the tree needs, such as a draft.
+    ///   - horizon: files written after it stay in any case: an interrupted publish may go on.
     init(
         _ listing: TreeListing,
         of app: AppID,
@@ -50,7 +50,7 @@ package struct GarbagePlan: Equatable, Sendable {
         for stage in Stage.allCases { items[stage]?.sort { $0.path < $1.path } }
     }
 
-    /// Nil for what stays.
+    /// Nil for a file that stays.
     private static func stage(
         of file: TreePath.File,
         _ kept: KeptRoles,
@@ -65,7 +65,7 @@ package struct GarbagePlan: Equatable, Sendable {
         }
     }
 
-    /// The first of what is left to remove, all of one stage.
+    /// The first items left to remove, all of one stage.
     func next(upTo limit: Int) -> (stage: Stage, items: [Item])? {
         for stage in Stage.allCases {
             if let items = items[stage], !items.isEmpty { return (stage, Array(items.prefix(limit))) }
@@ -79,7 +79,7 @@ package struct GarbagePlan: Equatable, Sendable {
 }
 
 extension GarbagePlan.Item {
-    /// What a person calls it: `snapshot`, `production`, `object`.
+    /// The kind of file in words: `snapshot`, `production`, `object`.
     package var kind: String {
         switch place {
         case .tree(.role(let name, _)): name

@@ -4,11 +4,11 @@ package import PatchTrust
 import ReleaseFolder
 package import ReleaseTree
 
-/// A release that somebody may bring: whose it is, and the signatures on it that count.
+/// A release offered for upload: its header, and its valid signatures.
 package struct ReleaseOffer: Sendable {
     package let header: ReleaseHeader
     package let parsed: TargetsRole
-    /// Signed by those alone who may sign for the channel, each once.
+    /// With the signatures of the channel's keys alone, each once.
     package private(set) var role: Envelope
     /// Of the role's signed part.
     package let identity: SHA256Digest
@@ -23,7 +23,7 @@ package struct ReleaseOffer: Sendable {
         for signature in keys.countingSignatures(on: role) { self.role.add(signature) }
     }
 
-    /// Takes over what counts of the signatures that others made on the same content.
+    /// Adds the valid signatures that others made on the same content.
     package mutating func merge(_ other: Envelope) {
         guard other.identity == identity else { return }
         let own = Set(role.signatures.map(\.keyID))
@@ -32,10 +32,10 @@ package struct ReleaseOffer: Sendable {
 }
 
 extension AppRepository {
-    /// Looks at what a release says of itself before any of its contents are taken: whose it is, what it was made from,
-    /// and whether somebody who may sign for its channel has signed it.
+    /// Checks a release's header and role before any of its contents are taken: its app and channel, its base, and
+    /// whether a key of its channel has signed it.
     ///
-    /// Reading needs no lock; publishing looks again at all of it.
+    /// Reading needs no lock; publishing checks all of it again.
     package func checkOffer(of header: ReleaseHeader, _ role: Envelope) throws(ServerError) -> ReleaseOffer {
         let offered = SignedRelease(header: header, role: role, targets: [:], objects: [:])
         try checkApp(of: offered)
@@ -68,7 +68,7 @@ extension AppRepository {
         return try storage.status(of: .target(path, sha256)) != nil
     }
 
-    /// The bytes of a target as they are published or drafted; nil where nobody has them.
+    /// The bytes of a target as published or drafted; nil when there are none.
     package func publishedTarget(_ path: TargetPath, _ sha256: SHA256Digest, in draft: Draft?) throws(ServerError)
         -> [UInt8]?
     {
@@ -82,9 +82,9 @@ extension AppRepository {
         try storage.status(of: .role(channel.text, version: version)) != nil
     }
 
-    /// The newest versions of a channel's role below `version` whose bytes lie in the published tree, the newest first.
+    /// The newest versions of a channel's role below `version` that the published tree has, newest first.
     ///
-    /// - Parameter depth: how far back one looks.
+    /// - Parameter depth: how many versions back to look.
     package func roles(
         of channel: ChannelName,
         below version: Int,
@@ -98,7 +98,7 @@ extension AppRepository {
         return found
     }
 
-    /// Whether an object's bytes lie in the published tree.
+    /// Whether the published tree has an object.
     package func hasObject(_ sha256: SHA256Digest) throws(ServerError) -> Bool {
         try storage.status(of: .object(sha256)) != nil
     }

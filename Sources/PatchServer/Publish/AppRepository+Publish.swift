@@ -5,12 +5,12 @@ package import ReleaseFolder
 package import ReleaseTree
 import SystemPackage
 
-/// What became of a release that was offered.
+/// The outcome of offering a release.
 package enum PublishOutcome: Equatable, Sendable {
     case published(Publication)
     /// Kept until more key holders have signed.
     case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.SignatureTally)
-    /// The channel's current release already; what was missing or damaged of it is back.
+    /// It is the channel's current release already; missing or damaged files were put back.
     case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
 }
 
@@ -21,21 +21,21 @@ package struct Publication: Equatable, Sendable {
     package let counts: VerifiedRelease.Counts
     package let change: TreeChange
     package let roles: RefreshedVersions
-    /// Versions of drafts that this release made pointless, its own among them.
+    /// Versions of drafts that this release superseded, its own among them.
     package let removedDrafts: [Int]
-    /// Versions that the dial, which stays as it was, holds below what this release signed for.
+    /// Versions that the unchanged dial holds below this release's ceiling.
     package let heldBack: [DialState.Version]
-    /// What the dial holds no more.
+    /// Versions that the dial no longer restricts.
     package let lapses: [DialLapse]
 }
 
 extension AppRepository {
     /// Verifies a release and publishes it, or keeps it as a draft.
     ///
-    /// The caller holds the lock. When it throws anything but `file`, nothing on disk has changed.
+    /// The caller holds the lock. Any error but `file` means that nothing on disk has changed.
     ///
-    /// - Parameter known: the same release as ``verified(_:)`` found it before the lock was taken; what still holds of it
-    ///   is not checked again.
+    /// - Parameter known: the result of ``verified(_:)`` from before the lock; parts of it that still hold are not
+    ///   checked again.
     package func publish(
         _ offered: SignedRelease,
         verified known: VerifiedRelease? = nil,
@@ -61,15 +61,15 @@ extension AppRepository {
 
     /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
     ///
-    /// It needs no lock, so that nobody waits for a release that takes long to be read and that no quorum may have signed.
+    /// It needs no lock, so that no publish waits for a release that takes long to read and may lack a quorum.
     package func verified(_ offered: SignedRelease) throws(ServerError) -> VerifiedRelease {
         let state = try PublishedState(of: self)
         let comparison = try comparison(of: offered, in: state, labels: try labels())
         return try verify(try merged(offered, comparison: comparison, in: state), in: state)
     }
 
-    /// What was verified a moment ago, where that holds still: nil when keys or content are others, or an object that the
-    /// tree had has been collected.
+    /// The earlier result, if it still holds: nil when keys or content differ, or an object that the tree had was
+    /// collected.
     private func again(
         _ known: VerifiedRelease?,
         _ release: SignedRelease,
@@ -120,7 +120,7 @@ extension AppRepository {
         }
     }
 
-    /// The release with the signatures that count, its own and those of a draft of the same content.
+    /// The release with the valid signatures of its own and of a draft of the same content.
     private func merged(
         _ offered: SignedRelease,
         comparison: BaseComparison,
@@ -183,7 +183,7 @@ extension AppRepository {
         do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
     }
 
-    /// Refuses what could be written and not be read again, for nothing could be published or taken in then.
+    /// Refuses records too large to be read again: nothing could be published or taken in after them.
     func checkSize(of labels: PublishedLabels) throws(ServerError) {
         let size = labels.fileBytes.count
         guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }

@@ -3,14 +3,15 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 
-/// Where an offered release stands to what is published: compare-and-swap on its base.
+/// Compares an offered release's base with the published role: compare-and-swap.
 enum BaseComparison: Equatable, Sendable {
     /// It was made from the current role.
     case next
     /// It is the current role: published before, offered again.
     case current
 
-    /// - Parameter restored: what the server came back with, where it was restored from a backup; see ``VersionRecord``.
+    /// - Parameter restored: the versions in the backup that the server was restored from, if it was; see
+    ///   ``VersionRecord``.
     init(
         _ release: SignedRelease,
         in state: PublishedState,
@@ -27,12 +28,12 @@ enum BaseComparison: Equatable, Sendable {
             return
         }
         if current == nil, base > 0, labels.dropped[channel] != nil {
-            // It was published, dropped from the root of trust and taken back: nobody knows what was its last.
+            // The channel was published, dropped from the root of trust and taken back: its last version is not known.
             self = .next
             return
         }
-        // Devices may know releases that were published after the backup: the next one may stand above their numbers. What
-        // it was made from is the current one all the same.
+        // Devices may know releases that were published after the backup, so the next one may have a version above
+        // theirs. It was made from the current one all the same.
         let leavesOut = current != nil && restored[channel] == version && base > version && base <= UsedVersions.sane
         guard base == version || leavesOut else {
             throw .outdated(channel: channel, base: base, current: version)
@@ -44,12 +45,12 @@ enum BaseComparison: Equatable, Sendable {
     }
 }
 
-/// What is done with a release that verified.
+/// The action for a verified release.
 enum Publishing: Sendable {
     case publish(PublishedLabels)
     /// Its quorum is incomplete.
     case keepDraft
-    /// It is published already; what the tree lost of it is put back.
+    /// It is published already; files missing from the tree are put back.
     case repair
 
     /// - Throws: a label republished, or a release that no device would take any more.
@@ -101,9 +102,10 @@ extension PublicationPlan {
         }
     }
 
-    /// Everything that publishing a release writes.
+    /// All writes that publish a release.
     ///
-    /// - Parameter dial: the channel's, of which what is listed no more goes; nil where it cannot be read, and stays.
+    /// - Parameter dial: the channel's, which loses the rows of versions no longer listed; nil when it cannot be read,
+    ///   and stays.
     init(
         publishing verified: VerifiedRelease,
         on state: PublishedState,
@@ -126,8 +128,8 @@ extension PublicationPlan {
     /// A release's role, and a dial where the channel has none.
     ///
     /// - Parameters:
-    ///   - files: what the next snapshot says of every role but the dial.
-    ///   - dials: what the next dial role says.
+    ///   - files: the rows of the next snapshot, for every role but the dial.
+    ///   - dials: the rows of the next dial role.
     mutating func add(
         role verified: VerifiedRelease,
         to files: inout [String: RoleFile],

@@ -7,11 +7,11 @@ import SystemPackage
 
 /// The packs of a published tree.
 ///
-/// None lies on the disk: a pack is the objects that its manifest names, read while it is sent. What is remembered of one is
-/// where each object begins; that of a manifest never changes, for it is named by its digest.
+/// No pack is on the disk: it consists of the objects that its manifest names, read while it is sent. The cache holds
+/// the offset of each object, which never changes: a manifest is named by its digest.
 actor PackCache {
     private struct Manifests {
-        /// What the timestamp was when the folders were listed: whoever publishes writes another.
+        /// The timestamp's origin when the folders were listed: every publish writes another.
         let origin: FileOrigin
         /// Below the app's folder.
         let paths: [SHA256Digest: String]
@@ -19,13 +19,14 @@ actor PackCache {
 
     /// The folder that holds one folder an app.
     private let tree: FilePath
-    /// How many assets are remembered, of all bundles together; the one asked for is, whatever its size.
+    /// How many assets are remembered, of all bundles together; the requested bundle is always remembered, whatever its
+    /// size.
     private let limit: Int
     private let files = DiskFiles()
     private var manifests: [AppID: Manifests] = [:]
-    /// The one that was asked for last comes last.
+    /// The most recently requested one is last.
     private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
-    /// The latest few; what is dropped is read when it is asked for.
+    /// The latest few; a dropped one is read when it is requested.
     private let expected = AsyncStream.makeStream(of: PackPath.self, bufferingPolicy: .bufferingNewest(16))
 
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
@@ -41,12 +42,12 @@ actor PackCache {
         expected.continuation.finish()
     }
 
-    /// Reads it soon: somebody is about to ask for it.
+    /// Reads it in the background, because a request for it is likely.
     nonisolated func prefetch(_ path: PackPath) {
         expected.continuation.yield(path)
     }
 
-    /// Nil where the app has published no such manifest, or where what lies there is none.
+    /// Nil when the app has published no such manifest, or its file is none.
     func contents(at path: PackPath) -> PackContents? {
         guard let file = place(of: path) else { return nil }
         if let index = known.firstIndex(where: { $0.manifest == path.manifest }) {
@@ -68,7 +69,7 @@ actor PackCache {
     private func manifests(of app: AppID, in folder: FilePath) -> [SHA256Digest: String]? {
         if let listed = manifests[app], listed.origin.isCurrent { return listed.paths }
         manifests[app] = nil
-        // From before they are listed: what is published meanwhile is seen at the next look.
+        // Taken before they are listed, so that a publish meanwhile is seen at the next look.
         guard let origin = FileOrigin(at: folder.at(URLLayout.timestamp).string) else { return nil }
         let paths = list(app, folder)
         manifests[app] = Manifests(origin: origin, paths: paths)
@@ -80,7 +81,7 @@ actor PackCache {
         var names = ["targets"]
         for _ in 0..<4 {
             names = names.flatMap { name in
-                // What is no folder has nothing in it.
+                // A file has no entries.
                 ((try? files.list(folder.at(name))) ?? []).map { "\(name)/\($0)" }
             }
         }

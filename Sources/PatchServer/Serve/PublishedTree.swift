@@ -6,14 +6,14 @@ import PatchTrust
 import ReleaseTree
 package import SystemPackage
 
-/// What a server answers from the published tree: the files of the URL layout, packs of them, and 404 for all else.
+/// The published tree over HTTP: the files of the URL layout, packs of them, and 404 for all else.
 ///
-/// What it and the server remember is named by its digest, or is looked at each time (``KnownRoles``); so what is published
-/// while it runs is served from then on.
+/// Everything that it and the server remember is named by its digest, or checked each time (``KnownRoles``); so a
+/// release that is published meanwhile is served at once.
 package struct PublishedTree: FileSource {
-    /// What may be kept for ever: its name says its content, or its number is never used again.
+    /// For files that may be kept for ever: the name gives the content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
-    /// How long a cache may say that there is nothing newer.
+    /// How long a cache may answer that nothing is newer.
     private static let brief = "public, max-age=60"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
 
@@ -33,13 +33,13 @@ package struct PublishedTree: FileSource {
         packs = PackCache(tree: tree)
     }
 
-    /// Whether a path is one that some tree has.
+    /// Whether the path is one that a tree can have.
     package static func mayHold(_ path: RequestPath) -> Bool {
         TreePath(segments: path.segments) != nil || PackPath(segments: path.segments) != nil
     }
 
-    /// What is small, known or named by its digest is known at once; a role may be large, and is read and hashed on another
-    /// thread.
+    /// Small, remembered and digest-named files are answered at once; a role may be large, and is read and hashed on
+    /// another thread.
     package func decide(_ request: FileRequest) -> FileDecision {
         guard !request.path.hasTrailingSlash else { return .now(PreparedReply(.notFound)) }
         guard let path = TreePath(segments: request.path.segments) else {
@@ -55,7 +55,7 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// Whoever fetches a manifest mostly asks for its pack next, and has signatures to verify until then.
+    /// A client that fetches a manifest mostly asks for its pack next, after verifying signatures.
     private func prefetch(of path: TreePath) -> (@Sendable () -> Lease?)? {
         guard let pack = PackPath(ofManifest: path) else { return nil }
         return { [packs] in
@@ -108,10 +108,10 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// Bytes whose name says nothing of their content; their tag is their digest.
+    /// Bytes whose name does not give their content; their tag is their digest.
     private func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
         do throws(FileError) {
-            // From before it is read: what is written to meanwhile is another one at the next look.
+            // Taken before the read, so that a write meanwhile shows at the next look.
             guard let origin = FileOrigin(at: found.path.string) else { return Self.unreadable }
             let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
             let served = ServedBytes(
@@ -141,7 +141,7 @@ package struct PublishedTree: FileSource {
         )
     }
 
-    /// A newer root that does not exist is asked for at every refresh, and exists one day.
+    /// A newer root that does not exist is asked for at every refresh, and will exist one day.
     private static func missing(_ path: TreePath) -> FileAnswer {
         guard case .root = path.file else { return .notFound }
         return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": brief])

@@ -5,10 +5,10 @@ package import ReleaseFolder
 package import ReleaseTree
 import SystemPackage
 
-/// What became of a newer root of trust.
+/// The outcome of taking in a newer root of trust.
 package enum TrustOutcome: Equatable, Sendable {
     case updated(TrustPublication)
-    /// The tree says all of it already; what was missing or damaged of it is back.
+    /// The tree has all of it already; missing or damaged files were put back.
     case alreadyCurrent(root: Int, targets: Int, TreeChange)
 }
 
@@ -38,17 +38,17 @@ package struct TrustPublication: Equatable, Sendable {
     }
 
     package let root: Int
-    /// The newest that stood in the tree before.
+    /// The newest root in the tree before.
     package let previousRoot: Int
     package let targets: Int
     /// Whether readers forget the versions of roles that they know.
     package let restartsVersions: Bool
     package let published: [ChannelChange]
-    /// What stays published as it was.
+    /// Channels that stay published as they were.
     package let carriedOver: [ChannelChange]
-    /// Of the channels that were published before, those with rows; whoever had the online key may have made them.
+    /// Dials with rows of channels that were published before; a thief of the online key may have made them.
     package let carriedDials: [CarriedDial]
-    /// Of the same channels, those that have any.
+    /// Parameters of the same channels, if they have any.
     package let carriedParameters: [CarriedParameters]
     package let dropped: [ChannelChange]
     package let change: TreeChange
@@ -62,7 +62,7 @@ package struct TrustPublication: Equatable, Sendable {
 extension AppRepository {
     /// Takes in a newer root of trust, and with it the releases that it needs, as one publication.
     ///
-    /// The caller holds the lock. It is written in this order, and each step is durable before the next:
+    /// The caller holds the lock. The steps are in this order, each durable before the next:
     ///
     /// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under
     ///    names that nothing refers to yet
@@ -73,14 +73,14 @@ extension AppRepository {
     /// Where the new targets are signed by the old root's keys too, and the online key stays, 4 comes before 3: readers of
     /// the old root and of the new one take what they find at any moment.
     ///
-    /// Stopped anywhere, the same call finishes: what is there already is left alone. Stopped in 2 or 3, the server can
-    /// sign nothing else until then.
+    /// Interrupted anywhere, the same call finishes: correct files are left alone. Interrupted in 2 or 3, the server
+    /// can sign nothing else until then.
     ///
     /// - Parameters:
-    ///   - key: the online key that the new root lists; it is kept as it was read, in place of the one before.
-    ///   - releases: one for each channel whose published release the new root does not hold for any more, and any other.
+    ///   - key: the online key that the new root lists; its file replaces the present one as it is.
+    ///   - releases: one for each channel whose published release does not verify under the new root, and any other.
     ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
-    /// - Throws: anything but `file` before something was written.
+    /// - Throws: any error but `file` before the first write.
     package func take(
         _ offered: TrustUpload,
         onlineKey key: OnlineKey,
@@ -146,16 +146,16 @@ extension AppRepository {
         )
     }
 
-    /// Whether devices would follow an offered root of trust, before anything else that came with it is looked at.
+    /// Checks whether devices would follow an offered root of trust, before anything uploaded with it is read.
     ///
-    /// Reading needs no lock; taking it looks again.
+    /// Reading needs no lock; taking the root in checks again.
     package func checkRoots(of offered: TrustUpload, at now: UTCTime) throws(ServerError) {
         _ = try check(offered, at: now)
     }
 
-    /// Refuses a root that lists none of the online keys before it, where the one that the server has is encrypted.
+    /// Refuses a root that lists none of the earlier online keys, when the server's own is encrypted.
     ///
-    /// Nobody is to be asked for the passphrase of a key that is not the one any more.
+    /// Otherwise an operator would be asked for the passphrase of a key that is no longer listed.
     package func checkOnlineKeyStays(under offered: TrustUpload, at now: UTCTime) throws(ServerError) {
         guard OnlineKey.isEncrypted(try tree.read(onlineKeyFile, limit: Limits.keyFile)) else { return }
         let (chain, trust) = try check(offered, at: now)
@@ -174,7 +174,7 @@ extension AppRepository {
         return (chain, trust)
     }
 
-    /// An unreadable dial must not stand in the way of new keys.
+    /// An unreadable dial must not block new keys.
     private func carriedDials(_ update: TrustUpdate, _ state: PublishedState) -> [TrustPublication.CarriedDial] {
         state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
             let rows = try? dial(of: channel, in: state).rows
@@ -231,8 +231,8 @@ extension AppRepository {
 }
 
 extension RootChain {
-    /// Whether targets pass from the keys of one root to those of a later one without a gap: every root from `old` on takes
-    /// them, and all of them take the same snapshot and timestamp.
+    /// Whether targets pass from one root's keys to a later root's without a gap: every root from `old` on accepts
+    /// them, and all of them accept the same snapshot and timestamp.
     fileprivate func handsOver(_ targets: [UInt8], from old: RootRole) -> Bool {
         guard let envelope = try? Envelope(targets, role: "targets", limit: Limits.targetsRole) else { return false }
         let later = roots.map(\.role).filter { $0.header.version >= old.header.version }
@@ -254,7 +254,7 @@ extension RootOfTrust {
 }
 
 extension PublicationPlan {
-    /// The root of trust itself and what comes with it; nothing of it is current before ``publish(_:on:_:)``.
+    /// The root of trust and the releases that come with it; none of it is current before ``publish(_:on:_:)``.
     fileprivate init(
         taking trust: RootOfTrust,
         _ chain: RootChain,

@@ -3,11 +3,11 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 
-/// What a newer root of trust makes of a published tree: decided from values, before anything is written.
+/// The changes that a newer root of trust makes to a published tree: decided from values, before anything is written.
 struct TrustUpdate: Sendable {
-    /// What of the disk the decision needs.
+    /// The facts of the disk that the decision needs.
     struct OnDisk: Sendable {
-        /// What stands under the names that may be written.
+        /// The present digests of the files that may be written.
         let files: [TreePath.File: SHA256Digest]
         let labels: PublishedLabels
         /// The highest version of each channel that has a file and that a server would have reached by itself.
@@ -24,22 +24,22 @@ struct TrustUpdate: Sendable {
     }
 
     let keys: KeyChange
-    /// Whether the tree says all of this already.
+    /// Whether the tree has all of this already.
     let isCurrent: Bool
-    /// What becomes current together with the new root.
+    /// The releases that become current together with the new root.
     let published: [VerifiedRelease]
-    /// Channels that stay what they are, with their versions.
+    /// Channels that stay unchanged, with their versions.
     let carriedOver: [ChannelName: Int]
-    /// Channels that are published no more, with the version they had.
+    /// Channels that are no longer published, with their last version.
     let dropped: [ChannelName: Int]
     let labels: PublishedLabels
-    /// What the next snapshot says of the roles that stay and of targets.
+    /// The rows of the next snapshot for the remaining roles and targets.
     let files: [String: RoleFile]
 
     /// - Parameters:
     ///   - trust: the newest root of a chain, and its targets role.
-    ///   - state: what the tree says, judged by the newest root of that chain that it holds under.
-    ///   - releases: verified by what `trust` says of their channels.
+    ///   - state: the tree's state, judged by the newest root of that chain under which it verifies.
+    ///   - releases: verified by the delegations of `trust`.
     ///   - accepted: channels that may be carried over although they went back.
     init(
         _ trust: RootOfTrust,
@@ -88,7 +88,7 @@ struct TrustUpdate: Sendable {
         self.files = files
     }
 
-    /// The same targets role, or a newer one, or any under a number that is free where versions start again.
+    /// The same targets role, a newer one, or any one under an unused number when versions start again.
     private static func refusal(
         of targets: RoleFile,
         _ trust: RootOfTrust,
@@ -106,7 +106,7 @@ struct TrustUpdate: Sendable {
             ? .versionUsed("targets", version: targets.version) : nil
     }
 
-    /// Whether a release changes what its channel offers; compare-and-swap on its base unless versions start again.
+    /// Whether a release changes its channel; compare-and-swap on its base unless versions start again.
     private static func isNew(
         _ release: VerifiedRelease,
         under trust: RootOfTrust,
@@ -134,8 +134,8 @@ struct TrustUpdate: Sendable {
         return true
     }
 
-    /// Whether the release may go back to a version below the published one, after a thief's or after the channel was
-    /// dropped: what is known above it is forgotten, and its number must be unused.
+    /// Whether the release may go back to a version below the published one, after a thief's release or a dropped
+    /// channel: readers forget the higher versions, and its number must be unused.
     private static func recovers(
         _ release: VerifiedRelease,
         _ state: PublishedState,

@@ -9,15 +9,15 @@ import ServerRecords
 import SystemPackage
 import Terminal
 
-/// A backup on its way into a data folder in which there is no server.
+/// Restores a backup into a data folder without a server.
 ///
 /// ```
 /// DATA/restoring/     all of it, until it is copied, verified and signed
 /// DATA/apps, drafts, records.sqlite, and last tree
 /// ```
 ///
-/// Until the tree is there, no command sees an app. Stopped before that, the same command begins anew; stopped after it,
-/// everything is there.
+/// Until the tree is there, no command sees an app. Interrupted before that, the same command begins anew; interrupted
+/// after it, everything is there.
 struct BackupRestoration {
     private static let parts = ["apps", "drafts", "records.sqlite", "tree"]
 
@@ -44,7 +44,7 @@ struct BackupRestoration {
         try checkIsFree()
     }
 
-    /// What the backup was of is still in it: half a server would go on without a word of the other half.
+    /// The backup must hold every app and the records: half a server would run without a sign of the other half.
     private func checkIsWhole(_ directory: FilePath) throws {
         let there = try backup.allApps(files: files)
         let lost = header.apps.map(\.app).filter { !there.contains($0) }
@@ -88,7 +88,7 @@ struct BackupRestoration {
         return done
     }
 
-    /// A tree that stands was the last thing to be moved: then only the empty folder is left.
+    /// An existing tree was the last folder to be moved: then only the empty folder is left.
     private func removeWhatWasStopped() throws {
         guard try files.status(of: half.root) != nil else { return }
         guard try files.status(of: data.tree) == nil else {
@@ -106,18 +106,18 @@ struct BackupRestoration {
     }
 }
 
-/// What came back, verified, with numbers above every one that devices may have seen.
+/// The restored server, verified, with version numbers above every one that devices may have seen.
 struct RestoredServer {
     struct App {
         let restored: RestoredApp
         let report: TreeReport
-        /// Nil where nothing was signed, and why.
+        /// Nil when nothing was signed, for the reason in ``unsigned``.
         let signed: RefreshedVersions?
         let unsigned: String?
     }
 
     let apps: [App]
-    /// When the backup was; nil for a folder that came back in another way.
+    /// The time of the backup; nil for a folder that came back in another way.
     var made: UTCTime?
     var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
     var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
@@ -136,7 +136,7 @@ struct RestoredServer {
                     try repository.refresh(signing: key, at: ProcessEnvironment.now())
                 }
             } catch {
-                // People must sign first; what came back is of use to them.
+                // People must sign first; the restored files are of use to them.
                 guard case .ended = error else { throw error }
                 unsigned = error.description
             }
@@ -146,7 +146,7 @@ struct RestoredServer {
         self.apps = apps
     }
 
-    /// What the audit log says of it.
+    /// The audit entry of the restoration.
     var event: AuditEntry.Event {
         AuditEntry.Event(
             "server.restore",
@@ -192,7 +192,7 @@ extension RestoredServer.App {
         ])
     }
 
-    /// - Parameter made: when the backup was; nil for a folder that came back in another way.
+    /// - Parameter made: the time of the backup; nil for a folder that came back in another way.
     func lines(made: UTCTime?) -> [String] {
         let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
         let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""

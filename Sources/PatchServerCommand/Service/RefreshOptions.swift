@@ -24,21 +24,22 @@ struct RefreshOptions: ParsableArguments {
     /// The keys that a running server signs with, and those that it cannot open.
     struct Keys: Sendable {
         let open: KeyOpener
-        /// Encrypted, and nobody gave their passphrases.
+        /// Encrypted, without a passphrase given.
         let locked: [FilePath]
 
-        /// Whether it signs with a key as somebody expects: not with one that it was started without, which it said then.
+        /// Whether it signs with a key as expected: it does not with one that it was started without, which it reported
+        /// then.
         @Sendable func opens(_ file: [UInt8], at path: FilePath) -> Bool {
             if locked.contains(path) { return true }
             return ((try? open(file, path)) ?? nil) != nil
         }
     }
 
-    /// What the timer and the API sign with.
+    /// The keys that the timer and the API sign with.
     ///
-    /// A passphrase that nobody named is asked for now, once for both, where somebody sits at the terminal; what was typed is
-    /// kept in memory. Who answers nothing has devices served all the same. A passphrase
-    /// that opens nothing ends the program here, not days later.
+    /// Asks now, once for both, for passphrases that were not given, if a person is at the terminal; they are kept in
+    /// memory. Without an answer devices are served all the same. A wrong passphrase ends the program here, not days
+    /// later.
     func keys(in folder: ServerFolder) throws -> Keys {
         let encrypted = try encryptedKeys(in: folder)
         if passphrase.isNamed {
@@ -52,7 +53,7 @@ struct RefreshOptions: ParsableArguments {
         return Keys(open: passphrase.opener(typed), locked: locked)
     }
 
-    /// What does not happen while a key stays locked, in one sentence; nil where nothing was to happen.
+    /// The consequence of a key that stays locked, in one sentence; nil when there is none.
     func warning(of locked: FilePath, hasAPI: Bool) -> String? {
         var missing: [String] = []
         if case .every = refreshEvery {
@@ -68,7 +69,7 @@ struct RefreshOptions: ParsableArguments {
 
     /// The timer to run beside a server; nil when it is off.
     ///
-    /// - Parameter counters: told of every signing.
+    /// - Parameter counters: counts every signing.
     func timer(_ folder: ServerFolder, _ keys: Keys, counting counters: RefreshCounters?, log: ServerLog) -> (
         any Service
     )? {
@@ -88,7 +89,7 @@ struct RefreshOptions: ParsableArguments {
             },
             observe: { counters?.add($0, $1) },
             report: { app, result in
-                // That was the first thing the server said.
+                // The server reported that when it started.
                 if case .withoutKey = result, let app, said.contains(folder.onlineKey(of: app)) { return }
                 if let (level, line) = result.line { log.say(level, printable(line), app: app) }
             }

@@ -5,11 +5,12 @@ import PatchStore
 import SystemPackage
 import Terminal
 
-/// What every command takes from the environment and from the file of `--config`, where its command line leaves it open.
+/// Options that every command takes from the environment and from the file of `--config`, unless its command line has
+/// them.
 ///
-/// One file does for all: each command takes of it what it has an option for. What is to be done once stands in none.
+/// One file serves all: each command takes the options that it has. Options for a single action are not allowed in it.
 enum CommandSettings {
-    /// Everything that may stand in the file.
+    /// All options that may be in the file.
     private static let all =
         ServeSettings.all + [
             Setting("server", alternative: "place"), Setting("token-file"), Setting("ca"),
@@ -57,8 +58,8 @@ enum CommandSettings {
         } catch let error as SettingsError { throw Failure(error) }
     }
 
-    /// The names of the command and of what is below it, and which one takes the options; nil where no command is whole,
-    /// which says itself what it lacks.
+    /// The names of the command and its subcommands, and the one that takes the options; nil for an incomplete command
+    /// line, whose command reports that itself.
     private static func command(in arguments: [String]) -> ([String], (any ParsableCommand.Type)?) {
         var command: any ParsableCommand.Type = PatchServerProgram.self
         var words: [String] = []

@@ -7,16 +7,16 @@ import ReleaseFolder
 import SystemPackage
 import Terminal
 
-/// Everything that `release` and `withdraw` share: trust and base read, keys opened, the result written and told.
+/// The common part of `release` and `withdraw`: trust and base read, keys opened, the result written and reported.
 struct ReleaseWork {
     private(set) var builder: ReleaseBuilder
     private let writer: ReleaseWriter
-    /// Keys that sign the role of a proposal once somebody said yes.
+    /// Keys that sign the role of a proposal once a person has agreed.
     private let heldBack: [SigningKey]
 
-    /// What is cheap to check comes first, so that nobody types a passphrase in vain.
+    /// Cheap checks come first, so that no passphrase is typed in vain.
     ///
-    /// - Parameter source: the folder that is described.
+    /// - Parameter source: the described folder.
     init(
         channel: ChannelName,
         source: FilePath,
@@ -40,9 +40,9 @@ struct ReleaseWork {
     }
 
     /// - Parameters:
-    ///   - source: a folder that must stay, beside the base's.
-    ///   - output: in place of what the options say.
-    ///   - proposal: what the release carries out; then its role is signed by ``signed(_:yes:)`` alone.
+    ///   - source: a folder that must not be overwritten, besides the base's.
+    ///   - output: replaces the options' own.
+    ///   - proposal: the one that the release carries out; its role is then signed by ``signed(_:yes:)`` alone.
     init(
         channel: ChannelName,
         base: BaseRelease?,
@@ -98,9 +98,9 @@ struct ReleaseWork {
         builder.proposal = proposal
     }
 
-    /// Shows what a proposal comes to, asks, and signs.
+    /// Shows the effect of a proposal, asks, and signs.
     ///
-    /// - Parameter names: how many files it names.
+    /// - Parameter names: how many files to name.
     func signed(_ made: MadeRelease, yes: Bool, names: NamesOption) throws(Failure) -> MadeRelease {
         guard !heldBack.isEmpty else { return made }
         let contents = try contents(of: made)
@@ -135,7 +135,7 @@ struct ReleaseWork {
         }
     }
 
-    /// Writes the release, and says what it holds and what is still missing.
+    /// Writes the release, and reports its contents and missing signatures.
     func finish(_ made: MadeRelease, json: Bool) throws(Failure) {
         try written(made).write(json: json)
     }

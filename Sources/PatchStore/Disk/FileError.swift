@@ -1,27 +1,27 @@
 package import SystemPackage
 
-/// A file operation that did not happen, named by what the caller can do about it.
+/// A failed file operation, named by the caller's options.
 ///
-/// Of an operation on two paths the error names the destination, or the source where it is the source that is missing.
+/// An operation on two paths names the destination, or the source if that is missing.
 package enum FileError: Error, Equatable, Sendable {
-    /// What was being done.
+    /// The operation that failed.
     package enum Operation: String, Sendable {
         case append, create, inspect, link, list, lock, makeDirectory, read, remove, rename, setPermissions, sync, write
     }
 
     case notFound(Operation, FilePath)
-    /// Something stands where a new thing was to be made.
+    /// The path of a new file is taken.
     case exists(Operation, FilePath)
     /// No space, no inodes or no quota left.
     case noSpace(Operation, FilePath)
     /// The file system is mounted read-only.
     case readOnly(Operation, FilePath)
     case permission(Operation, FilePath)
-    /// The file holds more than the `limit` bytes that its reader allows.
+    /// The file exceeds the reader's `limit` in bytes.
     case tooLarge(FilePath, limit: Int)
-    /// A symbolic link, directory, pipe or device stands where a file is asked for.
+    /// A symbolic link, directory, pipe or device in place of a file.
     case notRegular(Operation, FilePath)
-    /// Something else stands where a directory is asked for.
+    /// Something else in place of a directory.
     case notDirectory(Operation, FilePath)
     /// No hard link can be made: another file system, one without them, or the file has as many as it can.
     case cannotLink(FilePath, Errno)

@@ -1,11 +1,11 @@
 package import FileFacts
 package import SystemPackage
 
-/// The few things that are done to a disk, each with what is on it afterwards.
+/// The durable operations on a disk; each says what is on the disk afterwards.
 ///
-/// *Durable* means: still there after the power is cut. A file's content and permissions are durable once the file was
-/// synced; its name is durable once the directory that holds the name was. What is not durable yet may be there after
-/// a power cut, or not, or in part. When an operation throws, any part of it may have happened.
+/// *Durable* means: still there after a power cut. Syncing a file makes its content and permissions durable; syncing
+/// its directory makes its name durable. Anything not durable yet may survive a power cut whole, in part, or not at
+/// all. When an operation throws, any part of it may have happened.
 ///
 /// Paths are absolute. No operation follows a symbolic link in the last component of a path. Calls block.
 package protocol FileOperations: Sendable {
@@ -19,12 +19,13 @@ package protocol FileOperations: Sendable {
     /// - Throws: as ``open(_:limit:)`` and its reader.
     func read(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8]
 
-    /// What stands at `path` itself (lstat); nil when there is nothing.
+    /// The kind and size of `path` itself (lstat); nil when it does not exist.
     func status(of path: FilePath) throws(FileError) -> FileStatus?
 
-    /// Which regular file stands at each of these paths below `root`, as ``status(of:)`` says; nil where none does.
+    /// The identity of the regular file at each of these paths below `root`, as ``status(of:)`` gives it; nil where
+    /// there is none.
     ///
-    /// For looks at thousands of files.
+    /// For checks of thousands of files.
     func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?]
 
     /// The names in a directory without `.` and `..`, sorted by their bytes.
@@ -32,43 +33,44 @@ package protocol FileOperations: Sendable {
 
     /// Makes a new file with these bytes and exactly these permissions, whatever the umask.
     ///
-    /// Afterwards: content and permissions are durable, the name is not. After an error a part of the file may stand.
-    /// - Throws: `exists` when anything stands at `path`.
+    /// Afterwards: content and permissions are durable, the name is not. An error may leave a part of the file.
+    /// - Throws: `exists` when `path` exists.
     func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError)
 
     /// Makes a new, empty file to append to. Afterwards: nothing is durable before ``FileWriter/finish()``.
     ///
-    /// - Throws: `exists` when anything stands at `path`.
+    /// - Throws: `exists` when `path` exists.
     func create(_ path: FilePath, permissions: FilePermissions) throws(FileError) -> any FileWriter
 
     /// Opens an existing regular file to append to, at its end.
     func append(to path: FilePath) throws(FileError) -> any FileWriter
 
-    /// Gives what stands at `source` the name `destination` in one step, over a file that has it.
+    /// Renames `source` to `destination` in one step, replacing a file that has that name.
     ///
     /// Afterwards: both directories changed, neither durably. After a power cut the file may have the one name, the
-    /// other, or both. When both are names of one file already, both stay (rename(2)).
+    /// other, or both. When both already name one file, both stay (rename(2)).
     func rename(_ source: FilePath, to destination: FilePath) throws(FileError)
 
-    /// Gives a regular file one more name. Afterwards: the name is not durable; the file's ``FileIdentity`` is another.
+    /// Gives a regular file one more name. Afterwards: the name is not durable; the file's ``FileIdentity`` has
+    /// changed.
     func link(_ source: FilePath, to destination: FilePath) throws(FileError)
 
     /// Removes a file or a symbolic link. Afterwards: the name may come back after a power cut.
     func remove(_ path: FilePath) throws(FileError)
 
-    /// Removes whatever stands at `path` and below; nothing there is no error. Not durable, and not in one step.
+    /// Removes `path` and everything below it; a missing path is no error. Not durable, and not in one step.
     func removeTree(_ path: FilePath) throws(FileError)
 
     /// Sets the permissions of a regular file. Afterwards: durable with the next sync of the file.
     func setPermissions(_ permissions: FilePermissions, of path: FilePath) throws(FileError)
 
-    /// Makes a directory and its missing parents with exactly these permissions; leaves one that is there as it is.
+    /// Makes a directory and its missing parents with exactly these permissions; leaves existing ones unchanged.
     ///
-    /// Afterwards: every name that was made is durable, and so is the name of the deepest directory that was there,
-    /// because an interrupted call may have made it.
+    /// Afterwards: the name of every directory made is durable, and so is that of the deepest one that existed, because
+    /// an interrupted call may have made it.
     func makeDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError)
 
-    /// Makes one directory in one that is there, with exactly these permissions; one that is there already stays as it is.
+    /// Makes one directory in an existing one, with exactly these permissions; leaves an existing one unchanged.
     ///
     /// Afterwards: its name is not durable.
     func addDirectory(_ path: FilePath, permissions: FilePermissions) throws(FileError)
@@ -76,16 +78,16 @@ package protocol FileOperations: Sendable {
     /// Begins a batch of changes on the file system that holds `directory`; call it before the first of them.
     func beginBatch(on directory: FilePath) throws(FileError) -> any FileBatch
 
-    /// Makes durable which names `directory` holds and which files they lead to.
+    /// Makes the names in `directory`, and the files that they lead to, durable.
     func syncDirectory(_ directory: FilePath) throws(FileError)
 }
 
 /// A file that grows at its end.
 ///
-/// It closes when the last reference goes. After an error it is of no more use; the file holds some prefix of what was
-/// appended.
+/// It closes when the last reference goes. After an error it must not be used again; the file holds some prefix of the
+/// appended bytes.
 package protocol FileWriter: AnyObject {
-    /// How many bytes the file holds.
+    /// The file's size in bytes.
     var offset: Int { get }
 
     /// Afterwards: not durable.
@@ -101,13 +103,12 @@ package protocol FileWriter: AnyObject {
     func close() throws(FileError)
 }
 
-/// Many changes of one file system that become durable together, which costs one wait instead of one each.
+/// Many changes of one file system that become durable together, at the cost of one wait.
 package protocol FileBatch: AnyObject, Sendable {
-    /// Makes durable every content, permission and name that was changed on the file system by now, by whomever
-    /// (syncfs(2)). When it throws, any part of these may be durable, and what was written since the batch began may be
-    /// damaged.
+    /// Makes every content, permission and name changed on the file system by now, by any process, durable (syncfs(2)).
+    /// When it throws, any part of these may be durable, and files written since the batch began may be damaged.
     ///
-    /// Linux before 5.8 does not tell of a medium's errors here.
+    /// Linux before 5.8 does not report a medium's errors here.
     func sync() throws(FileError)
 }
 
@@ -125,7 +126,7 @@ extension FileOperations {
     /// Hands the bytes of a regular file to `body`, at most 256 KiB at a time and never an empty piece.
     ///
     /// - Throws: `tooLarge` as soon as there are more than `limit` bytes, `notRegular` for all but a regular file, and
-    ///   what `body` throws.
+    ///   any error of `body`.
     package func readChunks(
         _ path: FilePath,
         limit: Int,
@@ -151,7 +152,7 @@ extension FileOperations {
         return found
     }
 
-    /// Which file stands at `path`; nil when there is nothing.
+    /// The identity of the file at `path`; nil when there is none.
     package func identity(of path: FilePath) throws(FileError) -> FileIdentity? {
         try status(of: path)?.identity
     }
@@ -168,11 +169,11 @@ extension FileOperations {
         try addDirectory(path, permissions: .privateDirectory)
     }
 
-    /// Looks at what stands in the way to a folder, so that nothing is written behind a link in a folder's place.
+    /// Checks every component on the way to a folder, so that nothing is written behind a link in a folder's place.
     ///
     /// - Parameters:
     ///   - path: `root`, or below it.
-    ///   - root: looked at too; what is above is its owner's.
+    ///   - root: checked too; the folders above it are their owner's business.
     /// - Throws: `notDirectory` for the first that is neither missing nor a directory.
     package func checkFolders(to path: FilePath, from root: FilePath) throws(FileError) {
         var folder = root

@@ -3,26 +3,26 @@ package import PatchFormat
 import PatchTrust
 import SystemPackage
 
-/// One object on its way in: bytes go to `INCOMING/<sha256>.part` and are digested as they come.
+/// Receives one object: bytes go to `INCOMING/<sha256>.part` and are digested as they arrive.
 ///
 /// Letting a receiver go keeps the part file, and the next receiver resumes there. Bytes that turn out not to be the
-/// entry's remove it, so that nobody resumes from them.
+/// entry's remove it, so that no receiver resumes from them.
 package struct ObjectReceiver: ~Copyable {
     package let expected: ExpectedFile
-    /// How many bytes were there already.
+    /// How many bytes were in the part file at the start.
     package let resumeOffset: Int
-    /// How many bytes are there now.
+    /// How many bytes are in it now.
     package private(set) var received: Int
-    /// What the server called the bytes that are there: ask for the rest with it, `Range: bytes=<received>-`.
+    /// The server's tag for these bytes: ask for the rest with it, `Range: bytes=<received>-`.
     package private(set) var validator: String
-    /// Whether every byte is there, so that only ``finish()`` is left to do.
+    /// Whether all bytes are there, and only ``finish()`` remains.
     package var isComplete: Bool { received == expected.size }
 
     private let store: ObjectStore
     private let part: FilePath
     private var writer: any FileWriter
     private var digester: Digester
-    /// Set once an append failed: what the part file ends with is unknown from then on.
+    /// Set once an append failed: the end of the part file is unknown from then on.
     private var failure: StoreError?
 
     fileprivate init(_ expected: ExpectedFile, into store: ObjectStore) throws(FileError) {
@@ -37,7 +37,7 @@ package struct ObjectReceiver: ~Copyable {
             if try store.canResume(expected) {
                 // The last receiver may have sealed it already.
                 try store.files.setPermissions(.privateFile, of: part)
-                // What is there is digested again: it may be what a power cut left of more.
+                // The present bytes are digested again: a power cut may have damaged them.
                 try store.files.readChunks(part, limit: expected.size) { digester.update($0) }
                 writer = try store.files.append(to: part)
             } else {
@@ -53,7 +53,7 @@ package struct ObjectReceiver: ~Copyable {
 
     /// An answer begins, with the bytes from `offset` on: ``received``, or 0 to start again.
     ///
-    /// - Parameter validator: what the server calls the object; nil where it has no strong name for it.
+    /// - Parameter validator: the server's tag for the object; nil when it has no strong one.
     package mutating func begin(at offset: Int, validator: String?) throws(StoreError) {
         precondition(offset == received || offset == 0)
         if let failure { throw failure }
@@ -100,10 +100,10 @@ package struct ObjectReceiver: ~Copyable {
         }
     }
 
-    /// Compares size and every digest that is known, and makes the part an object.
+    /// Compares size and every known digest, and makes the part an object.
     ///
     /// Afterwards: the object is durable.
-    /// - Returns: what to record once nothing will be linked any more.
+    /// - Returns: its identity, to be recorded once all links are made.
     @discardableResult
     package consuming func finish() throws(StoreError) -> FileIdentity {
         if let failure { throw failure }
@@ -124,9 +124,9 @@ package struct ObjectReceiver: ~Copyable {
         }
     }
 
-    /// Compares size and every digest that is known, and leaves the part for an ``ObjectBatch`` to make an object of.
+    /// Compares size and every known digest, and leaves the part for an ``ObjectBatch`` to make an object of it.
     ///
-    /// Afterwards: nothing is durable; the next receiver would find every byte there.
+    /// Afterwards: nothing is durable; the next receiver would find all bytes.
     package consuming func seal() throws(StoreError) -> SealedPart {
         if let failure { throw failure }
         let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
@@ -143,7 +143,7 @@ package struct ObjectReceiver: ~Copyable {
 }
 
 extension ObjectStore {
-    /// Starts to receive an object, or goes on where the last receiver stopped.
+    /// Starts to receive an object, or resumes where the last receiver stopped.
     package func receive(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
         do throws(FileError) {
             return try ObjectReceiver(expected, into: self)
@@ -152,9 +152,9 @@ extension ObjectStore {
         }
     }
 
-    /// Removes what interrupted downloads left, except of the digests that are still wanted.
+    /// Removes the files of interrupted downloads, except those still wanted.
     ///
-    /// - Parameter wanted: not asked for where nothing was left, as it mostly is.
+    /// - Parameter wanted: not called when there are none, which is the usual case.
     package func removePartialDownloads(
         except wanted: @autoclosure () -> Set<SHA256Digest> = []
     ) throws(FileError) {
@@ -166,7 +166,7 @@ extension ObjectStore {
         }
     }
 
-    /// The objects of which something has come.
+    /// The objects that were received in part.
     package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {
         Set(try files.list(incoming).compactMap { Self.digest(in: $0, ending: ".part") })
     }
@@ -175,7 +175,7 @@ extension ObjectStore {
         name.hasSuffix(ending) ? SHA256Digest(hex: String(name.dropLast(ending.count))) : nil
     }
 
-    /// Forgets what has come of an object.
+    /// Removes the received part of an object.
     package func removePart(of expected: ExpectedFile) throws(StoreError) {
         do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }
         removeValidator(of: expected)

@@ -3,7 +3,7 @@ package import PatchFormat
 import PatchTrust
 package import SystemPackage
 
-/// What is known of one object on disk.
+/// The condition of one object on disk.
 package enum ObjectCondition: Equatable, Sendable {
     case missing
     /// As it was verified; record this identity.
@@ -13,9 +13,10 @@ package enum ObjectCondition: Equatable, Sendable {
 }
 
 extension ObjectStore {
-    /// Whether the object under `digest` is what it should be.
+    /// Whether the object under `digest` is intact.
     ///
-    /// A file that is unchanged since it was recorded is intact without hashing. Whoever reads all of it anyway, or
+    /// A file that is unchanged since it was recorded is intact without hashing. A caller that reads all of it anyway,
+    /// or suspects the medium, passes empty records.
     /// suspects the medium, passes empty records.
     /// - Parameter expected: the entry of the object, if there is one, to compare size, md5 and sha1 as well.
     package func condition(
@@ -26,11 +27,11 @@ extension ObjectStore {
         try files.condition(of: path(of: digest), digest, expected: expected, recorded: records[digest])
     }
 
-    /// Does what makes or removes names of objects, hard links that is, and brings their records over it.
+    /// Carries out a change that makes or removes hard links of objects, and renews their records.
     ///
-    /// Each link and each removal of one changes the ctime of a file and so its ``FileIdentity``; without this, every
-    /// object of a bundle would be hashed again after the bundle was built, and again after its neighbour was removed.
-    /// Records that were true before `change` are renewed if no content changed; others stay as they are.
+    /// Each link made or removed changes a file's ctime and so its ``FileIdentity``; without this, every object of a
+    /// bundle would be hashed again after the bundle was built, and again after its neighbour was removed. Records that
+    /// were true before `change` are renewed if no content changed; others stay as they are.
     package func carrying(
         _ records: inout VerifiedRecords,
         of digests: some Collection<SHA256Digest>,
@@ -40,14 +41,14 @@ extension ObjectStore {
         try look(at: digests) { digest, now in
             if let now, records[digest] == now { before.append(digest) }
         }
-        // What an interrupted change leaves behind is hashed again.
+        // The files of an interrupted change are hashed again.
         try change()
         try look(at: before) { digest, now in
             if let now, let earlier = records[digest], now.hasContent(of: earlier) { records[digest] = now }
         }
     }
 
-    /// Which file each of these objects is; a few thousand at a time.
+    /// The identities of these objects' files; a few thousand at a time.
     private func look(
         at digests: some Collection<SHA256Digest>,
         _ body: (SHA256Digest, FileIdentity?) -> Void
@@ -67,7 +68,7 @@ extension FileOperations {
     ///
     /// - Parameters:
     ///   - expected: the entry of that digest, if there is one, to compare size, md5 and sha1 as well.
-    ///   - recorded: which file it was when it was last hashed.
+    ///   - recorded: its identity when it was last hashed.
     package func condition(
         of path: FilePath,
         _ digest: SHA256Digest,
@@ -75,7 +76,7 @@ extension FileOperations {
         recorded: FileIdentity?
     ) throws(FileError) -> ObjectCondition {
         precondition(expected == nil || expected?.sha256 == digest, "an entry of another object")
-        // Taken before hashing: what is written meanwhile makes another identity, and is hashed the next time.
+        // Taken before hashing: a write meanwhile gives another identity, and is hashed the next time.
         let status: FileStatus
         do throws(FileError) {
             guard let found = try self.status(of: path) else { return .missing }

@@ -3,9 +3,10 @@ package import PatchFormat
 import PatchTrust
 package import SystemPackage
 
-/// What an object store refuses, or could not do.
+/// Why an object store refused or failed.
 package enum StoreError: Error, Equatable, Sendable {
-    /// Bytes are not those of the entry that names them; `field` is the first of size, md5, sha1, sha256 that differs.
+    /// The bytes are not those of the entry that names them; `field` is the first of size, md5, sha1, sha256 that
+    /// differs.
     case mismatch(SHA256Digest, field: String)
     case file(FileError)
 }
@@ -21,25 +22,25 @@ extension StoreError: CustomStringConvertible {
 
 /// Files by their SHA-256: `ROOT/ab/<sha256>`, mode 0444, made by rename, never opened for writing.
 ///
-/// What stands under a digest was compared with all digests of its entry before it got that name;
-/// ``condition(of:expected:records:)`` says whether it is still so. One writer at a time: the caller holds the
-/// ``StoreLock`` for all that changes a store.
+/// A file gets a digest's name only after it was compared with all digests of its entry;
+/// ``condition(of:expected:records:)`` tells whether it still matches. One writer at a time: the caller holds the
+/// ``StoreLock`` for every change.
 package struct ObjectStore: Sendable {
     /// `…/objects`.
     package let root: FilePath
-    /// `…/PartialDownload`, on the same file system: never served, and what is in it may be half written.
+    /// `…/PartialDownload`, on the same file system: never served, and possibly half written.
     package let incoming: FilePath
-    /// `…/quarantine`: damaged objects, one of each digest, for whoever wants to know what happened.
+    /// `…/quarantine`: damaged objects, one for each digest, for diagnosis.
     package var quarantined: FilePath { root.parent.at("quarantine") }
 
-    /// How much is made durable at once.
+    /// How much a batch makes durable at once.
     package var bounds = ObjectBatch.Bounds()
 
     let files: any FileOperations
     let directoryPermissions: FilePermissions
 
-    /// - Parameter directoryPermissions: of the directories that the store makes; 0755 for a tree that a web server
-    ///   reads as another user.
+    /// - Parameter directoryPermissions: of the store's new directories; 0755 for a tree that a web server reads as
+    ///   another user.
     package init(
         root: FilePath,
         incoming: FilePath,
@@ -52,7 +53,7 @@ package struct ObjectStore: Sendable {
         self.directoryPermissions = directoryPermissions
     }
 
-    /// Makes the store's directories where they are missing.
+    /// Makes the store's missing directories.
     ///
     /// Call once before anything is put or received.
     package func prepare() throws(FileError) {
@@ -68,16 +69,15 @@ package struct ObjectStore: Sendable {
         root.at(Hex.text(digest.bytes.prefix(1)))
     }
 
-    /// Whether a file stands under this digest; what is in it is for ``condition(of:expected:records:)`` to say.
+    /// Whether a file has this digest's name; ``condition(of:expected:records:)`` checks its contents.
     package func contains(_ digest: SHA256Digest) throws(FileError) -> Bool {
         try files.status(of: path(of: digest))?.kind == .file
     }
 
     /// Stores `bytes` under the digest of their entry.
     ///
-    /// Afterwards: the object is durable. A file of the right size that stands there already stays, and is made
-    /// durable.
-    /// - Returns: what to record once nothing will be linked any more.
+    /// Afterwards: the object is durable. An existing file of the right size stays, and is made durable.
+    /// - Returns: its identity, to be recorded once all links are made.
     /// - Throws: `mismatch` before anything is written.
     @discardableResult
     package func put(_ bytes: [UInt8], as expected: Fingerprint) throws(StoreError) -> FileIdentity {
@@ -109,7 +109,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Gives a synced file its name among the objects.
+    /// Moves a synced file to its name among the objects.
     ///
     /// Afterwards: the object is durable.
     func commit(_ file: FilePath, as digest: SHA256Digest) throws(FileError) -> FileIdentity {

@@ -2,16 +2,16 @@ import PatchChoice
 import PatchFormat
 import ReleaseFolder
 
-/// What an app says of its build when it opens a store, beside what the store was last settled for (M16).
+/// The change between the app's build when it opens a store and the build that the store was last settled for (M16).
 ///
 /// Pure. Another `embedded.json` is another build, whatever it is called.
 enum AppBuildChange: Equatable {
     case none
-    /// The first time that anybody says which build it is.
+    /// The app names its build for the first time.
     case named(AppBuild)
-    /// Another build, which ships versions: they win.
+    /// Another build with embedded versions, which win.
     case embedded(appBuild: AppBuild?)
-    /// Another build, which ships nothing: what runs has to go on.
+    /// Another build without embedded versions: running ones go on.
     case bare(AppBuild)
 
     init(_ configuration: DeviceConfiguration, embedded: EmbeddedFolder?, given: AppBuild?) throws(SyncError) {
@@ -29,17 +29,18 @@ enum AppBuildChange: Equatable {
 }
 
 extension EmbeddedDocument {
-    /// An app that says which build it is says the same as what it ships.
+    /// Checks that the app's own name of its build agrees with its embedded versions'.
     func check(_ given: AppBuild?) throws(SyncError) {
         if let given, let appBuild, given != appBuild { throw .otherAppBuild(given: given, embedded: appBuild) }
     }
 }
 
 extension DeviceState {
-    /// The state for another build of an app that ships nothing: what was confirmed stays, for a wipe would leave nothing
-    /// to run; what waits or is on trial was chosen for the old build, and what failed there may work here.
+    /// The state for another build of an app without embedded versions: the confirmed selection stays, because a wipe
+    /// would leave nothing to run; a pending or tried one was chosen for the old build, and versions that failed there
+    /// may work here.
     ///
-    /// Where nothing was confirmed yet, what waits or is on trial stays too.
+    /// If none was confirmed yet, the pending or tried selection stays too.
     func forAnotherBuild() -> DeviceState {
         var state = self
         state.machine.clearBlocks()

@@ -5,25 +5,25 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// What making a store came to.
+/// The outcome of making a store.
 package enum Creation: Equatable, Sendable {
     case made
-    /// There was one, with the same settings.
+    /// It existed, with the same settings.
     case unchanged
-    /// There was one that differs in these, each in words; nothing was changed.
+    /// It existed, with these differences, in words; nothing was changed.
     case differs([String])
 }
 
-/// A store is made once, and asked for at each start.
+/// A store is made once, and `createOnce` called at each start.
 extension Device {
-    /// Makes a store, or says how the one that is there differs from it.
+    /// Makes a store, or reports how the existing one differs.
     ///
-    /// What is not named here, and what the device has found out since, is no difference: a root that was rotated, another
-    /// build of the app.
+    /// Settings that are not given, and facts that the device has found out since, are no differences: a rotated root,
+    /// another build of the app.
     ///
     /// - Parameters:
-    ///   - channel: nil for that of `embedded`, else `production`, and for whichever a store that is there follows.
-    ///   - access: nil where nothing is said.
+    ///   - channel: nil for that of `embedded`, else `production`, and for any that an existing store follows.
+    ///   - access: nil when nothing is given.
     package static func createOnce(
         _ store: DeviceStore,
         server: ServerURL,
@@ -37,7 +37,7 @@ extension Device {
     ) throws(SyncError) -> Creation {
         guard let production = ChannelName("production") else { preconditionFailure("it is in the grammar") }
         let present: DeviceConfiguration
-        // Before what the app ships is hashed, which a start need not wait for.
+        // Before the embedded files are hashed, which a start need not wait for.
         do throws(SyncError) { present = try store.configuration() } catch .noStore {
             try create(
                 store,
@@ -64,7 +64,7 @@ extension Device {
 }
 
 extension DeviceStore {
-    /// A root of another app, or another one of the same number, is no root of this store.
+    /// A root of another app, or another root of the same version, is no root of this store.
     fileprivate func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
         let given: TrustedRoot
         do throws(TrustError) {
@@ -82,7 +82,7 @@ extension DeviceStore {
 }
 
 extension DeviceConfiguration {
-    /// The settings that `wanted` has otherwise, each with both.
+    /// The settings that differ in `wanted`, each with both values.
     func differences(to wanted: DeviceConfiguration) -> [String] {
         var differences: [String] = []
         func compare(_ name: String, _ here: String?, _ there: String?) {
@@ -92,7 +92,7 @@ extension DeviceConfiguration {
         compare("server", server.text, wanted.server.text)
         compare("channel", channel.text, wanted.channel.text)
         compare("app version", appVersion?.text, wanted.appVersion?.text)
-        // Whose device it is, is nobody's who reads a log.
+        // Logs do not name the user.
         if user != wanted.user { differences.append("user") }
         for key in Set(data.keys).union(wanted.data.keys).sorted() where data[key] != wanted.data[key] {
             differences.append("data \(key)")

@@ -3,15 +3,15 @@ import PatchFormat
 import PatchTrust
 
 extension Device {
-    /// What the list comes to for this device, and what it has.
+    /// The decisions of the list for this device, and the contents that it lists.
     struct ListDecisions {
         let decisions: [Decision]
         let listed: Set<PatchContent>
     }
 
-    /// What becomes of each patch by the list and the dial as this device last verified them; no network.
+    /// The decision for each patch, by the list and the dial that this device verified last; no network.
     ///
-    /// As a sync decides that gets no answer from its server. Nil where nothing that holds together was kept: that is the
+    /// As a sync decides when its server does not answer. Nil where the documents kept do not fit together: that is the
     /// next sync's business.
     func listDecisions(_ state: DeviceState) -> ListDecisions? {
         guard let role = try? kept(configuration.channel.text), let list = try? list(of: role) else { return nil }

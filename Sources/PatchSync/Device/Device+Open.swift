@@ -4,10 +4,10 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 
-/// What opening a store came to, besides a device.
+/// The outcome of opening a store, besides the device.
 package struct Opening: Sendable {
     package let device: Device
-    /// What another build of the app ships and the device runs now.
+    /// The embedded selection of another build, which the device runs now.
     package var settled: Selection?
     /// Why the store could not be brought to this build or machine; it is tried again at the next opening.
     package var trouble: SyncError?
@@ -17,11 +17,11 @@ extension Device {
     /// Opens a store at the start of an app: on another machine the device gets another id, and another build of the app
     /// starts over from what it ships (M16).
     ///
-    /// Neither keeps a device from running what it has: what cannot be done is in the answer.
+    /// Neither keeps a device from running its versions: a failure is part of the result.
     ///
     /// - Parameters:
     ///   - machine: nil where it has no identity.
-    ///   - appBuild: what the app says of itself; what it ships says so otherwise.
+    ///   - appBuild: the app's own name of its build; else its embedded versions name it.
     /// - Throws: `.otherAppBuild` when the two differ.
     package static func open(
         _ store: DeviceStore,
@@ -53,7 +53,7 @@ extension Device {
         }
     }
 
-    /// - Returns: what the app ships, when that was settled now.
+    /// - Returns: the embedded selection, if it was settled now.
     private func settleBuild(_ given: AppBuild?) async throws(SyncError) -> Selection? {
         let folder = try shippedFolder()
         switch try AppBuildChange(configuration, embedded: folder, given: given) {
@@ -77,7 +77,7 @@ extension Device {
         } catch { throw .embedded(path, error) }
     }
 
-    /// The build is written down last: an interrupted change is made again at the next opening.
+    /// The build is saved last: an interrupted change is repeated at the next opening.
     private func keepRunning(for build: AppBuild) async throws(SyncError) {
         try await store.changingConfiguration { configuration throws(SyncError) in
             for channel in try store.channels() {
@@ -89,17 +89,17 @@ extension Device {
         }
     }
 
-    /// Wipes selections, partial downloads, blocks and retries of all channels, in this order: what the app ships is
-    /// verified, then settled in the present channel, then the rest goes, and the build is written down last.
+    /// Wipes selections, partial downloads, blocks and retries of all channels, in this order: the embedded versions
+    /// are verified, then settled in the present channel, then the rest is removed, and the build is saved last.
     ///
-    /// Stopped anywhere, the device has the old selection or the new one, and the next opening does all of it again. Trust,
-    /// device id and reports stay.
+    /// Interrupted anywhere, the device has the old selection or the new one, and the next opening repeats all of it.
+    /// Trust, device id and reports stay.
     private func settle(_ folder: EmbeddedFolder, appBuild: AppBuild?) async throws(SyncError) -> Selection? {
         let shipped = try VerifiedEmbedded(folder, for: configuration.app, in: store)
         var settled: Selection?
         try await store.changingConfiguration { configuration throws(SyncError) in
             let channel = configuration.channel
-            // A state that cannot be read is no reason to keep it.
+            // An unreadable state need not be kept.
             let last = (try? store.state(of: channel))?.lastSelection ?? 0
             let state = DeviceState(startingFrom: shipped, in: channel, after: last)
             try store.save(shipped: shipped.records)

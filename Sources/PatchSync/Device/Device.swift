@@ -5,7 +5,7 @@ import PatchStore
 import PatchTrust
 package import ReleaseFolder
 
-/// A device's store and everything that happens on it without a network: init, launch, confirm, switch, roll back, look.
+/// A device's store and all operations on it without a network: init, launch, confirm, switch, roll back, look.
 package struct Device: Sendable {
     package let store: DeviceStore
     package private(set) var configuration: DeviceConfiguration
@@ -21,7 +21,7 @@ package struct Device: Sendable {
         configuration = try store.configuration()
         self.now = now
         var store = store
-        // One that cannot be read ships nothing, and a sync heals what is missing then.
+        // An unreadable folder ships nothing, and a sync then heals the missing files.
         if let path = configuration.embedded, let folder = try? EmbeddedFolder(path, files: store.files) {
             store.embedded = EmbeddedFiles(folder, in: store)
         } else {
@@ -30,7 +30,7 @@ package struct Device: Sendable {
         self.store = store
     }
 
-    /// The same store as it is now: another process may have changed its configuration.
+    /// The store, read anew: another process may have changed its configuration.
     package func reopened() throws(SyncError) -> Device {
         var device = try Device(store, now: now)
         device.random = random
@@ -44,8 +44,8 @@ package struct Device: Sendable {
     ///
     /// - Parameters:
     ///   - root: must be signed by itself and name its app.
-    ///   - host: where pages are served, unless the facts say otherwise.
-    ///   - embedded: what the app ships; verified, and what the device runs from its first start on.
+    ///   - host: for pages, unless the facts name one.
+    ///   - embedded: the versions that the app ships; verified, and run from the first start on.
     package static func create(
         _ store: DeviceStore,
         server: ServerURL,
@@ -60,7 +60,7 @@ package struct Device: Sendable {
         appBuild: AppBuild? = nil
     ) throws(SyncError) {
         let trusted: TrustedRoot
-        // Whether it has expired is looked at when something new is taken.
+        // Expiry is checked when something new is taken.
         do throws(TrustError) {
             trusted = try TrustedRoot(anchor: root, admitting: store.admission)
         } catch { throw .trust(error) }
@@ -88,7 +88,8 @@ package struct Device: Sendable {
         )
     }
 
-    /// No block and no wait in it outlasts its length from now, whatever the clock said when it was written.
+    /// The state, in which no block and no wait outlasts its full length from now, whatever the clock was when it was
+    /// written.
     package func state() throws(SyncError) -> DeviceState {
         var state = try store.state(of: configuration.channel)
         state.machine.shortenBlocks(at: now())
@@ -98,11 +99,11 @@ package struct Device: Sendable {
 
     // MARK: Launch, confirm, roll back
 
-    /// The app starts: decides what runs, and saves that before anything is served.
+    /// The app starts: decides which selection runs, and saves that before anything is served.
     ///
-    /// Where nothing can be saved, what was confirmed runs.
+    /// When the state cannot be saved, the confirmed selection runs.
     ///
-    /// - Parameter counting: from when on a trial counts this launch.
+    /// - Parameter counting: when a trial begins to count this launch.
     package func launch(
         limit: Int = SelectionMachine.defaultLaunchLimit,
         counting: TrialStart = .launch
@@ -157,7 +158,7 @@ package struct Device: Sendable {
         return confirmation
     }
 
-    /// The startup timer of this launch ended: what it ran is rolled back, unless its files were altered meanwhile.
+    /// The launch's startup timer ended: its selection is rolled back, unless its files were altered meanwhile.
     package func timerEnded(_ token: LaunchToken) async throws(SyncError) -> SelectionMachine.Activation? {
         try await changing { state throws(SyncError) in
             if let trial = state.machine.trial(of: token), !state.machine.isUnproven, !damage(to: trial).isEmpty {
@@ -167,10 +168,10 @@ package struct Device: Sendable {
         }
     }
 
-    /// A page of this launch is asked for: from now on it counts.
+    /// A page of this launch was requested: from now on the launch counts.
     ///
     /// Afterwards: durable.
-    /// - Returns: false where it is no trial any more, or another launch's.
+    /// - Returns: false when it is no trial any more, or another launch's.
     package func pageRequested(_ token: LaunchToken) async throws(SyncError) -> Bool {
         try await changing { state throws(SyncError) in state.machine.pageRequested(token) }
     }
@@ -179,7 +180,7 @@ package struct Device: Sendable {
         try await changing { state throws(SyncError) in state.machine.stoppedCleanly(token) }
     }
 
-    /// The app is in front again: what becomes of this launch counts.
+    /// The app is in the foreground again: the launch's outcome counts.
     package func cameBack(_ token: LaunchToken) async throws(SyncError) {
         try await changing { state throws(SyncError) in state.machine.cameBack(token) }
     }
@@ -191,10 +192,10 @@ package struct Device: Sendable {
         }
     }
 
-    /// Forgets what failed here, trials and transfers, so that the next sync takes it again (M13).
+    /// Forgets failed trials and transfers, so that the next sync takes the versions again (M13).
     ///
-    /// - Parameter ids: of these patches alone; nil for all.
-    /// - Returns: what was blocked or waited, by id.
+    /// - Parameter ids: only these patches; nil for all.
+    /// - Returns: the versions that were blocked or waiting, by id.
     package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> [Label] {
         try await changing { state throws(SyncError) in
             let labels = state.machine.clearBlocks(of: ids) + state.transfers.clear(of: ids)
@@ -210,7 +211,7 @@ package struct Device: Sendable {
 
     // MARK: Clean-up
 
-    /// What cannot be removed now is removed later: no launch hangs on it.
+    /// Files that cannot be removed now are removed later: no launch depends on it.
     private func cleanUp(after activation: SelectionMachine.Activation) async {
         if case .run(_, let removed) = activation, !removed.isEmpty { try? await removeUnused() }
     }

@@ -3,32 +3,32 @@ package import PatchFormat
 import PatchStore
 package import SystemPackage
 
-/// What a device would say of itself: selections, states, what failed, what waits.
+/// A device's report: selections, states, failed and pending versions.
 package struct StatusReport: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         package let patchID: PatchID
         package let kind: PatchKind
         package let version: VersionLabel
         package let state: PatchState
-        /// The file that is wrong, if one is.
+        /// The missing or wrong file, if any.
         package let fault: String?
-        /// Whether it belongs to the selection that waits, not to the one that runs.
+        /// Whether it belongs to the pending selection, not to the running one.
         package let isPending: Bool
-        /// Of a script that is as it should be: the file that holds it.
+        /// The file of an intact script.
         package let file: FilePath?
     }
 
-    /// What becomes of a version that failed here, or that a person went back from.
+    /// The prospects of a version that failed here or was rolled back by hand.
     package enum Retry: String, Sendable {
         /// A sync takes it once its time is over.
         case waits
-        /// The same, and `sync --retry-failed` does not shorten it.
+        /// The same, but `sync --retry-failed` does not shorten it.
         case blocked
         /// Its time is over: the next sync takes it.
         case free
-        /// It runs just now, and is to prove itself.
+        /// It runs now, on trial.
         case onTrial
-        /// The list as last verified does not have it any more.
+        /// The list as last verified has it no more.
         case notListed
     }
 
@@ -42,25 +42,25 @@ package struct StatusReport: Equatable, Sendable {
     package let lastSync: DeviceState.LastSync?
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
-    /// What the list and the dial, as last verified, make of each patch.
+    /// The decision for each patch, by the list and the dial as last verified.
     package let decisions: [Decision]
-    /// What becomes of each version that ``machine`` has a block for.
+    /// The prospects of each version that ``machine`` has a block for.
     package let retries: [PatchContent: Retry]
     /// Why the state is not that of `state.json`.
     package let fault: StateFault?
-    /// A state that nobody could read, and that was put by.
+    /// The unreadable state that was set aside.
     package let damagedState: FilePath?
 
     /// A version that runs and goes at the next launch.
     package struct Leaving: Equatable, Sendable {
         package let patch: InstalledPatch
-        /// Whether a list named it; else its patch is listed no more.
+        /// Whether a list withdrew it by name; else its patch is no longer listed.
         package let isNamed: Bool
-        /// What takes its place.
+        /// Its replacement.
         package let next: InstalledPatch?
     }
 
-    /// What was withdrawn and runs still.
+    /// Withdrawn patches that still run.
     package var leaving: [Leaving] {
         guard case .pending(let good?, let next) = machine.state else { return [] }
         return good.patches.compactMap { patch in
@@ -70,7 +70,7 @@ package struct StatusReport: Equatable, Sendable {
         }
     }
 
-    /// What is not for this device now; what failed here is told by itself.
+    /// Versions that are not for this device now; failed ones are reported apart.
     package var heldBack: [(decision: Decision, passed: Decision.PassedOver)] {
         decisions.flatMap { decision in
             decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
@@ -79,9 +79,9 @@ package struct StatusReport: Equatable, Sendable {
 }
 
 extension Device {
-    /// Looks at state and disk, no network.
+    /// Reads state and disk, no network.
     ///
-    /// What has not changed since it was verified is not hashed again.
+    /// A file that has not changed since it was verified is not hashed again.
     package func status() throws(SyncError) -> StatusReport {
         let state = try state()
         var check = IntegrityCheck(store: store, records: store.records())
@@ -124,7 +124,7 @@ extension Device {
 }
 
 extension SelectionMachine {
-    /// - Parameter listed: what the list has; nil where none is known.
+    /// - Parameter listed: the contents of the list; nil when none is known.
     fileprivate func retries(
         at time: UTCTime,
         listed: Set<PatchContent>?

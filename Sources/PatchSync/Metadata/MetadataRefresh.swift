@@ -3,7 +3,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// Drives a ``MetadataWalk`` with what is stored and what a server sends, and stores what was taken.
+/// Drives a ``MetadataWalk`` with stored roles and a server's, and stores the roles that it takes.
 ///
 /// Each role is stored as soon as it is trusted, so that an interrupted refresh leaves a state to go on from.
 struct MetadataRefresh {
@@ -13,7 +13,7 @@ struct MetadataRefresh {
     let rules: Rules
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
-    /// What goes beyond TUF's own rules.
+    /// The rules beyond TUF's own.
     struct Rules {
         let admission: KeyAdmission
         /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedSnapshot/floor(ofTargets:)``.
@@ -40,7 +40,7 @@ struct MetadataRefresh {
         )
     }
 
-    /// What a refresh came to.
+    /// The outcome of a refresh.
     struct Refreshed {
         var repository: TrustedRepository
         /// By which expiry was judged.
@@ -67,7 +67,7 @@ struct MetadataRefresh {
         )
     }
 
-    /// Everything that a sync of `channel` rests on.
+    /// All metadata that a sync of `channel` needs.
     func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         var refreshed = try await refresh(at: time)
         try await targets(channel.text, by: "targets", &refreshed.repository)
@@ -75,7 +75,7 @@ struct MetadataRefresh {
         return refreshed
     }
 
-    /// What the repository says of a target, wherever in the tree of delegations.
+    /// The repository's row of a target, anywhere in the tree of delegations.
     func find(_ target: String, _ repository: inout TrustedRepository) async throws(SyncError) -> TargetFile {
         var search = DelegationSearch(for: target)
         while true {
@@ -95,7 +95,7 @@ struct MetadataRefresh {
         (repository, _) = try await drive(MetadataWalk(in: repository, to: role, by: delegator))
     }
 
-    /// Answers a walk to its end; an older timestamp than the one known is a mirror's that lags, and told.
+    /// Answers a walk to its end; an older timestamp than the known one is reported as a mirror that lags.
     private func drive(_ start: MetadataWalk) async throws(SyncError) -> (
         TrustedRepository, older: (offered: Int, known: Int)?
     ) {
@@ -121,7 +121,7 @@ struct MetadataRefresh {
         }
     }
 
-    /// Nil where there is no later root.
+    /// Nil when there is no later root.
     private func bytes(_ request: RoleRequest) async throws(SyncError) -> [UInt8]? {
         switch request {
         case .root:

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Builds a bundle's folder out of links to objects, and mends one.
+/// Builds a bundle's folder out of links to objects, and heals one.
 ///
 /// A new folder grows under `Downloading/`, which is never served; the rename to `bundles/<manifest sha256>` is the commit.
 struct BundleStaging {

@@ -3,10 +3,9 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// What stays in a store and what goes, decided from the kept selections, from those that are still served, and from what
-/// lies there (M15).
+/// Which files of a store stay, decided from the kept selections, those still served, and the files on disk (M15).
 ///
-/// Nothing that a kept selection names ever goes, and nothing of a served one while a page may ask for it.
+/// A file of a kept selection never goes, and none of a served one while a page may ask for it.
 struct Retention: Equatable {
     private(set) var objects: Set<SHA256Digest> = []
     private(set) var bundles: Set<SHA256Digest> = []
@@ -14,7 +13,7 @@ struct Retention: Equatable {
     /// - Parameters:
     ///   - served: kept or not.
     ///   - manifest: of a kept bundle; nil when it cannot be read.
-    /// - Returns: nil when a kept manifest cannot be read: nothing is known of its objects, so nothing goes.
+    /// - Returns: nil when a kept manifest cannot be read: its objects are unknown, so nothing goes.
     init?<Failure>(
         keeping selections: [Selection],
         served: [Selection] = [],
@@ -23,7 +22,7 @@ struct Retention: Equatable {
         for patch in selections.flatMap(\.patches) {
             guard try keep(patch, manifest) else { return nil }
         }
-        // Of one that cannot be read no page gets anything either.
+        // No page gets a file of one that cannot be read.
         for patch in served.flatMap(\.patches) { _ = try keep(patch, manifest) }
     }
 
@@ -40,12 +39,12 @@ struct Retention: Equatable {
         return true
     }
 
-    /// These objects stay, whatever selections name.
+    /// Keeps these objects, whatever selections name.
     mutating func keep(_ more: Set<SHA256Digest>) {
         objects.formUnion(more)
     }
 
-    /// These bytes are used where the app ships them.
+    /// Uses these bytes from the embedded folder.
     mutating func leave(_ object: SHA256Digest) {
         objects.remove(object)
     }
@@ -54,14 +53,14 @@ struct Retention: Equatable {
         found.filter { !objects.contains($0) }
     }
 
-    /// - Parameter found: names of folders; one that is no digest is nobody's.
+    /// - Parameter found: names of folders; names that are no digests are left alone.
     func unused(bundles found: [String]) -> [String] {
         let names = Set(bundles.map(\.hex))
         return found.filter { !names.contains($0) }
     }
 }
 
-/// Removes what no selection needs that is kept or served.
+/// Removes files that no kept or served selection needs.
 struct CleanUp {
     let store: DeviceStore
 
@@ -69,19 +68,19 @@ struct CleanUp {
         var kept: [Selection] = []
         for channel in try store.channels() {
             let found = try store.foundState(of: channel)
-            // Nothing is known of what was kept, so nothing goes.
+            // The kept selections are unknown, so nothing goes.
             guard found.fault == nil, !found.state.selections.contains(where: \.content.isLost) else { return }
             kept += found.state.selections
         }
-        // The next one knows.
+        // The next clean-up will know.
         guard let served = try store.servedSelections() else { return }
         var check = IntegrityCheck(store: store, records: store.records())
         let needed = Retention(keeping: kept, served: served) { patch in (try? check.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
-        // A manifest that the app ships and that was healed here finds the app's own files, which bundles of other manifests
-        // may use: it stays also when its own version is gone.
+        // A manifest that the app ships and that was healed here leads to embedded files, which bundles of other
+        // manifests may use: it stays even when its own version is gone.
         retention.keep(store.embedded?.manifests ?? [])
-        // What the app ships intact is used there.
+        // Intact embedded files are used in their own folder.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {
             if try check.isEmbedded(digest) { retention.leave(digest) }
         }

@@ -2,7 +2,7 @@ package import PatchChoice
 package import PatchFormat
 import PatchTrust
 
-/// `channels/CHANNEL/state.json`: the selections of a channel, what failed here, and the last sync.
+/// `channels/CHANNEL/state.json`: the selections of a channel, failed versions, and the last sync.
 ///
 /// A selection is written as a reference to its file. Stores of version 1 hold selections whole; they are read, and written
 /// as version 2 at the next change.
@@ -13,14 +13,14 @@ package struct DeviceState: Equatable, Sendable {
     package var machine = SelectionMachine()
     package var lastSelection = 0
     package var lastSync: LastSync?
-    /// What could not be fetched.
+    /// Versions that could not be fetched.
     package var transfers = TransferFailures()
-    /// What does not fit this device's native part.
+    /// Versions that do not fit this device's native part.
     package var unfit = UnfitVersions()
     /// The names under which this device has places in versions with a head-count.
     package var places: Set<SHA256Digest> = []
 
-    /// What the last complete refresh saw.
+    /// The versions that the last complete refresh found.
     package struct LastSync: Equatable, Sendable {
         package let at: UTCTime
         package let roleVersion: Int
@@ -62,7 +62,7 @@ package struct DeviceState: Equatable, Sendable {
         ])
     }
 
-    /// How a selection is found that a state names, and one that it is only to go back to.
+    /// Finds the selections that a state names, and those that it can only go back to.
     struct Finding {
         let selection: (SHA256Digest) throws(FormatError) -> SelectionContent
         /// Nil where there is none: then there is nothing to go back to.
@@ -141,8 +141,8 @@ package struct DeviceState: Equatable, Sendable {
         return earlier.compactMap(\.self)
     }
 
-    /// Leaves so many rows of each kind that it can be written and read again: what is forgotten costs a question or a
-    /// download, or, of blocks, the ones that end first.
+    /// Drops rows beyond the limit of each kind, so that the state can be written and read again: a dropped row costs a
+    /// question or a download; of blocks, those that end first are dropped.
     mutating func bound() {
         machine.boundBlocks(to: Limits.rowsInState)
         transfers.bound(to: Limits.rowsInState)

@@ -5,7 +5,7 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// `channels/CHANNEL/state.json`, and what takes its place where it cannot be read.
+/// `channels/CHANNEL/state.json`, and its replacement when it cannot be read.
 ///
 /// ```
 /// state.json             names its selections by the digests of their files
@@ -34,7 +34,7 @@ extension DeviceStore {
         try foundState(of: channel).fault
     }
 
-    /// The state that was set aside because nobody could read it; nil where there is none.
+    /// The unreadable state that was set aside; nil when there is none.
     package func damagedState(of channel: ChannelName) -> FilePath? {
         let path = damagedFile(channel)
         return ((try? files.identity(of: path)) ?? nil).map { _ in path }
@@ -60,33 +60,33 @@ extension DeviceStore {
         return try shippedState(in: channel).map { found($0, .embedded) } ?? found(DeviceState(), .nothing)
     }
 
-    /// What the device would go by if `state.json` could not be read; nil where that is nothing it was told before.
+    /// The state that the device would use if `state.json` could not be read; nil when there is no usable earlier one.
     func standby(of channel: ChannelName) throws(SyncError) -> DeviceState? {
         try standby(previousFile(channel), of: channel)
     }
 
-    /// What is left of a state, though files of its selections may be lost.
+    /// A state prepared to replace a later one; files of its selections may be lost.
     private func standby(_ path: FilePath, of channel: ChannelName) throws(SyncError) -> DeviceState? {
         let found: DeviceState?
         do throws(SyncError) { found = try readState(path, of: channel, findingLost: true) } catch {
             guard error.isOfTheFile else { throw error }
             return nil
         }
-        // What waited or was on trial may have failed by a change that is lost.
+        // A pending or tried selection may have failed in a change that is lost.
         guard var state = found, state.machine.standIn() else { return nil }
         return state
     }
 
     /// Nil where there is no file.
     ///
-    /// - Parameter findingLost: whether a selection of which the file is wrong is found, as a lost one.
+    /// - Parameter findingLost: whether a selection with a wrong file is returned as a lost one.
     private func readState(
         _ path: FilePath,
         of channel: ChannelName,
         findingLost: Bool = false
     ) throws(SyncError) -> DeviceState? {
         guard let bytes = try optional(path, limit: Limits.stateFile) else { return nil }
-        // Why a selection could not be read: that may say nothing of its file.
+        // Why a selection could not be read, which need not be its file's fault.
         var trouble: SyncError?
         do throws(FormatError) {
             return try DeviceState(
@@ -129,15 +129,15 @@ extension DeviceStore {
 
     // MARK: Writing
 
-    /// Afterwards: durable, with the selections that it names, and read as it was meant; or the one before stands.
+    /// Afterwards: durable, with the selections that it names, and readable; or the previous state is unchanged.
     ///
-    /// - Throws: `unreadable` for what nobody would read again; nothing was changed then.
+    /// - Throws: `unreadable`, with nothing changed, for a state that no reader would take.
     package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
         var state = state
         state.bound()
         let bytes = state.json.fileBytes
         try check(bytes, mean: state, at: stateFile(channel))
-        // What no state will name leaves no files behind.
+        // Checked first: a state that is refused must leave no files behind.
         for selection in state.selections { try write(selection, of: channel) }
         try wrapped { () throws(FileError) in try files.makeDirectory(directory(of: channel)) }
         if let before = try setAside(channel) {
@@ -168,7 +168,8 @@ extension DeviceStore {
         } catch { throw .unreadable(error) }
     }
 
-    /// Makes the state before the same as the present one, where it names files that are to be removed: it is to be of use.
+    /// Makes the previous state equal to the present one, if it names files that are to be removed: it must stay
+    /// usable.
     ///
     /// The caller holds the writer lock.
     func letPreviousCatchUp(of channel: ChannelName) throws(SyncError) {
@@ -181,9 +182,9 @@ extension DeviceStore {
         try save(bytes, as: "state.previous.json", of: channel)
     }
 
-    /// Makes the present state the one before, or puts it by where nobody can read it.
+    /// Makes the present state the previous one, or sets it aside when it cannot be read.
     ///
-    /// - Returns: the state before; nil where there is none.
+    /// - Returns: the previous state; nil when there is none.
     private func setAside(_ channel: ChannelName) throws(SyncError) -> DeviceState? {
         let (path, previous) = (stateFile(channel), previousFile(channel))
         let state: DeviceState?
@@ -200,13 +201,13 @@ extension DeviceStore {
                 try files.write(try files.read(path, limit: Limits.stateFile), to: sibling)
             }
             try files.rename(sibling, to: previous)
-            // Where both were one file already, both names stay.
+            // When both names already had one file, both stay.
             try files.removeIfPresent(sibling)
         }
         return state
     }
 
-    /// What another build of the app wrote is nothing to go back to.
+    /// A state of another build of the app is no way back.
     func forgetPreviousState(of channel: ChannelName) throws(FileError) {
         try files.removeIfPresent(previousFile(channel))
         try files.removeIfPresent(damagedFile(channel))

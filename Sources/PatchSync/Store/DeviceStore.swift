@@ -3,7 +3,7 @@ package import PatchStore
 package import PatchTrust
 package import SystemPackage
 
-/// Where a device keeps everything, and the only place that knows the names of its files.
+/// All files of a device, and the only place that knows their names.
 ///
 /// ```
 /// STORE/
@@ -28,14 +28,14 @@ package struct DeviceStore: Sendable {
     package let root: FilePath
     package let files: any FileOperations
     package var objects: ObjectStore
-    /// Which keys may vouch for anything on this device.
+    /// The keys that may sign for this device.
     package let admission: KeyAdmission
-    /// What the app ships; nil without it.
+    /// The embedded files; nil without any.
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
     let isShared: Bool
     let cache = SelectionCache()
-    /// In bytes, of what is written; never more than is read.
+    /// In bytes, for writing; never more than a reader takes.
     var selectionLimit = Limits.selection
 
     package init(
@@ -124,7 +124,7 @@ package struct DeviceStore: Sendable {
         }
     }
 
-    /// Removes what other channels left, what was listed, and what was half downloaded.
+    /// Removes other channels' folders, this channel's list and dial, and partial downloads.
     func forget(allBut channel: ChannelName) throws(SyncError) {
         try wrapped { () throws(FileError) in
             for name in ["patchlist.json", "dial.json"] {
@@ -147,7 +147,7 @@ package struct DeviceStore: Sendable {
         try wrapped { () throws(FileError) in try records.save("verified", in: root, of: files) }
     }
 
-    /// The same for the files that the app ships, by their digests.
+    /// The same for the embedded files, by their digests.
     func shippedRecords() -> VerifiedRecords {
         guard embedded != nil else { return VerifiedRecords() }
         return VerifiedRecords.load(root.at("verified-embedded"), from: files)
@@ -159,9 +159,9 @@ package struct DeviceStore: Sendable {
 
     // MARK: Making and opening
 
-    /// Makes a store from a root of trust that came by another way than the network.
+    /// Makes a store from a root of trust that did not come over the network.
     ///
-    /// - Parameter shipped: what the device runs from its first start on.
+    /// - Parameter shipped: the selection that the device runs from its first start on.
     package static func create(
         _ store: DeviceStore,
         configuration: DeviceConfiguration,
@@ -197,7 +197,7 @@ package struct DeviceStore: Sendable {
         } catch { throw .format(error) }
     }
 
-    /// - Throws: `unreadable` for what nobody would read again; nothing was changed then.
+    /// - Throws: `unreadable`, with nothing changed, for a configuration that no reader would take.
     package func save(_ configuration: DeviceConfiguration) throws(SyncError) {
         try replace("config.json", by: configuration.json.fileBytes) { bytes throws(FormatError) in
             try DeviceConfiguration(bytes, named: configurationFile.string) == configuration

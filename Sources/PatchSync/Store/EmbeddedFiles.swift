@@ -32,7 +32,7 @@ package struct EmbeddedFiles: Sendable {
     var digests: Dictionary<SHA256Digest, String>.Keys { paths.keys }
 }
 
-/// Where bytes are taken from.
+/// A file on disk that holds the bytes.
 package struct FileLocation: Equatable, Sendable {
     package let path: FilePath
     /// Below which no symbolic link is followed.

@@ -5,13 +5,13 @@ package import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// One file of a patch that is not as it should be.
+/// One file of a patch that is missing or wrong.
 package struct FileFault: Equatable, Sendable {
     package enum Wrong: Equatable, Sendable {
         case missing
-        /// In this: kind, size, md5, sha1 or sha256.
+        /// By its kind, size, md5, sha1 or sha256.
         case differs(String)
-        /// The right bytes, which nothing can take.
+        /// The right bytes, which no engine can read.
         case unreadable
     }
 
@@ -23,9 +23,9 @@ package struct FileFault: Equatable, Sendable {
     package let asset: Asset?
 }
 
-/// Looks at what stands on disk of installed patches.
+/// Checks the files of installed patches on disk.
 ///
-/// What was verified and has not changed since is not hashed again.
+/// A file that has not changed since it was verified is not hashed again.
 package struct IntegrityCheck {
     let store: DeviceStore
     package private(set) var records: VerifiedRecords
@@ -33,7 +33,7 @@ package struct IntegrityCheck {
     private var shipped: VerifiedRecords
     /// Manifests of bundles whose index was found in its file.
     private var indexed: Set<SHA256Digest> = []
-    /// Told of each file that was looked at, by ``faults(of:_:)``.
+    /// Called with the number of files checked by ``faults(of:_:)``.
     var looked: @Sendable (_ files: Int) -> Void = { _ in }
 
     package init(store: DeviceStore, records: VerifiedRecords) {
@@ -47,9 +47,9 @@ package struct IntegrityCheck {
         self.shipped = shipped
     }
 
-    /// Everything that is wrong with a patch's files; empty when it is complete and intact.
+    /// All faults of a patch's files; empty when it is complete and intact.
     ///
-    /// - Parameter known: its manifest, where that was read and verified just now.
+    /// - Parameter known: its manifest, if it was read and verified just now.
     package mutating func faults(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -75,8 +75,7 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Hands over the assets whose file is not the one that was recorded; of some thousands at a time the others are told from
-    /// them at once.
+    /// Hands over the assets whose file is not the recorded one; compares some thousands at a time.
     private mutating func forSuspicious(
         _ assets: [Asset],
         in bundle: SHA256Digest,
@@ -86,7 +85,7 @@ package struct IntegrityCheck {
         while !rest.isEmpty {
             let some = rest.prefix(FileIdentity.batch)
             rest = rest.dropFirst(some.count)
-            // A disk that cannot be looked at is for the closer look to report.
+            // Errors of the disk are reported by the closer check.
             let found = try? store.files.identities(of: some.map(\.path.text), below: store.bundle(bundle))
             for (number, asset) in some.enumerated() {
                 let identity = found?[number]
@@ -99,21 +98,21 @@ package struct IntegrityCheck {
         }
     }
 
-    /// What is wrong with the manifest of a bundle.
+    /// The fault of a bundle's manifest, if any.
     package mutating func manifestFault(of patch: InstalledPatch) throws(SyncError) -> FileFault? {
         try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false)
     }
 
-    /// Whether every file of a bundle is the one that was recorded, and its manifest what it was; neither is parsed.
+    /// Whether every file of a bundle is the recorded one, and its manifest unchanged; neither is parsed.
     ///
-    /// A disk that cannot be looked at is for the closer look to report.
+    /// Errors of the disk are reported by the closer check.
     private mutating func isUntouched(_ patch: InstalledPatch) -> Bool {
         let digest = patch.fingerprint.sha256
         guard let index = store.index(of: digest) else { return false }
         indexed.insert(digest)
         guard let place = try? store.place(of: digest), let manifest = try? store.files.status(of: place.path),
             manifest.kind == .file, recorded(digest, at: place) == manifest.identity,
-            // Nobody else reads it any more, so what its medium does to it would not be seen.
+            // Nothing else reads it any more, so damage by its medium would go unseen.
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
         else { return false }
         let (store, check) = (store, self)
@@ -127,16 +126,16 @@ package struct IntegrityCheck {
         }
     }
 
-    /// - Parameter own: the bundle's own file; nil where there is none and the app's may be used.
+    /// - Parameter own: the bundle's own file; nil when there is none and the app's may be used.
     private func isRecorded(_ own: FileIdentity?, _ digest: SHA256Digest) -> Bool {
         if let own { return records[digest] == own }
         guard let shipped = shipped[digest], let path = store.embedded?.file(digest) else { return false }
         return (try? store.files.identity(of: path)) == shipped
     }
 
-    /// The index of a bundle, made of its manifest; nil when that cannot be read.
+    /// The index of a bundle, made from its manifest; nil when that cannot be read.
     ///
-    /// - Parameter known: its manifest, where that was read and verified just now.
+    /// - Parameter known: its manifest, if it was read and verified just now.
     package func index(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -151,7 +150,7 @@ package struct IntegrityCheck {
 
     /// The manifest of a bundle whose object is intact; nil when it cannot be read.
     ///
-    /// - Parameter known: what it is, where that was read and verified just now.
+    /// - Parameter known: the manifest, if it was read and verified just now.
     package func manifest(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -165,9 +164,9 @@ package struct IntegrityCheck {
         return manifest
     }
 
-    /// Whether a bundle's signatures are there as they were verified.
+    /// Whether a bundle's signatures are on disk as they were verified.
     ///
-    /// Nothing that runs needs them, so their absence is no fault.
+    /// Running versions do not need them, so their absence is no fault.
     mutating func hasColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
         guard let column = patch.column else { return true }
         let (place, condition) = try condition(of: column, expected: nil)
@@ -176,7 +175,7 @@ package struct IntegrityCheck {
         return true
     }
 
-    /// The patch as one thing: its first fault, if any.
+    /// The patch's state as a whole: its first fault, if any.
     package mutating func onDisk(_ patch: InstalledPatch) throws(SyncError) -> PatchOnDisk {
         guard let first = try faults(of: patch).first else { return .intact }
         switch first.wrong {
@@ -211,7 +210,8 @@ package struct IntegrityCheck {
         }
     }
 
-    /// What stands where a script, manifest or column lies; what is the same file as when it was recorded is not hashed.
+    /// The state of the file that holds a script, manifest or column; a file unchanged since it was recorded is not
+    /// hashed.
     func condition(
         of digest: SHA256Digest,
         expected: Fingerprint?,
@@ -226,7 +226,7 @@ package struct IntegrityCheck {
         }
     }
 
-    /// An asset where it lies: a link to its object, so that one record serves both names, or the app's own file.
+    /// Checks an asset's file: a link to its object, so that one record serves both names, or the app's own file.
     private mutating func wrong(with asset: Asset, in bundle: SHA256Digest) throws(SyncError) -> FileFault.Wrong? {
         let (expected, digest) = (asset.fingerprint, asset.fingerprint.sha256)
         let (place, condition) = try store.wrapped { () throws(FileError) in
@@ -245,7 +245,7 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Whether the app ships these bytes, intact: they are used where they lie, and neither fetched nor linked.
+    /// Whether the app ships these bytes, intact: they are then used there, and neither fetched nor linked.
     mutating func isEmbedded(_ fingerprint: Fingerprint) throws(SyncError) -> Bool {
         try isEmbedded(fingerprint.sha256, expected: fingerprint)
     }
@@ -269,7 +269,7 @@ package struct IntegrityCheck {
         if place.isEmbedded { shipped[digest] = identity } else { records[digest] = identity }
     }
 
-    /// Objects that were digested on their way in.
+    /// Records objects that were digested while they arrived.
     mutating func record(_ objects: [SHA256Digest: FileIdentity]) {
         for (digest, identity) in objects { records[digest] = identity }
     }
@@ -279,7 +279,7 @@ package struct IntegrityCheck {
         shipped[digest] = nil
     }
 
-    /// For changes of links, which change what a record says.
+    /// For changes of links, which change a file's record.
     mutating func carrying(
         _ digests: some Collection<SHA256Digest>,
         over change: () throws(FileError) -> Void

@@ -2,17 +2,17 @@ import PatchFormat
 import PatchStore
 package import SystemPackage
 
-/// A `state.json` that could not be read, and what the device goes by in its place.
+/// A `state.json` that could not be read, and the state that the device uses instead.
 ///
-/// What was decided last is lost with it: a block, a roll back, a confirmation. What waited or was on trial in the copy is
+/// The last decision is lost with it: a block, a rollback, a confirmation. A pending or tried selection of the copy is
 /// chosen anew. Trust is kept apart, so no older list is taken than before.
 package struct StateFault: Equatable, Sendable {
     package enum Standby: String, Sendable {
-        /// The state before the last change, or what is left of this one.
+        /// The state before the last change, or the readable part of this one.
         case previous
-        /// What the app ships.
+        /// The embedded selection.
         case embedded
-        /// Nothing is installed as far as anybody knows; what lies there is used by the next sync.
+        /// Nothing is known to be installed; the next sync uses the files on disk.
         case nothing
     }
 
@@ -34,7 +34,7 @@ extension StateFault: CustomStringConvertible {
 }
 
 extension SyncError {
-    /// Whether the file itself is wrong, so that another try would find the same.
+    /// Whether the file itself is wrong, and another try would fail too.
     var isOfTheFile: Bool {
         switch self {
         case .format, .file(.tooLarge), .file(.notRegular): true

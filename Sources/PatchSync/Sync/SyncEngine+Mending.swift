@@ -4,12 +4,12 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// A sync looks after more than what it chose: what a device would go back to is whole too, in every channel.
+/// A sync also heals the selections that a device could go back to, in every channel.
 extension SyncEngine {
-    /// Mends what is kept besides what `plan` is about: what a newer version is to replace, what a trial would fall back to, and
-    /// what shares a damaged file with something that was mended.
+    /// Heals files besides those of `plan`: of versions that a newer one will replace, of a trial's way back, and of
+    /// patches that share a damaged file with a healed one.
     ///
-    /// It stops nothing: what does not come now is looked for by the next sync, and is among the failures.
+    /// It stops nothing: a file that does not arrive now is a failure of this sync, and a task of the next.
     /// - Throws: `fetch(.cancelled)` alone.
     func mendKept(
         beside plan: SyncPlan,
@@ -27,7 +27,7 @@ extension SyncEngine {
         }
     }
 
-    /// What cannot be looked at now is for the next sync.
+    /// Errors of the disk are left to the next sync.
     private func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
         var seen = whole
         let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
@@ -39,7 +39,7 @@ extension SyncEngine {
 }
 
 extension SyncPlan {
-    /// Whether something else is to run than what has proved itself.
+    /// Whether the selection to run changes from the one that has proved itself.
     fileprivate func changes(_ state: SelectionState) -> Bool {
         guard case .settled(let selection) = state else { return true }
         return Set(wanted.map(\.patch.content)) != selection.contents

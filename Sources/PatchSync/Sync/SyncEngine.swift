@@ -6,7 +6,7 @@ import PatchTrust
 
 /// Fetch → verify → choose → download → stage.
 ///
-/// It never touches what runs.
+/// It never touches running versions.
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
@@ -14,11 +14,11 @@ package struct SyncEngine: Sendable {
     package var deadlines = Deadlines()
     package var timing = RetryTiming()
     package var now: @Sendable () -> UTCTime
-    /// Time is past this for certain, whatever the clock says.
+    /// The time is past this for certain, whatever the clock shows.
     package var build = Build.time
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
-    /// A person asked to try again what waits after its first failed trial.
+    /// A person asked to retry versions that wait after their first failed trial.
     package var retryNow = false
 
     package init(
@@ -44,9 +44,10 @@ package struct SyncEngine: Sendable {
         self.now = now
     }
 
-    /// One sync: what is offered, what of it is to run here, its bytes, and the selection that waits then.
+    /// One sync: the channel's offer, the choice for this device, its bytes, and the pending selection.
     ///
-    /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; what came stays.
+    /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; received bytes
+    /// stay.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = sources.takeFaults()
         guard let deadline = deadlines.sync else { return try await syncNewest() }
@@ -58,7 +59,7 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// As often as a newer list appears meanwhile, up to a limit.
+    /// Repeats, up to a limit, when a newer list appears meanwhile.
     private func syncNewest() async throws(SyncError) -> SyncReport {
         let traffic = Traffic()
         var newerLists = 0
@@ -96,23 +97,23 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// From what an offer is judged.
+    /// The facts that an offer is judged by.
     private struct Start {
         let stateFault: StateFault?
         let machine: SelectionMachine
         let context: EligibilityContext
     }
 
-    /// What is brought, and for whom: an offer, for a device that is in this state.
+    /// The subject of one download: an offer, for a device in this state.
     private struct Bringing {
         let offer: ChannelOffer
         let machine: SelectionMachine
         let traffic: Traffic
     }
 
-    /// What this device knows and has, by the offer's time.
+    /// The device's facts and state, by the offer's time.
     private func begin(_ offer: ChannelOffer) async throws(SyncError) -> Start {
-        // The first change writes it anew.
+        // The first change writes a new state file.
         let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.machine.shortenBlocks(at: offer.time)
@@ -143,8 +144,8 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// Chooses and downloads until every version chosen is there: what turns out not to fit this device, or does not come,
-    /// is chosen no more in this sync, and what requires it neither.
+    /// Chooses and downloads until every chosen version is complete: versions that do not fit this device or do not
+    /// arrive are not chosen again in this sync, and neither are versions that require them.
     private func bring(
         _ bringing: Bringing,
         under context: EligibilityContext
@@ -180,12 +181,12 @@ package struct SyncEngine: Sendable {
         Transfers(sources: sources, objects: store.objects, deadlines: deadlines, timing: timing, report: report)
     }
 
-    /// - Parameter outcome: of the downloads of this sync before.
+    /// - Parameter outcome: of this sync's earlier downloads.
     func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
         Download(of: plan, list, into: store, by: transfers, after: outcome, atCommitPoint: atCommitPoint)
     }
 
-    /// The way to the server broke: what was under way has failed once more, unless some of it came.
+    /// Counts a failure for each transfer in progress, because the way to the server broke, unless some of it arrived.
     private func recordTransfers(
         of outcome: Download.Outcome,
         endedBy error: SyncError,
@@ -200,7 +201,7 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// Writes down what was staged, against the state as it is now.
+    /// Saves the staged selection, against the present state.
     private func commit(
         _ outcome: Download.Outcome,
         plan: SyncPlan,
@@ -220,8 +221,8 @@ package struct SyncEngine: Sendable {
                 state.places.formIntersection(list.entries.map { $0.placeName(of: deviceID) })
             }
             state.machine.withdraw(list.withdrawn)
-            // Something was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another: the next
-            // sync chooses again.
+            // A selection was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another
+            // build: the next sync chooses again.
             let now = try store.configuration()
             guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
                 now.channel == configuration.channel, now.isForSameApp(as: configuration)

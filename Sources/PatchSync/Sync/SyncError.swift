@@ -6,9 +6,9 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Why an operation of the device did not happen.
+/// Why an operation of the device failed.
 ///
-/// What runs is untouched by all of them.
+/// Running versions are untouched by all of them.
 package enum SyncError: Error, Equatable, Sendable {
     case fetch(FetchError)
     case trust(TrustError)
@@ -20,30 +20,30 @@ package enum SyncError: Error, Equatable, Sendable {
     /// The folder is no store.
     case noStore(FilePath)
     case storeExists(FilePath)
-    /// Trust on first use is refused: a store is made from a root that came by another way.
+    /// Trust on first use is refused: a store is made from a root that does not come over the network.
     case rootNamesNoApp
     /// The sentence is Meteor's.
     case nothingPending
     case nothingToRollBackTo
     case nothingInstalled
-    /// What waits must not start inside a running app (J4).
+    /// The pending selection must not start inside a running app (J4).
     case waitsForLaunch
     /// The bundle failed its trials here.
     case blacklisted(Label, until: UTCTime)
     /// The bundle is made for another native part than this device's.
     case incompatible(Label, Platform, needs: String?)
-    /// The folder that the app ships is not what it says, or is not there.
+    /// The embedded folder does not verify, or is missing.
     case embedded(FilePath, ReleaseError)
-    /// The app says that it is another build than the one it ships versions for.
+    /// The app names another build than its embedded versions do.
     case otherAppBuild(given: AppBuild, embedded: AppBuild)
-    /// Nothing was ever confirmed, and what runs is on trial: another channel would begin with nothing.
+    /// Nothing was ever confirmed, and the running selection is on trial: another channel would begin with nothing.
     case trialRunning
-    /// What was to be written down breaks this rule of its reader, so it was not.
+    /// The document to write breaks this rule of its reader, so it was not written.
     case unreadable(FormatError)
 }
 
 extension SyncError {
-    /// Whether the disk can be read and not written.
+    /// Whether the disk can be read but not written.
     var isDiskThatTakesNothing: Bool {
         switch self {
         case .file(.noSpace), .file(.readOnly), .file(.permission), .lock(.file(.noSpace)), .lock(.file(.readOnly)),
@@ -70,7 +70,7 @@ extension SyncError: CustomStringConvertible {
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
         case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
-        // Pages that were made for Meteor's updates know these two by their first words.
+        // Pages made for Meteor's updates recognise these two by their first words.
         case .blacklisted(let label, let until):
             "\(label): Skipping downloading blacklisted version: \(NotEligible.blocked(until: until))"
         case .incompatible(let label, let platform, let needs):

@@ -3,27 +3,27 @@ import PatchFetch
 package import PatchFormat
 package import PatchTrust
 
-/// What a sync tells while it runs.
+/// The events of a running sync.
 package enum SyncEvent: Equatable, Sendable {
-    /// The channel's role and list hold.
+    /// The channel's role and list are verified.
     case verified(roleVersion: Int, entries: Int)
     case refused(RefusedEntry)
     /// A patch is in this state now.
     case state(PatchID, VersionLabel, PatchState, fault: String?)
-    /// What will travel.
+    /// The files that will be downloaded.
     case downloading(files: Int, bytes: Int)
     /// This many more bytes came.
     case received(bytes: Int)
     case fileDone(String)
     case failed(PatchFailure)
-    /// The network is at fault; the next try comes after this long, or as soon as the network changes.
+    /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
     case networkChanged
-    /// A newer list is there: the download of the older one is stopped, and what came of it stays.
+    /// A newer list is there: the download of the older one stops, and its files stay.
     case newerList(roleVersion: Int)
 }
 
-/// One patch that stays as it was, and why.
+/// A patch that stays at its version, and why.
 package struct PatchFailure: Error, Equatable, Sendable {
     package let patchID: PatchID
     package let version: VersionLabel
@@ -36,7 +36,7 @@ package struct PatchFailure: Error, Equatable, Sendable {
     }
 }
 
-/// What a sync came to.
+/// The outcome of a sync.
 package struct SyncReport: Equatable, Sendable {
     package let roleVersion: Int
     package let decisions: [Decision]
@@ -45,20 +45,20 @@ package struct SyncReport: Equatable, Sendable {
     /// Objects, manifests and columns that travelled.
     package let filesReceived: Int
     package let bytesReceived: Int
-    /// Patches whose files were made whole again.
+    /// Patches whose files were healed.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging
-    /// From when on what was staged may run.
+    /// When the staged selection may start.
     package let activates: ActivationTime
     /// The server's metadata was older than what this device knows.
     package let staleMirror: StaleMirror?
-    /// The role version of what the app ships and this device runs, where the list is not above it: nothing was taken.
+    /// The embedded role version that this device runs, if the list is not above it: nothing was taken.
     package let keptEmbedded: Int?
-    /// Servers that were asked in vain, were behind, or lied.
+    /// Servers that failed, were behind, or lied.
     package let mirrors: [MirrorFault]
-    /// Why a question to the server got no answer; then nothing with a head-count was newly taken.
+    /// Why a question to the server got no answer; no version with a head-count was then newly taken.
     package let unanswered: SyncError?
-    /// What the server answered and was not followed.
+    /// Server answers that were not followed.
     package let ignoredAnswers: [IgnoredAnswer]
     package var parameters = ParametersUpdate.unchanged
     /// Why this device's state was not that of `state.json` when the sync began.
@@ -73,7 +73,7 @@ package struct SyncReport: Equatable, Sendable {
         }
     }
 
-    /// Whether every patch is what the list says.
+    /// Whether every patch is as the list wants it.
     package var isComplete: Bool {
         if case .refused = staging { return false }
         return refused.isEmpty && failures.isEmpty && republished.isEmpty

@@ -3,12 +3,12 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// The part of a sync that moves bytes: for every wanted patch, what is missing on disk is fetched, verified and staged.
+/// The part of a sync that moves bytes: for every wanted patch, missing files are fetched, verified and staged.
 ///
-/// One patch that fails stays what it was and stops no other (P10).
+/// A patch that fails stays at its version and stops no other (P10).
 struct Download {
     struct Outcome {
-        /// What was looked at and is there, whole.
+        /// Patches that were checked and are complete.
         var ready: Set<PatchContent> = []
         var failures: [PatchFailure] = []
         var healed: [Label] = []
@@ -17,10 +17,10 @@ struct Download {
         /// Bundles that turned out to be made for another native part.
         var unfit = UnfitVersions()
         var transfers = TransferOutcome()
-        /// Why the server answered nothing to the question of this sync.
+        /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
-        /// Whether everything that is planned is there, or was tried in vain and stays as it is.
+        /// Whether every planned patch is complete, or failed and stays at its version.
         func isComplete(for plan: SyncPlan) -> Bool {
             plan.wanted.allSatisfy(isDone)
         }
@@ -38,11 +38,11 @@ struct Download {
     let list: VerifiedList
     var atCommitPoint: @Sendable (CommitPoint) -> Void
     var check: IntegrityCheck
-    /// Digests under which something else stands.
+    /// Digests whose objects have other bytes.
     var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
 
-    /// - Parameter outcome: of the downloads of this sync before, which this one adds to.
+    /// - Parameter outcome: of this sync's earlier downloads, which this one adds to.
     init(
         of plan: SyncPlan,
         _ list: VerifiedList,
@@ -85,7 +85,7 @@ struct Download {
         return outcome
     }
 
-    /// One patch that fails stays what it was; what ends the whole sync is passed on.
+    /// A patch that fails stays at its version; errors that end the whole sync are passed on.
     private mutating func isolating<Result>(
         _ wanted: SyncPlan.Wanted,
         _ body: (inout Download) async throws(SyncError) -> Result?
@@ -107,14 +107,14 @@ struct Download {
         }
     }
 
-    /// Looks at what is there, and at the manifest of a bundle that is not complete.
+    /// Checks the files on disk, and the manifest of a bundle that is not complete.
     ///
     /// Nil when nothing is to be done.
     private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> PatchDownload? {
         let patch = wanted.patch
         let faults = try check.faults(of: patch)
         let state = state(of: wanted, faults)
-        // Of a patch whose newer version failed, that is the news; the old one is only looked at.
+        // When a patch's newer version failed, its fallback is only checked: the failure is the news.
         let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
         if !isFallback || !faults.isEmpty {
             let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
@@ -123,7 +123,7 @@ struct Download {
         let isUnproven = try isUnproven(wanted)
         guard state.work == .download || isUnproven else {
             if try !check.hasColumn(of: patch), listed(patch) != nil {
-                // Fetches and keeps what is missing, the column that is.
+                // Fetches and keeps the signature column, which is missing.
                 _ = try await manifest(of: wanted)
                 outcome.healed.append(patch.label)
             }
@@ -153,15 +153,15 @@ struct Download {
         }
     }
 
-    /// Whether a new bundle's signatures may never have been checked: all of it may lie here without its folder, in what the
-    /// app ships, and only after the check is the folder made.
+    /// Whether a new bundle's signatures may never have been checked: all its files may be here without its folder, in
+    /// the embedded files, and the folder is made only after the check.
     private func isUnproven(_ wanted: SyncPlan.Wanted) throws(SyncError) -> Bool {
         guard wanted.isNew, wanted.patch.kind == .bundle else { return false }
         let folder = store.bundle(wanted.patch.fingerprint.sha256)
         return try store.wrapped { () throws(FileError) in try store.files.status(of: folder)?.kind != .directory }
     }
 
-    /// Every object is there: stages a bundle, mends one that stands, and looks at the result once more.
+    /// Every object is there: stages a bundle, heals an existing one, and checks the result.
     private mutating func install(_ task: PatchDownload) throws(SyncError) {
         let patch = task.wanted.patch
         var verified: AssetManifest?

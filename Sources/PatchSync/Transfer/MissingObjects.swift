@@ -2,7 +2,7 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 
-/// What has to come for some patches, each object once.
+/// The objects that some patches lack, each once.
 ///
 /// A request is made when its turn comes: there may be a hundred thousand.
 struct MissingObjects: RandomAccessCollection {
@@ -34,17 +34,17 @@ struct MissingObjects: RandomAccessCollection {
         }
     }
 
-    /// Whose object it is that stands there.
+    /// The patches that need the object at a position.
     func patches(at position: Int) -> [InstalledPatch] {
         ([places[position].task] + (others[Int32(position)] ?? [])).map { tasks[Int($0)].wanted.patch }
     }
 
-    /// What the object that stands there must be.
+    /// The fingerprint of the object at a position.
     func fingerprint(at position: Int) -> Fingerprint {
         tasks[Int(places[position].task)].fingerprint(Int(places[position].number))
     }
 
-    /// Whether the object that stands there comes right after the one before it in a pack.
+    /// Whether the object at a position directly follows the one before it in a pack.
     func isNeighbour(_ position: Int) -> Bool {
         let (before, place) = (places[position - 1], places[position])
         guard before.task == place.task, case let task = tasks[Int(place.task)], let row = task.row(Int(place.number))
@@ -52,7 +52,7 @@ struct MissingObjects: RandomAccessCollection {
         return task.row(Int(before.number)) == row - 1
     }
 
-    /// What to ask for to have these neighbours at once.
+    /// One request for these neighbours.
     ///
     /// - Precondition: of a bundle, and each but the first is a neighbour (``isNeighbour(_:)``).
     func run(_ positions: Range<Int>) -> PackRun {

@@ -1,15 +1,15 @@
 import PatchFormat
 
-/// A timestamp that an earlier refresh took and whose signatures still count; whether it has ended was not asked.
+/// A timestamp that an earlier refresh took, with signatures that still count; its expiry was not checked.
 ///
-/// One that has ended still guards against rollback (TUF 5.4.3).
+/// An expired one still guards against rollback (TUF 5.4.3).
 package struct KnownTimestamp: Sendable {
     package let role: TimestampRole
     let bytes: [UInt8]
 }
 
 extension TrustedRoot {
-    /// - Throws: where the timestamp no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
+    /// - Throws: when the timestamp no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
     package func knownTimestamp(_ bytes: [UInt8]) throws(TrustError) -> KnownTimestamp {
         let (_, role) = try verified(bytes, "timestamp", limit: Limits.timestamp) { envelope throws(FormatError) in
             try TimestampRole(envelope)
@@ -18,7 +18,7 @@ extension TrustedRoot {
     }
 }
 
-/// The last root of the chain, which has not ended (TUF 5.3.10), and the timestamp that is known already.
+/// The last root of the chain, unexpired (TUF 5.3.10), and the known timestamp, if any.
 package struct CurrentRoot: Sendable {
     package let root: TrustedRoot
     package let known: KnownTimestamp?
@@ -30,9 +30,9 @@ package struct CurrentRoot: Sendable {
         try self.expiry.check(root.role.header, role: "root")
     }
 
-    /// A timestamp that came in, or the known one where it is no newer (TUF 5.4.2 to 5.4.4).
+    /// A received timestamp, or the known one if it is no newer (TUF 5.4.2 to 5.4.4).
     ///
-    /// - Throws: `rolledBack` for an older one; ``keepingKnown()`` goes on with the known one.
+    /// - Throws: `rolledBack` for an older one; ``keepingKnown()`` continues with the known one.
     package func timestamp(_ bytes: [UInt8]) throws(TrustError) -> TrustedTimestamp {
         let new = try root.knownTimestamp(bytes)
         guard let known else { return try TrustedTimestamp(new, under: self, expiry, isNew: true) }
@@ -40,7 +40,7 @@ package struct CurrentRoot: Sendable {
         guard offered.header.version >= trusted.header.version else {
             throw .rolledBack(role: "timestamp", offered: offered.header.version, trusted: trusted.header.version)
         }
-        // Nothing to store: what it says beside its version counts no more than what the known one says (TUF 5.4.3.1).
+        // Nothing to store: with an equal version, the known one's content counts (TUF 5.4.3.1).
         guard offered.header.version > trusted.header.version else { return try kept(known) }
         guard offered.snapshot.version >= trusted.snapshot.version else {
             throw .rolledBack(
@@ -52,7 +52,7 @@ package struct CurrentRoot: Sendable {
         return try TrustedTimestamp(new, under: self, expiry, isNew: true)
     }
 
-    /// The known timestamp, where a server offers an older one; nil where none is known.
+    /// The known timestamp, when a server offers an older one; nil when none is known.
     package func keepingKnown() throws(TrustError) -> TrustedTimestamp? {
         guard let known else { return nil }
         return try kept(known)
@@ -63,12 +63,12 @@ package struct CurrentRoot: Sendable {
     }
 }
 
-/// A timestamp that has not ended, under a root that has not ended by what it says of the time (TUF 5.4).
+/// An unexpired timestamp, under a root that is unexpired by the timestamp's own time (TUF 5.4).
 package struct TrustedTimestamp: Sendable {
     package let root: TrustedRoot
     package let role: TimestampRole
     package let bytes: [UInt8]
-    /// Whether it came in just now, so that its bytes are worth storing.
+    /// Whether it was received just now, and its bytes are worth storing.
     package let isNew: Bool
     let expiry: ExpiryRule
 
@@ -81,7 +81,7 @@ package struct TrustedTimestamp: Sendable {
         (root, role, bytes, self.isNew) = (current.root, timestamp.role, timestamp.bytes, isNew)
         self.expiry = expiry.noting(signedAt: role.signedAt)
         try self.expiry.check(role.header, role: "timestamp")
-        // Once more, by what this one says of the time: one from the far future is not kept.
+        // Once more, by this one's own time: one from the far future is not kept.
         try self.expiry.check(root.role.header, role: "root")
     }
 }

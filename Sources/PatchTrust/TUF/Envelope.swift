@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// A signed document as it was read: nothing in it is trusted until a delegator's keys have checked it.
+/// A signed document, parsed: nothing in it is trusted until a delegator's keys have checked it.
 package struct Envelope: Sendable {
     package struct Signature: Hashable, Sendable {
         package let keyID: String
@@ -25,12 +25,12 @@ package struct Envelope: Sendable {
 
     /// Reads a role file.
     ///
-    /// A key id that stands twice refuses it; a signature that is no hex counts as none.
+    /// A key id that occurs twice refuses it; a signature that is no hex is ignored.
     package init(_ bytes: [UInt8], role: String, limit: Int) throws(FormatError) {
         try self.init(try JSON.document(bytes, named: role, limit: limit), role: role)
     }
 
-    /// Reads a role that stands inside another document.
+    /// Reads a role inside another document.
     package init(_ json: JSON, role: String) throws(FormatError) {
         let fields = try Fields(json, of: role)
         var signatures: [Signature] = []
@@ -46,9 +46,10 @@ package struct Envelope: Sendable {
         self.signatures = signatures
     }
 
-    /// Adds one signature, in place of an older one by the same key.
+    /// Adds one signature, replacing an older one by the same key.
     ///
-    /// - Parameter scheme: what the role's key says; nil for what Patchline writes for a key of this kind.
+    /// - Parameter scheme: the scheme that the role names for the key; nil for Patchline's own scheme of that kind of
+    ///   key.
     package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme? = nil)
         throws(KeyError)
     {
@@ -56,7 +57,7 @@ package struct Envelope: Sendable {
         add(Signature(keyID: id.hex, bytes: try key.sign(signed.canonicalBytes, scheme: scheme)))
     }
 
-    /// Adds a signature that somebody else made.
+    /// Adds another signer's signature.
     package mutating func add(_ signature: Signature) {
         signatures.removeAll { $0.keyID == signature.keyID }
         signatures.append(signature)
@@ -75,11 +76,11 @@ package struct Envelope: Sendable {
 
     package var fileBytes: [UInt8] { json.fileBytes }
 
-    /// What identifies the role whatever signatures it carries: SHA-256 of the canonical JSON of its signed part.
+    /// Identifies the role whatever signatures it has: SHA-256 of the canonical JSON of its signed part.
     package var identity: SHA256Digest { SHA256Digest(of: signed.canonicalBytes) }
 }
 
-/// What every role says of itself.
+/// The fields that every role has.
 package struct RoleHeader: Hashable, Sendable {
     package let version: Int
     package let expires: UTCTime

@@ -1,23 +1,24 @@
 package import PatchFormat
 
-/// Which roles must not have ended, and at what time: whoever reads metadata names one, so that none forgets to ask.
+/// Which roles must not have expired, and at what time: every reader of metadata names a rule, so that none forgets.
 package enum ExpiryRule: Equatable, Sendable {
-    /// Every role holds at this time: the rule of who installs (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
+    /// Every role must hold at this time: the rule for installing (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
     case everyRole(ReferenceTime)
-    /// Timestamp and snapshot hold at this time. What people sign may have ended: it is fetched to be signed again.
+    /// Timestamp and snapshot must hold at this time. Roles that people sign may have expired: they are fetched to be
+    /// signed again.
     case onlineRoles(at: UTCTime)
     /// No role needs to hold.
     case noRole(because: Reason)
 
-    /// Why nobody is harmed by a role that has ended.
+    /// Why expired roles do no harm.
     package enum Reason: Sendable {
-        /// A server reads its own tree, and must be able to sign again what has ended.
+        /// A server reads its own tree, and must be able to sign expired roles again.
         case signsAgain
-        /// The look at a whole tree names the roles that have ended beside its other findings.
+        /// The check of a whole tree reports expired roles among its findings.
         case reportsExpiry
     }
 
-    /// What a verified timestamp says of the time counts from now on, and what an earlier one said does not.
+    /// The rule with the time of a newly verified timestamp, in place of an earlier one's.
     func noting(signedAt: UTCTime?) -> ExpiryRule {
         switch self {
         case .everyRole(let time): .everyRole(time.noting(signedAt: signedAt))

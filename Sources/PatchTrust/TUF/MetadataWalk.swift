@@ -1,25 +1,25 @@
 package import PatchFormat
 
-/// The client workflow of TUF 5.3 to 5.6, without I/O: it says what it needs, and judges what it is given.
+/// The client workflow of TUF 5.3 to 5.6, without I/O: it names the next role that it needs, and judges the bytes.
 ///
 /// ```
 /// root → root → … → root has not ended → timestamp → snapshot → targets → done → a delegated role → done → …
 /// ```
 ///
-/// Each stage is made of the one before it, which was judged: none can be stood on before. Whoever drives a walk answers
-/// ``next()`` by ``recall(_:)``, ``take(_:)`` or ``absent()`` until it is done. After a refusal the walk stands where it
-/// stood, so that the driver may offer other bytes, or give up.
+/// Each stage is made from the one before it, which was judged, so none can be used too early. The driver answers
+/// ``next()`` by ``recall(_:)``, ``take(_:)`` or ``absent()`` until the walk is done. A refusal leaves the walk
+/// unchanged, so the driver may offer other bytes, or give up.
 package struct MetadataWalk: Sendable {
-    /// What the walk needs to go on.
+    /// The next need of the walk.
     package enum Step: Sendable {
-        /// What an earlier walk stored of this role, if anything: ``MetadataWalk/recall(_:)``.
+        /// The role as an earlier walk stored it, if it did: ``MetadataWalk/recall(_:)``.
         case recall(role: String)
         /// A role from the repository: ``MetadataWalk/take(_:)``, or ``MetadataWalk/absent()`` where there may be none.
         case fetch(RoleRequest)
         case done(TrustedRepository)
     }
 
-    /// What became of bytes that came in.
+    /// The outcome of ``MetadataWalk/take(_:)``.
     package enum Taken: Equatable, Sendable {
         /// Trusted now, and worth storing.
         case new
@@ -46,7 +46,7 @@ package struct MetadataWalk: Sendable {
     private let expiry: ExpiryRule
     private let keepsTargetsFloor: Bool
 
-    /// From an anchor over all later roots.
+    /// From an anchor through all later roots.
     ///
     /// - Parameter keepsTargetsFloor: see ``TrustedSnapshot/floor(ofTargets:)``.
     package init(from anchor: TrustedRoot, _ expiry: ExpiryRule, keepsTargetsFloor: Bool = false) {
@@ -60,7 +60,7 @@ package struct MetadataWalk: Sendable {
         (self.expiry, keepsTargetsFloor) = (expiry, false)
     }
 
-    /// To a delegated role of a repository; done already where its delegator's keys have verified it.
+    /// To a delegated role of a repository; done at once when its delegator's keys have verified it already.
     package init(in repository: TrustedRepository, to name: String, by delegator: String) {
         stage =
             repository.isVerified(name, by: delegator)
@@ -91,9 +91,9 @@ package struct MetadataWalk: Sendable {
         }
     }
 
-    /// What was stored goes through the same rules as what comes in; what they refuse counts as absent.
+    /// Stored roles go through the same rules as received ones; one that is refused counts as absent.
     ///
-    /// - Throws: where what is known leads to an end: a root, a timestamp or a snapshot that has ended.
+    /// - Throws: when the stored roles lead to an expired root, timestamp or snapshot.
     package mutating func recall(_ stored: [UInt8]?) throws(TrustError) {
         switch stage {
         case .knownTimestamp(let root):
@@ -122,7 +122,7 @@ package struct MetadataWalk: Sendable {
         }
     }
 
-    /// Judges what came in.
+    /// Judges received bytes.
     package mutating func take(_ bytes: [UInt8]) throws(TrustError) -> Taken {
         switch stage {
         case .roots(let root, let followed):
@@ -174,7 +174,7 @@ package enum RoleRequest: Equatable, Sendable {
     /// The snapshot or a targets role, as its referrer names it.
     case role(String, RoleFile, isVersioned: Bool)
 
-    /// What the role is stored under.
+    /// The name under which the role is stored.
     package var role: String {
         switch self {
         case .root: "root"
@@ -183,7 +183,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// In the published tree of one app.
+    /// The role's path in the published tree of one app.
     package var path: String {
         switch self {
         case .root(let version): URLLayout.metadata("root", version: version)
@@ -193,7 +193,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// Where the referrer says it.
+    /// The digest that the referrer gives, if it gives one.
     package var sha256: SHA256Digest? {
         switch self {
         case .root, .timestamp: nil
@@ -201,7 +201,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// In bytes: what a role of its sort may have.
+    /// The size limit for this kind of role, in bytes.
     package var limit: Int {
         switch self {
         case .root: Limits.root
@@ -211,7 +211,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// In bytes: no more are read, because the referrer says how many there are.
+    /// The most bytes to read: the size that the referrer gives, if it gives one.
     package var mostBytes: Int {
         switch self {
         case .root, .timestamp: limit

@@ -4,31 +4,31 @@ import PatchFormat
 import PatchSync
 
 extension PatchlineApp {
-    /// What a person who looks after the app is told.
+    /// An event for the person who looks after the app.
     public enum Event: Equatable, Sendable {
         case nothingInstalled
         /// This version is served; on trial until it is confirmed.
         case serving(String, onTrial: Bool)
         case confirmed(String)
-        /// The version that was tried did not confirm; nil: there is none to go back to.
+        /// The tried version was not confirmed; nil: there is none to go back to.
         case rolledBack(to: String?, from: String)
-        /// The first version did not confirm in its time. It stays, for there is no other; it may confirm yet, and a newer one
-        /// takes its place.
+        /// The first version was not confirmed in time. It stays, because there is no other; it may still be confirmed,
+        /// and a newer one replaces it.
         case unproven(String)
-        /// Gone by this launch: they were withdrawn.
+        /// Removed by this launch: they were withdrawn.
         case withdrawn([String])
         /// Another channel is followed from now on.
         case following(channel: String)
         /// Files that are not served until a sync heals them.
         case damaged([String])
-        /// So many percent of what a sync fetches are here; told when it is one more.
+        /// The part of a sync's files received, reported at each new percent.
         case syncing(percent: Int)
-        /// A sync is over; whether something new waits.
+        /// A sync is over; whether a new selection is pending.
         case synced(isNew: Bool)
         case syncFailed(String)
-        /// The operator told apps something else: ``PatchlineApp/parameters``.
+        /// The operator changed the online parameters: ``PatchlineApp/parameters``.
         case parametersChanged(Parameters)
-        /// In words; what is served stays.
+        /// In words; the served version stays.
         case trouble(String)
     }
 }
@@ -53,7 +53,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
         }
     }
 
-    /// How much it matters to whoever reads a log.
+    /// The level for a log.
     var level: Logger.Level {
         switch self {
         case .syncing: .debug

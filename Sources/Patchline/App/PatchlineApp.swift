@@ -18,7 +18,7 @@ import SystemPackage
 /// await app.stop()
 /// ```
 ///
-/// Pages use the script that <doc:PageAPI> describes to say that they work. A program that has no page calls ``confirm()``.
+/// Pages confirm a version with the script of <doc:PageAPI>. A program that has no page calls ``confirm()``.
 public actor PatchlineApp {
     private let device: Device
     private let app: LocalServer
@@ -26,19 +26,19 @@ public actor PatchlineApp {
     private let report: @Sendable (Event) -> Void
     private var proxy: RunningProxy?
 
-    /// What the app's store holds, and what is done to it: what waits, why something does not come, roll backs, channels.
+    /// The app's store: pending and failed versions, rollbacks, channels.
     ///
     /// The app follows each change within 100 ms.
     public nonisolated let store: PatchlineStore
 
     /// Makes the store on the app's first start; does nothing when there is one.
     ///
-    /// ``PatchlineStore/make(_:from:)`` has what this leaves out: what the app ships, mirrors, pins, facts.
+    /// ``PatchlineStore/make(_:from:)`` takes the rest: embedded versions, mirrors, pins, facts.
     ///
     /// - Parameters:
     ///   - store: the folder; the one above it must be there.
     ///   - server: `https://updates.example.org`
-    ///   - channel: `production` unless the app says otherwise.
+    ///   - channel: `production` by default.
     ///   - root: the bytes of `root.json`, which the app carries: there is no trust on first use.
     public static func makeStore(
         _ store: String,
@@ -56,7 +56,7 @@ public actor PatchlineApp {
     /// - Parameters:
     ///   - path: the store's folder.
     ///   - settings: of this launch.
-    ///   - report: told what happens, from many threads.
+    ///   - report: called with each event, from many threads.
     public init(
         store path: String,
         settings: Settings = Settings(),
@@ -108,7 +108,7 @@ public actor PatchlineApp {
     ///
     /// Cookies end here: open the URL of the next ``start()`` in web views that stayed.
     ///
-    /// A start that is under way ends with an error.
+    /// A start in progress ends with an error.
     public func stop() async {
         let last = proxy
         proxy = nil
@@ -116,7 +116,7 @@ public actor PatchlineApp {
         await last?.end()
     }
 
-    /// The app is not in front: the startup timer of a new version stands still.
+    /// The app is in the background: the startup timer of a new version pauses.
     public func background() async throws(PatchlineError) {
         do throws(SyncError) { try await app.background() } catch { throw PatchlineError(error) }
     }
@@ -125,17 +125,17 @@ public actor PatchlineApp {
         do throws(SyncError) { try await app.foreground() } catch { throw PatchlineError(error) }
     }
 
-    /// The running version works: it stays.
+    /// Confirms the running version: it stays.
     ///
     /// Afterwards: durable.
     public func confirm() async throws(PatchlineError) {
         try await store.confirm()
     }
 
-    /// Begins a sync, unless one runs or syncs are off; what it comes to is told as events.
+    /// Begins a sync, unless one runs or syncs are off; its outcome is reported as events.
     public func checkForUpdates() async { await app.checkForUpdates() }
 
-    /// Starts what waits; open pages are to load again.
+    /// Starts the pending selection; open pages are told to reload.
     public func switchToPending() async throws(PatchlineError) {
         do throws(SyncError) { try await app.startPending() } catch { throw PatchlineError(error) }
     }
@@ -145,12 +145,12 @@ public actor PatchlineApp {
         get throws(PatchlineError) { try store.parameters() }
     }
 
-    /// The script patches of what runs, for hosts that evaluate them; no network.
+    /// The script patches that run, for hosts that evaluate them; no network.
     public var scripts: [PatchlineStore.Script] {
         get throws(PatchlineError) { try store.scripts() }
     }
 
-    /// The bundle versions that run and wait.
+    /// The running and pending bundle versions.
     public func status() async -> Status {
         let status = await app.status()
         return Status(current: status.current, pending: status.pending, lastSync: status.lastSync)
@@ -158,9 +158,9 @@ public actor PatchlineApp {
 }
 
 extension PatchlineApp {
-    /// Which versions there are.
+    /// The bundle versions of the app.
     public struct Status: Equatable, Sendable {
-        /// What new pages get; nil before the first install.
+        /// The version that new pages get; nil before the first install.
         public let current: String?
         public let pending: String?
         /// RFC 3339; nil before the first.

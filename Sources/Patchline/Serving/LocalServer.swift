@@ -15,9 +15,9 @@ import ServiceLifecycle
 /// stopped ──start──▶ running ──stop──▶ stopped ──start──▶ running, on the same port and with the same token
 /// ```
 ///
-/// Each start has a cookie of its own: pages that were open are let in again by the URL that it returns.
+/// Each start has a cookie of its own: open pages are let in again by the URL that it returns.
 ///
-/// Stopping ends every answer and every stream of events in good order; a trial is stopped cleanly, and goes on when the
+/// Stopping ends every answer and every stream of events in order; a trial is stopped cleanly, and continues when the
 /// server is started again.
 package actor LocalServer {
     private enum State {
@@ -26,10 +26,10 @@ package actor LocalServer {
         case running(Address, ServiceGroup, Task<Void, any Error>)
     }
 
-    /// A start that somebody may stop before it is over.
+    /// A start that may be stopped before it is over.
     private final class Start {
         var isStopped = false
-        /// What runs already, once there is something.
+        /// Its running services, once there are any.
         var group: ServiceGroup?
         var whenOver: [CheckedContinuation<Void, Never>] = []
     }
@@ -45,7 +45,7 @@ package actor LocalServer {
     private let turnedAway = TurnedAway()
     private let report: @Sendable (Event) -> Void
     private var state = State.stopped
-    /// What ran and came to its end, by ``stop()`` or by itself.
+    /// The services that ended, by ``stop()`` or by themselves.
     private var ended: ServiceGroup?
     /// The port of the first start.
     private var port: Int?
@@ -54,9 +54,9 @@ package actor LocalServer {
     private var held: HeldPort?
 
     /// - Parameters:
-    ///   - delegate: answers what it takes and the bundle has no file for.
-    ///   - sync: one sync; the device's own unless a test has another.
-    ///   - report: told what happens, from many threads.
+    ///   - delegate: answers requests that it takes and the bundle has no file for.
+    ///   - sync: one sync; replaces the device's own in tests.
+    ///   - report: called with each event, from many threads.
     package init(
         device: Device,
         settings: Settings,
@@ -79,7 +79,7 @@ package actor LocalServer {
         let deadlines = settings.deadlines
         let own: Updates.Sync = { (report) async throws(SyncError) in
             var deadlines = deadlines
-            // Somebody looks at a page that waits: it is told soon, and the next sync comes soon.
+            // A person looks at the waiting page: report soon, and sync again soon.
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
             return try await device.reopened().sync(deadlines, report: report)
         }
@@ -96,7 +96,7 @@ package actor LocalServer {
                     }
                     tell(update.fault)
                 } catch .lock(.held) {
-                    // Another process syncs, which looks as well.
+                    // Another process syncs, which looks for parameters as well.
                 } catch {
                     if !Task.isCancelled { tell(error) }
                 }
@@ -133,7 +133,7 @@ package actor LocalServer {
 
     /// Binds, launches, and returns once pages are served.
     ///
-    /// A port that is taken costs no trial and changes nothing in the store. A server whose socket broke is started again.
+    /// A taken port costs no trial and changes nothing in the store. A server whose socket broke is started again.
     package func start() async throws(LocalServerError) -> Address {
         switch state {
         case .running(let address, let group, _) where group !== ended: return address
@@ -159,7 +159,7 @@ package actor LocalServer {
         }
     }
 
-    /// Returns once no answer is on its way and the port is free; a start that is under way ends with `stopped`.
+    /// Returns once all answers have ended and the port is free; a start in progress ends with `stopped`.
     package func stop() async {
         switch state {
         case .stopped: return
@@ -182,13 +182,13 @@ package actor LocalServer {
         assets.events.close()
         await group.triggerGracefulShutdown()
         _ = await task.result
-        // Somebody else may have stopped it too, and started it again.
+        // Another caller may have stopped it too, and started it again.
         guard case .running(_, let current, _) = state, current === group else { return }
         state = .stopped
         held = nil
     }
 
-    /// From now on `delegate` answers what it takes and the bundle has no file for.
+    /// From now on `delegate` answers requests that it takes and the bundle has no file for.
     package func delegate(to delegate: any RequestDelegate) {
         assets.delegate(to: delegate)
     }
@@ -201,7 +201,7 @@ package actor LocalServer {
         if case .failure(let error) = result { throw LocalServerError(error) }
     }
 
-    /// The app went to the background while the server goes on: the startup timer stands still.
+    /// The app went to the background while the server goes on: the startup timer pauses.
     package func background() async throws(SyncError) { try await app.background() }
 
     package func foreground() async throws(SyncError) { try await app.foreground() }
@@ -222,7 +222,7 @@ package actor LocalServer {
 
     private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
 
-    /// On this port, or where that is allowed on the next free one.
+    /// Begins on this port, or, where that is allowed, on the next free one.
     private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Begun {
         var (port, attempts) = (first, 0)
         while !start.isStopped {
@@ -280,7 +280,8 @@ package actor LocalServer {
 
     private func listening(at port: Int) -> FileServerConfiguration {
         var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
-        // No call has a body, and what a delegate takes is a stream: so nobody fills our memory who was not let in.
+        // No call has a body, and a delegate takes bodies as streams: so no client that was not let in fills our
+        // memory.
         configuration.maxBodyBytes = 4 * 1024
         configuration.dialect = settings.dialect
         configuration.sharing = .byUser(strangers: settings.isOpen ? nil : settings.strangersOfOtherUsers)
@@ -307,7 +308,7 @@ package actor LocalServer {
 }
 
 extension LocalServer.Settings {
-    /// Nil where a sync comes as often, and where nobody is to be asked.
+    /// Nil when a sync comes as often, and when there is no server to ask.
     fileprivate var lookInterval: Duration? {
         guard updates.isAllowed, let parametersEvery else { return nil }
         if let interval = updates.interval, interval <= parametersEvery { return nil }

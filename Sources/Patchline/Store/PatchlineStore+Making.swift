@@ -5,7 +5,7 @@ import ReleaseFolder
 import SystemPackage
 
 extension PatchlineStore {
-    /// What a store is made from: each of these is the app's own, and none comes from the network.
+    /// The origin of a store: the app brings all of it, and none comes from the network.
     public struct Origin: Sendable {
         /// Where the published tree is served, as `https://updates.example.org`.
         public var server: String
@@ -17,9 +17,9 @@ extension PatchlineStore {
         public var channel: String?
         /// The folder of `patchsign embed`, absolute: a complete version from the first start, offline.
         public var embedded: String?
-        /// The build of this app, where it ships versions.
+        /// The build of this app, if it ships versions.
         public var appBuild: String?
-        /// What the store is told besides.
+        /// The store's further settings.
         public var settings = Settings()
 
         /// One of `root` and `embedded` is needed.
@@ -30,13 +30,13 @@ extension PatchlineStore {
         }
     }
 
-    /// What making a store came to.
+    /// The outcome of making a store.
     public enum Making: Equatable, Sendable {
         case made
-        /// There was one, with these settings; nothing was changed.
+        /// It existed, with these settings; nothing was changed.
         case sameAsBefore
-        /// There was one that differs in what is named here; nothing was changed. ``PatchlineStore/configure(_:)`` and
-        /// ``PatchlineStore/follow(channel:server:)`` change it.
+        /// It existed, with these differences; nothing was changed. ``PatchlineStore/configure(_:)`` and
+        /// ``PatchlineStore/follow(channel:server:)`` change them.
         case differs([String])
     }
 
@@ -44,8 +44,9 @@ extension PatchlineStore {
     ///
     /// - Parameters:
     ///   - path: the folder; the one above it must be there.
-    ///   - origin: whom the store trusts, whose app it is for, and where that is published.
-    /// - Throws: `invalid` for what is no URL, name or PEM; `refused` for a root or a folder that does not verify; `disk`.
+    ///   - origin: the root of trust, the app, and the servers.
+    /// - Throws: `invalid` for a malformed URL, name or PEM; `refused` for a root or a folder that does not verify;
+    ///   `disk`.
     @discardableResult
     public static func make(_ path: String, from origin: Origin) throws(PatchlineError) -> Making {
         try make(DeviceStore(root: FilePath(path), files: DiskFiles()), from: origin)

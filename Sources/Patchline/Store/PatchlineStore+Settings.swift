@@ -6,31 +6,31 @@ import PatchTrust
 import SystemPackage
 
 extension PatchlineStore {
-    /// What a device says of itself, and how it reaches its servers: what `patchsync set` sets.
+    /// A device's facts about itself, and its way to the servers: the settings of `patchsync set`.
     ///
-    /// Nothing of it is sent, but for the hash of the user where ``asksServer`` is set.
+    /// None of it is sent, except the hash of the user if ``asksServer`` is set.
     public struct Settings: Equatable, Sendable {
         /// The version of the app's native part, for rules such as `>=2.1 <3`: `2.1`.
         public var appVersion: String?
         /// Who uses the device, for rules that name users; at most 256 bytes.
         public var user: String?
-        /// What conditions ask for: `["region": "eu"]`.
+        /// The values that conditions ask for: `["region": "eu"]`.
         public var data: [String: String] = [:]
-        /// What bundles must fit.
+        /// The native part that bundles must fit.
         public var platform: Platform?
-        /// How many selections that were confirmed before the present one stay on disk, 0 to 10.
+        /// How many selections confirmed before the present one are kept on disk, 0 to 10.
         public var keep = 1
-        /// Whether the server is asked what it chose for ``user``.
+        /// Whether the server is asked for its choice for ``user``.
         public var asksServer = false
         /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
         public var ownHost = true
-        /// Other places with the same tree, asked after the server, in this order; at most 16.
+        /// Other servers with the same tree, asked after the first, in this order; at most 16.
         public var mirrors: [String] = []
-        /// PEM: the authorities that vouch for the servers, in place of the system's.
+        /// PEM: the authorities that vouch for the servers, instead of the system's.
         public var authorities: String?
         /// The keys of which a server must have one: `sha256/BASE64`, of its SubjectPublicKeyInfo; at most 16.
         public var pins: [String] = []
-        /// Where the folder of `patchsign embed` lies, absolute; the next start of the app goes by it.
+        /// The folder of `patchsign embed`, absolute; used from the next start of the app.
         public var embedded: String?
 
         public init() {}
@@ -65,7 +65,7 @@ extension PatchlineStore.Settings {
         embedded = configuration.embedded?.string
     }
 
-    /// As a new store is told.
+    /// The facts for a new store.
     var facts: FactChanges {
         get throws(PatchlineError) {
             func change<Value>(_ value: Value?) -> FactChanges.Change<Value> { value.map { .set($0) } ?? .keep }
@@ -82,7 +82,7 @@ extension PatchlineStore.Settings {
         }
     }
 
-    /// Nil where it says nothing of servers.
+    /// Nil when it has no setting about servers.
     var access: ServerAccess? {
         get throws(PatchlineError) {
             let access = try Parsed(self).access
@@ -109,7 +109,7 @@ extension PatchlineStore.Settings {
     }
 }
 
-/// The settings as what they say, once each is what it must be.
+/// The parsed settings, each of them valid.
 private struct Parsed {
     let appVersion: AppVersion?
     let user: PatchFormat.UserID?

@@ -6,7 +6,7 @@ import PatchTrust
 import SystemPackage
 
 extension PatchlineStore {
-    /// A version of a patch, by the names that people know.
+    /// A version of a patch, by patch id and version.
     public struct Version: Hashable, Sendable, CustomStringConvertible {
         public let patch: String
         public let version: String
@@ -38,16 +38,16 @@ extension PatchlineStore {
         public static func < (left: Moment, right: Moment) -> Bool { left.seconds < right.seconds }
     }
 
-    /// Where a device stands: what `patchsync status` shows.
+    /// The state of a device, as `patchsync status` shows it.
     public struct Status: Equatable, Sendable {
         public enum Phase: String, Sendable {
             /// Nothing is installed.
             case empty
-            /// What runs was confirmed, and nothing waits.
+            /// The running selection is confirmed, and none is pending.
             case settled
-            /// A new selection waits.
+            /// A new selection is pending.
             case pending
-            /// What runs is on trial.
+            /// The running selection is on trial.
             case trying
         }
 
@@ -55,19 +55,19 @@ extension PatchlineStore {
         public let channel: String
         public let server: String
         public let phase: Phase
-        /// Whether what runs was not confirmed in its time and stays, for there is nothing to go back to.
+        /// Whether the running selection was not confirmed in time and stays, because there is nothing to go back to.
         public let isUnproven: Bool
         /// Nil before the first.
         public let lastSync: Moment?
         /// The release that the last sync saw.
         public let release: Int?
-        /// What runs, and what waits in place of it, by id.
+        /// The running patches, and the pending ones that replace them, by id.
         public let patches: [Patch]
-        /// What failed here, or was gone back from.
+        /// Versions that failed here or were rolled back by hand.
         public let blocks: [Block]
         /// Listed versions that are not for this device now, and why.
         public let passedOver: [PassedOver]
-        /// Why the store's state could not be read, and what the device goes by in its place.
+        /// Why the store's state could not be read, and the state that the device uses instead.
         public let stateFault: String?
     }
 
@@ -78,17 +78,17 @@ extension PatchlineStore {
         public let version: Version
         public let kind: Kind
         public let state: State
-        /// The file that is wrong, if one is; the next sync heals it.
+        /// The missing or wrong file, if any; the next sync heals it.
         public let fault: String?
-        /// Whether it waits in place of what runs.
+        /// Whether it is pending, and replaces a running one.
         public let isPending: Bool
     }
 
-    /// What a patch is to this device; raw values as in the JSON of `patchsync`.
+    /// The state of a patch on this device; raw values as in the JSON of `patchsync`.
     public enum State: String, Sendable, CaseIterable {
         /// The bytes are there and cannot be installed.
         case unusable = "UnKnownError"
-        /// On disk; it waits for its start.
+        /// On disk, not started yet.
         case waiting = "UnInstall"
         case installed = "Success"
         case fileMissing = "FileNotExist"
@@ -97,18 +97,18 @@ extension PatchlineStore {
         case new = "Add"
     }
 
-    /// A version that is left alone for a while.
+    /// A version that this device does not take for a while.
     public struct Block: Equatable, Sendable {
         public enum Next: String, Sendable {
-            /// A sync takes it after ``Block/until``; one that retries what failed takes it at once.
+            /// A sync takes it after ``Block/until``, and one that retries failures at once.
             case waits
-            /// A sync takes it after ``Block/until``; ``PatchlineStore/unblock(_:)`` ends that.
+            /// A sync takes it after ``Block/until``; ``PatchlineStore/unblock(_:)`` ends the block.
             case blocked
             /// The next sync takes it.
             case free
             /// It is on trial again now.
             case onTrial
-            /// It is not listed any more, so that nothing takes it.
+            /// It is not listed any more, so no sync takes it.
             case notListed
         }
 
@@ -120,7 +120,7 @@ extension PatchlineStore {
         public let next: Next
     }
 
-    /// A listed version that a device does not take, now.
+    /// A listed version that this device does not take now.
     public struct PassedOver: Equatable, Sendable {
         public let version: Version
         public let reason: Reason
@@ -128,11 +128,11 @@ extension PatchlineStore {
 
     /// Why a device does not take a version.
     public struct Reason: Equatable, Sendable, CustomStringConvertible {
-        /// Which rule it is: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`, `blocked`,
-        /// `rolledBackByHand`, `transferWaiting`, `notReceived`, `incompatible`, `republished`, `unmet`, `breaks`,
-        /// `noPlace`, `held`, `notChosen`, `dialMissing`, `unknownRule`; more may come.
+        /// The rule that speaks against it: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`,
+        /// `blocked`, `rolledBackByHand`, `transferWaiting`, `notReceived`, `incompatible`, `republished`, `unmet`,
+        /// `breaks`, `noPlace`, `held`, `notChosen`, `dialMissing`, `unknownRule`; more may come.
         public let code: String
-        /// In words, with what would have to be otherwise.
+        /// In words, with the condition under which it would be taken.
         public let description: String
 
         init(_ why: NotEligible) {
@@ -146,7 +146,7 @@ extension PatchlineStore {
         public let version: Version
         /// 64 lowercase hex digits.
         public let sha256: String
-        /// Where its bytes lie; nil where they are missing or altered until the next sync.
+        /// Its file; nil when that is missing or altered, until the next sync.
         public let file: String?
 
         private let digest: SHA256Digest
@@ -160,9 +160,9 @@ extension PatchlineStore {
             file = script.file?.string
         }
 
-        /// The program, of the very bytes that were signed: they are compared after they are read.
+        /// The program, compared with the signed digest after it was read.
         ///
-        /// - Throws: `refused` where they are others, `disk` where they cannot be read.
+        /// - Throws: `refused` when the bytes are others, `disk` when they cannot be read.
         public func source() throws(PatchlineError) -> String {
             guard let file else {
                 throw PatchlineError("\(version) is damaged; the next sync heals it", code: .refused)

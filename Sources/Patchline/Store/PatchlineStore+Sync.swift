@@ -8,11 +8,11 @@ import PatchTrust
 extension PatchlineStore {
     /// How long a sync may take, and how often it tries.
     public struct Limits: Equatable, Sendable {
-        /// The whole sync, after which what came is kept; nil for no end.
+        /// For the whole sync, nil for no end; received bytes are kept.
         public var total: Duration? = .seconds(6 * 3_600)
         /// How long a server may send nothing.
         public var stall = Duration.seconds(30)
-        /// How often more to try when the network is at fault and nothing comes.
+        /// How many more tries when the network fails and nothing arrives.
         public var retries = 4
 
         public init() {}
@@ -27,47 +27,47 @@ extension PatchlineStore {
     }
 
     public struct SyncOptions: Equatable, Sendable {
-        /// Whether to take versions again that only wait after a failed trial or failed transfers.
+        /// Whether to retry versions that wait after a failed trial or failed transfers.
         public var retriesFailed = false
         public var limits = Limits()
 
         public init() {}
     }
 
-    /// How far a sync has come.
+    /// The progress of a sync.
     public enum Progress: Equatable, Sendable {
-        /// The release and its list hold.
+        /// The release and its list are verified.
         case verified(release: Int, entries: Int)
-        /// What will travel.
+        /// The files that will be downloaded.
         case downloading(files: Int, bytes: Int)
-        /// So many percent of that have come; told when it is one more.
+        /// The part of them received, reported at each new percent.
         case received(percent: Int)
-        /// The network is at fault; the next try comes after this long, or as soon as the network changes.
+        /// The network failed; the next try comes after this time, or as soon as the network changes.
         case waiting(Duration, because: String)
-        /// A newer release is out, and the sync goes on with that.
+        /// A newer release is out, and the sync continues with it.
         case newerRelease(Int)
         /// This patch stays as it was.
         case failed(Version, because: String)
     }
 
-    /// What a sync came to.
+    /// The outcome of a sync.
     public struct SyncResult: Equatable, Sendable {
         public enum Staging: Equatable, Sendable {
-            /// Something new waits, and starts then.
+            /// A new selection is pending, and starts then.
             case staged(Start)
-            /// What is listed runs or waits already.
+            /// All listed versions run or are pending already.
             case nothingNew
-            /// What waited is not offered any more; what runs stays.
+            /// The pending selection is no longer offered; the running one stays.
             case unstaged
             /// A trial runs; nothing is staged before it is decided.
             case trialRunning
-            /// What runs changed meanwhile; the next sync chooses again.
+            /// The running selection changed meanwhile; the next sync chooses again.
             case superseded
-            /// It could not be written down so that it would be read again.
+            /// The selection could not be written so that it can be read again.
             case refused(String)
         }
 
-        /// When what waits starts.
+        /// When the pending selection starts.
         public enum Start: String, Sendable {
             /// At once, by a running ``PatchlineApp``.
             case atOnce
@@ -91,11 +91,11 @@ extension PatchlineStore {
         public let refused: [String]
         /// Listed versions that are not for this device now.
         public let passedOver: [PassedOver]
-        /// Servers that were asked in vain, were behind or lied, in words.
+        /// Servers that failed, were behind or lied, in words.
         public let mirrors: [String]
-        /// The server's list is older than what this device knows, in words; nothing was taken from it.
+        /// The server's list is older than the one that this device knows, in words; nothing was taken from it.
         public let staleServer: String?
-        /// Whether every patch is what the list says.
+        /// Whether every patch is as the list wants it.
         public let isComplete: Bool
     }
 
@@ -147,7 +147,7 @@ extension PatchlineStore.SyncResult.Staging {
     }
 }
 
-/// Makes what a sync tells into what a program is told.
+/// Turns a sync's reports into the public ``PatchlineStore/Progress``.
 final class ProgressTeller: Sendable {
     private let progress = NIOLockedValueBox(SyncProgress())
     private let tell: @Sendable (PatchlineStore.Progress) -> Void

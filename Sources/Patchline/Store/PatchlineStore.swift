@@ -19,24 +19,25 @@ import SystemPackage
 /// if case .staged = result.staging { showBanner() }
 /// ```
 ///
-/// Each call reads the store as it is then, and what it changes is durable once it returns. Several processes may use one
-/// store; ``sync(_:report:)`` is done by one at a time. A ``PatchlineApp`` that runs on the store follows what is changed
-/// here within 100 ms, and is the one to ask for anything that its pages are to know (``PatchlineApp/store``).
+/// Each call reads the store anew, and its changes are durable when it returns. Several processes may use one store;
+/// one at a time runs ``sync(_:report:)``. A ``PatchlineApp`` on the store follows changes made here within 100 ms; to
+/// change something that its pages must know, use ``PatchlineApp/store``.
 public struct PatchlineStore: Sendable {
     typealias Syncing =
         @Sendable (Device, SyncOptions, @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
     private let device: Device
-    /// In place of the device's own sync, where a test has another.
+    /// Replaces the device's own sync in tests.
     private let substitute: Syncing?
 
-    /// What could not be done when the store was opened, in words; it is tried again at the next opening, and what is
-    /// installed runs.
+    /// Why the store could not be brought to this build or machine when it was opened, in words; the next opening tries
+    /// again, and the installed versions run.
     public let trouble: String?
 
     /// Opens a store that ``make(_:from:)`` or `patchsync init` made.
     ///
-    /// On another machine it gets another device id; for another build of the app it starts over from what that ships.
+    /// On another machine the device gets a new id; for another build of the app it starts over from the embedded
+    /// versions.
     ///
     /// - Parameters:
     ///   - path: the store's folder.
@@ -65,20 +66,20 @@ public struct PatchlineStore: Sendable {
     /// The folder.
     public var path: String { device.store.root.string }
 
-    /// The device as its files say now.
+    /// The device, read anew from its files.
     var present: Device {
         get throws(PatchlineError) { try rethrown { () throws(SyncError) in try device.reopened() } }
     }
 
     // MARK: Look
 
-    /// What runs, waits, failed or is held back, as `patchsync status` shows it; no network.
+    /// The versions that run, wait, failed or are held back, as `patchsync status` shows them; no network.
     public func status() throws(PatchlineError) -> Status {
         let device = try present
         return try rethrown { () throws(SyncError) in Status(try device.status(), of: device) }
     }
 
-    /// The script patches of what runs; no network.
+    /// The script patches that run; no network.
     public func scripts() throws(PatchlineError) -> [Script] {
         let device = try present
         return try rethrown { () throws(SyncError) in
@@ -94,15 +95,15 @@ public struct PatchlineStore: Sendable {
 
     // MARK: Change
 
-    /// Fetches, verifies and stages what the channel offers; what runs is not touched.
+    /// Fetches, verifies and stages the channel's release; running versions are not touched.
     ///
-    /// Cancelling its task breaks it off; what came stays, and the next sync goes on at the byte.
+    /// Cancelling its task stops it; received bytes stay, and the next sync resumes there.
     ///
     /// - Parameters:
-    ///   - options: its limits, and what a person asked for.
-    ///   - report: told how far it has come, from many threads.
+    ///   - options: its limits, and the wishes of a person.
+    ///   - report: called with the progress, from many threads.
     /// - Throws: `network`, `refused`, `malformed`, `disk`, `busy` or `cancelled`, when nothing of the channel could be
-    ///   judged. Single patches that failed are in the result.
+    ///   judged. The result has the single patches that failed.
     @discardableResult
     public func sync(
         _ options: SyncOptions = SyncOptions(),
@@ -118,7 +119,7 @@ public struct PatchlineStore: Sendable {
         return SyncResult(report)
     }
 
-    /// What a running app syncs by, where a test has another way than its own.
+    /// The sync of a running app, where a test replaces it.
     var appSync: Updates.Sync? {
         guard let substitute else { return nil }
         return { @Sendable [device] (report) async throws(SyncError) in
@@ -126,10 +127,11 @@ public struct PatchlineStore: Sendable {
         }
     }
 
-    /// Goes back to what was confirmed before, else to what the app ships, and keeps away from what differs for 14 days.
+    /// Goes back to the selection confirmed before, else to the embedded one, and blocks the versions that differ for
+    /// 14 days.
     ///
-    /// - Returns: what runs from now on.
-    /// - Throws: `nothingThere` where there is nothing to go back to.
+    /// - Returns: the selection that runs from now on.
+    /// - Throws: `nothingThere` when there is nothing to go back to.
     @discardableResult
     public func rollBack() async throws(PatchlineError) -> [Version] {
         let device = try present
@@ -140,10 +142,10 @@ public struct PatchlineStore: Sendable {
         return running?.patches.map { Version($0.label) } ?? []
     }
 
-    /// Forgets that versions failed here, or that somebody went back from them: the next sync takes them again.
+    /// Forgets failures and manual rollbacks of versions: the next sync takes them again.
     ///
-    /// - Parameter patches: of these ids alone; nil for all.
-    /// - Returns: what was blocked or waited.
+    /// - Parameter patches: only these ids; nil for all.
+    /// - Returns: the versions that were blocked or waiting.
     @discardableResult
     public func unblock(_ patches: [String]? = nil) async throws(PatchlineError) -> [Version] {
         var ids: Set<PatchID>?
@@ -159,10 +161,10 @@ public struct PatchlineStore: Sendable {
 
     /// Follows another channel, another server, or both, from the next sync on.
     ///
-    /// What runs keeps running until the new channel has something confirmed. Trust stays: an older list than the one known
-    /// is refused, whoever has it.
+    /// Running versions keep running until the new channel has a confirmed selection. Trust stays: a list older than
+    /// the known one is refused, whichever server sends it.
     ///
-    /// - Throws: `notNow` while nothing was ever confirmed and the first version is on trial.
+    /// - Throws: `notNow` while no selection was ever confirmed and the first version is on trial.
     public func follow(channel: String? = nil, server: String? = nil) async throws(PatchlineError) {
         let name = try channel.map { text throws(PatchlineError) in try Self.parsed(text, "channel") as ChannelName }
         let url = try server.map { text throws(PatchlineError) in
@@ -173,10 +175,10 @@ public struct PatchlineStore: Sendable {
         _ = try await rethrowing { () throws(SyncError) in try await device.following(channel: name, server: url) }
     }
 
-    /// The launch on trial works: it stays.
+    /// Confirms the launch on trial: its selection stays.
     ///
-    /// - Parameter launch: its token, so that a late word of another launch counts for nothing; nil: whichever is on trial.
-    /// - Returns: false where nothing is on trial, or another launch is; nothing was changed then.
+    /// - Parameter launch: its token, so that a late confirmation of another launch is ignored; nil confirms any.
+    /// - Returns: false, with nothing changed, when nothing is on trial or another launch is.
     @discardableResult
     public func confirm(launch: String? = nil) async throws(PatchlineError) -> Bool {
         let given = try launch.map { text throws(PatchlineError) in
@@ -197,14 +199,15 @@ public struct PatchlineStore: Sendable {
 
     // MARK: Settings
 
-    /// What rules are judged by, and how servers are reached.
+    /// The facts that rules are judged by, and how servers are reached.
     public var settings: Settings {
         get throws(PatchlineError) { Settings(try present.configuration) }
     }
 
-    /// Changes what rules are judged by, or how servers are reached; the next sync goes by it.
+    /// Changes the facts that rules are judged by, or how servers are reached; the next sync uses them.
     ///
-    /// - Parameter change: gets the settings as they are, and may be called with the store locked: it does nothing else.
+    /// - Parameter change: edits the present settings; it may be called with the store locked, and must do nothing
+    ///   else.
     /// - Returns: the settings afterwards.
     /// - Throws: `invalid`, naming the setting and its rule, with nothing changed.
     @discardableResult

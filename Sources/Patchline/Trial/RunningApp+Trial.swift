@@ -57,7 +57,7 @@ extension RunningApp {
         }
     }
 
-    /// Files that were altered on this device are mended before a trial of them is given up: it has its time once more.
+    /// Files that were altered on this device are healed before a trial of them is given up; its time then begins anew.
     private func mends(_ token: LaunchToken) async -> Bool {
         guard let updates, let serving, trial?.wasMended == false else { return false }
         let files = device.damage(to: serving)

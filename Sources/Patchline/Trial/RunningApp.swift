@@ -8,47 +8,47 @@ package import PatchSync
 import ServiceLifecycle
 import SystemPackage
 
-/// One launch of an app on this device: decides what runs, serves it, owns the startup timer, and follows what other
-/// processes write into `state.json`.
+/// One launch of an app on this device: decides what runs, serves it, owns the startup timer, and follows changes of
+/// `state.json` by other processes.
 ///
 /// The writer lock is held for each change, never for the life of the launch.
 package actor RunningApp: Service {
     private(set) var device: Device
     let server: AssetServer
-    /// Told what its pages are to know.
+    /// Gets the events for the pages.
     private let pages: PageEvents
     let updates: Updates?
-    /// What syncs of this app go through.
+    /// Every sync of this app goes through it.
     let gate: SyncGate
     let settings: Settings
-    /// How many found no room; the startup timer stands still meanwhile.
+    /// How many clients found no room; the startup timer pauses meanwhile.
     let turnedAway: @Sendable () -> Int
     var seenTurnedAway = 0
     let report: @Sendable (Event) -> Void
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
-    /// As they were read last; nil before the launch.
+    /// As last read; nil before the launch.
     private(set) var known: OnlineParameters?
-    /// Its manifest, when a sync has to heal it before anything is served.
+    /// The manifest that a sync must heal before anything is served, if any.
     private(set) var damaged: String?
     var trial: RunningTrial? {
         didSet { if !isCounting { gate.open() } }
     }
     private(set) var isInBackground = false
     var isCounting: Bool { trial?.isCounting == true && !isInBackground }
-    /// Told already.
+    /// Reported already.
     private var fault: StateFault?
-    /// Whether the selection before this one was still served at the last look.
+    /// Whether the previous selection was still served at the last look.
     package private(set) var hadPrevious = false
     private let start = ContinuousClock.now
-    /// What the steady clock shows.
+    /// The steady clock's time.
     var time: Duration { start.duration(to: clock.now) }
 
     /// - Parameters:
-    ///   - updates: makes the syncs that pages wish; without it there are none.
-    ///   - gate: what they go through.
-    ///   - turnedAway: how many clients ever found no room at the server.
+    ///   - updates: makes the syncs that pages ask for; without it there are none.
+    ///   - gate: lets the syncs through.
+    ///   - turnedAway: how many clients the server has had no room for.
     package init(
         device: Device,
         server: AssetServer,
@@ -68,7 +68,7 @@ package actor RunningApp: Service {
         self.report = report
     }
 
-    /// Launches; afterwards the server has what it serves.
+    /// Launches; afterwards the server has a selection to serve.
     ///
     /// Call once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
@@ -80,7 +80,7 @@ package actor RunningApp: Service {
 
     /// Follows state and timer until the task is cancelled or the service group stops.
     package func run() async {
-        // Looks once at the start: another process may have written since the launch.
+        // Look once at the start: another process may have written since the launch.
         var seen: [FileIdentity?] = []
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let current = watched()
@@ -96,7 +96,7 @@ package actor RunningApp: Service {
         if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
     }
 
-    /// The app went to the background: the startup timer stands still, and a launch that ends now does not count.
+    /// The app went to the background: the startup timer pauses, and a launch that ends now does not count.
     package func background() async throws(SyncError) {
         isInBackground = true
         guard let token = trial?.token else { return }
@@ -104,7 +104,7 @@ package actor RunningApp: Service {
         try await device.stoppedCleanly(token)
     }
 
-    /// The app is in front again.
+    /// The app is in the foreground again.
     package func foreground() async throws(SyncError) {
         isInBackground = false
         trial?.timer.resume(at: time)
@@ -114,15 +114,15 @@ package actor RunningApp: Service {
         try await device.cameBack(token)
     }
 
-    /// The page is about to reload: what waits starts.
+    /// The page is about to reload: the pending selection starts.
     ///
-    /// - Throws: `nothingPending`, or `waitsForLaunch` for what must not start inside a running app.
+    /// - Throws: `nothingPending`, or `waitsForLaunch` when it must not start inside a running app.
     package func startPending() async throws(SyncError) {
         try show(try await device.switchToPending(counting: settings.startupTimer))
         await openIfPageless()
     }
 
-    /// Makes what config.json and state.json say now what is served.
+    /// Serves the selection that config.json and state.json name now.
     func follow() async throws(SyncError) {
         try await followChannel()
         try tellFault()
@@ -130,16 +130,16 @@ package actor RunningApp: Service {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
         case .pending(let good, let next) where startsByItself(next, over: good):
-            // Another process may be faster; what it wrote is followed next.
+            // Another process may be faster; the next look follows its change.
             let isSeen = serving != nil
             do throws(SyncError) { try await startPending() } catch .nothingPending { return }
             if isSeen { pages.tell(.reload) }
         case .pending(nil, let next):
-            // What never proved itself is to be replaced, and stays until then.
+            // A selection that never proved itself is to be replaced, and stays until then.
             if trial != nil { trial = nil }
             if serving != nil { pages.tell(.ready(version: version(of: next))) }
         case .settled(let selection), .pending(let selection?, _):
-            // A trial that is to go, with nothing in its place, is no trial any more either.
+            // A trial that is to go without a replacement is no trial any more either.
             let isConfirmed = try device.state().machine.confirmedLaunch == trial?.token
             if trial != nil, isConfirmed, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || damaged != nil {
@@ -164,7 +164,7 @@ package actor RunningApp: Service {
         switch next.activates {
         case .atOnce: true
         case .anyTime: settings.runsScripts || good == nil && serving == nil
-        // Nothing runs that could be disturbed.
+        // Nothing runs that a start could disturb.
         case .atReload: good == nil && serving == nil
         case .atNextLaunch: false
         }
@@ -198,7 +198,7 @@ package actor RunningApp: Service {
         PageParameters(channel: parameters.channel.text, values: parameters.values)
     }
 
-    /// Its files stayed for its pages; now they may go.
+    /// Its files were kept for its pages, and may go now.
     private func removePreviousIfDue() async throws(SyncError) {
         let hasPrevious = server.servesPrevious()
         defer { hadPrevious = hasPrevious }
@@ -234,21 +234,21 @@ package actor RunningApp: Service {
             report(event)
             try show(.nothing)
         }
-        // The page that did not confirm is of the version that went.
+        // The page that did not confirm belongs to the version that was taken back.
         pages.tell(.reload)
     }
 
-    /// What is reported is so already: whoever reads it and asks the server gets the new answer.
+    /// Reports only afterwards: a client that reads the event and asks the server gets the new answer.
     private func serve(_ selection: Selection, token: LaunchToken?, after event: Event? = nil) throws(SyncError) {
         let digest = selection.bundle(settings.bundle)?.fingerprint.sha256
         let opened = try device.open(selection, bundle: settings.bundle) { [report, server] file in
-            // No sync heals what only pages of the release before ask for.
+            // No sync heals a file that only pages of the previous release ask for.
             if server.isCurrent(digest) { report(.damaged([file])) }
         }
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
         if opened == nil { tellOfMissingBundle(in: selection) }
-        // A sync that heals what is on trial gives it no more time.
+        // A sync that heals the selection on trial does not extend its time.
         if trial?.token != token { trial = token.map { RunningTrial(token: $0, timer: startupTimer) } }
         server.serve(
             ServedSelection(

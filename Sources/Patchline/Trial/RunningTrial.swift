@@ -9,7 +9,7 @@ struct RunningTrial {
     var isOpened = false
     /// Whether that is being written down.
     var isOpening = false
-    /// Whether a sync was asked to mend its files: its launch does not count any more.
+    /// Whether a sync was asked to heal its files: its launch does not count any more.
     var wasMended = false
     /// Whether its time is over, and it stays for want of another.
     var isUnproven = false

@@ -2,20 +2,20 @@ import NIOConcurrencyHelpers
 import PatchFetch
 package import PatchSync
 
-/// The one door to the network for a running app's own work: its syncs, and its looks for parameters.
+/// The one gate to the network for a running app's own work: its syncs, and its looks for parameters.
 ///
-/// It is closed while a trial counts and is not decided, so that no answer of a server that ends the process can be taken for
-/// a fault of the version on trial. What is under way then is broken off, and begun again once the door is open.
+/// It is closed while an undecided trial counts, so that no answer of a server that ends the process can be taken for a
+/// fault of the version on trial. Work in progress is then stopped, and begun again once the gate is open.
 package final class SyncGate: Sendable {
     private typealias Signal = AsyncStream<Never>.Continuation
 
     private struct State {
         var isClosed = false
-        /// Told when it opens.
+        /// Signalled when it opens.
         var waiting: [Signal] = []
-        /// Told when it closes.
+        /// Signalled when it closes.
         var underWay: [Int: Signal] = [:]
-        /// Told when nothing is under way any more.
+        /// Signalled when no work is in progress any more.
         var watching: [Signal] = []
         var last = 0
     }
@@ -29,7 +29,7 @@ package final class SyncGate: Sendable {
 
     package var isClosed: Bool { state.withLockedValue(\.isClosed) }
 
-    /// Nothing new begins; what is under way is told to end.
+    /// Begins nothing new, and signals work in progress to end.
     package func close() {
         let signals = state.withLockedValue { state in
             state.isClosed = true
@@ -47,7 +47,7 @@ package final class SyncGate: Sendable {
         for signal in signals { signal.finish() }
     }
 
-    /// Closes, and returns once nothing is under way any more, or after `patience`.
+    /// Closes, and returns once no work is in progress, or after `patience`.
     package func close(waitingUpTo patience: Duration) async {
         close()
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
@@ -65,7 +65,7 @@ package final class SyncGate: Sendable {
         }
     }
 
-    /// Does `work` while the door is open; from its beginning, if it closed meanwhile.
+    /// Does `work` while the gate is open; from its beginning, if it closed meanwhile.
     ///
     /// - Throws: `fetch(.cancelled)` when this very task is cancelled.
     package func through<Result: Sendable>(
@@ -113,7 +113,7 @@ package final class SyncGate: Sendable {
         if !isOpen { for await _ in opening {} }
     }
 
-    /// Nil when it was broken off.
+    /// Nil when it was stopped.
     private static func outcome<Result: Sendable>(
         of work: @escaping @Sendable () async throws(SyncError) -> Result,
         until closing: AsyncStream<Never>

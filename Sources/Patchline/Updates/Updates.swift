@@ -7,16 +7,16 @@ import PatchStore
 package import PatchSync
 import ServiceLifecycle
 
-/// The syncs of a running app: one at a time, when a page wishes it, every so often where that is set, and by itself
+/// The syncs of a running app: one at a time, on a page's request, at an interval where that is set, and by itself
 /// until there is something to serve.
 package actor Updates: Service {
     package typealias Sync =
         @Sendable (_ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
     package struct Settings: Sendable {
-        /// Nil: only when somebody asks.
+        /// Nil: only on request.
         package var interval: Duration?
-        /// How soon again after a sync that left nothing to serve; nil: only when somebody asks.
+        /// The pause after a sync that left nothing to serve; nil: only on request.
         package var firstInterval: Duration? = .seconds(30)
 
         /// Whether it syncs at all.
@@ -37,7 +37,7 @@ package actor Updates: Service {
 
     /// - Parameters:
     ///   - isInstalled: whether there is anything to serve.
-    ///   - report: told what each sync came to.
+    ///   - report: called with each sync's outcome.
     package init(
         _ settings: Settings,
         events: PageEvents,
@@ -63,7 +63,7 @@ package actor Updates: Service {
         return .started
     }
 
-    /// Until the task is cancelled or the service group stops; a sync under way is broken off, and what came of it stays.
+    /// Runs until the task is cancelled or the service group stops; a sync in progress is stopped, and its files stay.
     package func run() async {
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
@@ -80,7 +80,7 @@ package actor Updates: Service {
         while !Task.isCancelled {
             let isNeeded = settings.firstInterval != nil && !isInstalled()
             if isNeeded { wish.yield() }
-            // What is served may be rolled back to nothing: then the search begins again.
+            // The served selection may be rolled back to nothing: the search then begins again.
             guard let pause = isNeeded ? settings.firstInterval : settings.interval ?? settings.firstInterval
             else { return }
             guard (try? await sleep(pause)) != nil else { return }
@@ -102,7 +102,7 @@ package actor Updates: Service {
             events.tell(failure.map { .failed(PageText.withoutFolders($0)) } ?? .checked(isNew: outcome.isNew))
             report(.success(outcome))
         } catch .lock(.held) {
-            // Another process syncs: what it brings is followed, and what it does not is asked for after it.
+            // Another process syncs: its result is followed, and another sync asked for after it.
             if (try? await sleep(.seconds(1))) != nil { wish.yield() }
         } catch {
             events.tell(.failed(PageText.withoutFolders(error.description)))
@@ -116,9 +116,9 @@ extension SyncReport {
 }
 
 extension Device {
-    /// One sync with the servers that the configuration names now.
+    /// One sync with the servers of the present configuration.
     ///
-    /// - Parameter retryFailed: whether to take again what only waits after failures.
+    /// - Parameter retryFailed: whether to retry versions that only wait after failures.
     package func sync(
         _ deadlines: Deadlines,
         retryFailed: Bool = false,

@@ -7,9 +7,9 @@ import PatchFormat
 package import PatchServer
 package import ReleaseService
 
-/// Everything that devices ask: the published tree, and the one question that is no file.
+/// All that devices may ask for: the published tree, and the one question that is not a file.
 ///
-/// All else is 404, whatever operators ask elsewhere.
+/// Everything else is 404, also paths of the operators' API.
 package struct DeviceFront: FileSource {
     private let tree: PublishedTree
     private let answers: DeviceAnswers?
@@ -38,7 +38,7 @@ package struct DeviceFront: FileSource {
     }
 
     private func refusal(of request: FileRequest, _ answer: FileAnswer) -> FileDecision {
-        // What nobody takes is refused without its body.
+        // A path without a route is refused without its body.
         request.isRead ? .now(PreparedReply(answer)) : .later(.stream) { _ in answer }
     }
 
@@ -52,9 +52,9 @@ package struct DeviceFront: FileSource {
     }
 }
 
-/// Answers devices that ask for places in versions with a head-count, and for what is chosen for their user.
+/// Answers devices that ask for places in versions with a head-count, and for the choice for their user.
 ///
-/// They have no tokens, so they are counted by where they ask from.
+/// They have no tokens, so they are counted by address.
 package struct DeviceAnswers: Sendable {
     private let operations: DeviceService
     private let trustedProxies: TrustedProxies
@@ -64,9 +64,9 @@ package struct DeviceAnswers: Sendable {
     private let limiter = NIOLockedValueBox(AddressLimiter(1_200, ofAll: 6_000))
 
     /// - Parameters:
-    ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
+    ///   - trustedProxies: the proxies whose `X-Forwarded-For` counts.
     ///   - sinceStart: a clock that only counts up.
-    ///   - report: told of what went wrong inside, one line each.
+    ///   - report: gets one line about each internal fault.
     package init(
         _ operations: ReleaseOperations,
         trustedProxies: TrustedProxies = .none,
@@ -118,7 +118,7 @@ package struct DeviceAnswers: Sendable {
     }
 }
 
-/// `/api/v1/apps/APP/channels/CHANNEL/answer`: what stands for app and channel may be no name.
+/// `/api/v1/apps/APP/channels/CHANNEL/answer`: the parts for app and channel may be no names.
 struct AnswerPath: Equatable, Sendable {
     let app: String
     let channel: String

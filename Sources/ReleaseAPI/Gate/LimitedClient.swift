@@ -1,6 +1,6 @@
 import HTTPFiles
 
-/// Who shows a wrong token, as a limit counts them.
+/// A client that shows wrong tokens, as a limit counts it.
 struct LimitedClient: Hashable, Sendable {
     let name: String
 

@@ -2,7 +2,7 @@
 ///
 /// A value; its clock is whatever counts up.
 package struct RateLimiter: Sendable {
-    /// Somebody who asks is known by an address or a token's id.
+    /// The client that is limited: an address, or a token's id.
     package typealias Key = String
 
     private static let start = ContinuousClock.now
@@ -48,7 +48,7 @@ package struct RateLimiter: Sendable {
         guard buckets.count > Self.remembered else { return }
         let now = bucket.at
         buckets = buckets.filter { credit(of: $0.key, at: now) < capacity }
-        // A flood of askers who are all new: the oldest are forgiven.
+        // A flood of new clients: the oldest are forgotten.
         if buckets.count > Self.remembered {
             let newest = buckets.sorted { $0.value.at > $1.value.at }.prefix(Self.remembered / 2)
             buckets = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })

@@ -8,12 +8,12 @@ import HTTPFiles
 ///   └─time: close   └─fault──▶ lingering ◀──the last answer
 /// ```
 struct ConnectionTurn: Equatable, Sendable {
-    /// What of an unread body is read and thrown away to keep the connection; with more to come it ends.
+    /// The most of an unread body that is read and dropped to keep the connection; beyond it the connection ends.
     static let maxDrainedBytes = 64 * 1024
 
     struct Exchange: Equatable, Sendable {
         enum Body: Equatable, Sendable {
-            /// - left: bytes; nil while a chunked body has not said.
+            /// - left: bytes; nil while a chunked body's length is unknown.
             case coming(left: Int?, awaitsContinue: Bool)
             case whole
         }
@@ -26,12 +26,12 @@ struct ConnectionTurn: Equatable, Sendable {
 
         var body: Body
         var answer = Answer.owed
-        /// What the client wants of the connection afterwards, and whether it can be had.
+        /// Whether the connection may stay open, by the client's wish and by the rules.
         var keeps: Bool
         /// Why the rest of the body will not come.
         var fault: RequestFault?
 
-        /// Whether what nobody read of the body is soon read.
+        /// Whether the unread rest of the body is small enough to be read.
         var isDrainable: Bool {
             switch body {
             case .whole: true
@@ -43,21 +43,21 @@ struct ConnectionTurn: Equatable, Sendable {
     enum Phase: Equatable, Sendable {
         /// Between two requests.
         case idle
-        /// So many bytes came, and the head is not whole.
+        /// These many bytes came, and the head is incomplete.
         case head(bytes: Int)
         case exchange(Exchange)
-        /// The last answer is out; what still comes is thrown away until the client ends.
+        /// The last answer is sent; further bytes are dropped until the client ends.
         case lingering
     }
 
     private(set) var phase = Phase.idle
 
-    /// Whether nothing can go on without the client.
+    /// Whether only the client can go on.
     var awaitsClient: Bool {
         if case .exchange(let exchange) = phase { exchange.body != .whole } else { true }
     }
 
-    /// Whether what comes now is of the next request, and waits for the answer to this one.
+    /// Whether further bytes belong to the next request, which waits for the answer to this one.
     var holdsBack: Bool {
         if case .exchange(let exchange) = phase { exchange.body == .whole } else { false }
     }
@@ -92,9 +92,9 @@ struct ConnectionTurn: Equatable, Sendable {
         return phase == .idle
     }
 
-    /// Somebody wants the body.
+    /// The handler asks for the body.
     ///
-    /// - Returns: whether the client waits to be told so.
+    /// - Returns: whether the client waits for `100 Continue`.
     mutating func asksForBody() -> Bool {
         guard case .exchange(var exchange) = phase, exchange.answer == .owed,
             case .coming(let left, awaitsContinue: true) = exchange.body
@@ -105,17 +105,17 @@ struct ConnectionTurn: Equatable, Sendable {
     }
 
     enum Failing: Equatable, Sendable {
-        /// There is nobody to tell.
+        /// No client is left to answer.
         case close
-        /// Answer it here; it is the last answer.
+        /// Send the refusal here; it is the last answer.
         case refuse
-        /// Whoever reads the body must know.
+        /// Report the fault to the reader of the body.
         case tellReader
-        /// The answer to the request before comes first, and is the last.
+        /// Send the answer to the previous request first; it is the last.
         case wait
     }
 
-    /// The client breaks a rule, or takes too long.
+    /// The client breaks a rule or takes too long.
     mutating func fails(_ fault: RequestFault) -> Failing {
         switch phase {
         case .idle where fault == .tooSlow, .lingering: return .close
@@ -137,9 +137,9 @@ struct ConnectionTurn: Equatable, Sendable {
     // MARK: - What it gets
 
     enum Beginning: Equatable, Sendable {
-        /// What was made for it, and whether the connection is kept.
+        /// The handler's answer, and whether the connection is kept.
         case answer(keeps: Bool)
-        /// Not what was made of half a body.
+        /// The fault, instead of an answer made from half a body.
         case fault(RequestFault)
     }
 
@@ -153,12 +153,12 @@ struct ConnectionTurn: Equatable, Sendable {
 
     enum Next: Equatable, Sendable {
         case request
-        /// What is left of the body first.
+        /// Read the rest of the body first.
         case rest
         case linger
     }
 
-    /// - Parameter goesOn: whether anything else can follow on this connection.
+    /// - Parameter goesOn: whether another request can follow on this connection.
     mutating func ends(goesOn: Bool) -> Next {
         guard goesOn, case .exchange(var exchange) = phase, exchange.keeps else {
             phase = .lingering
@@ -173,7 +173,7 @@ struct ConnectionTurn: Equatable, Sendable {
         return .request
     }
 
-    /// Nothing more is answered.
+    /// Answers nothing more.
     mutating func linger() { phase = .lingering }
 
     private mutating func change(_ change: (inout Exchange) -> Void) {

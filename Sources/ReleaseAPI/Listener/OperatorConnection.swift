@@ -5,28 +5,28 @@ import NIOCore
 import NIOHTTP1
 import PatchFormat
 
-/// Guards one connection of the operators' listener, between the parser and Hummingbird: one request at a time, each wait for
-/// the client bounded, and a refusal for whatever is no request.
+/// Guards one connection of the operators' listener, between the parser and Hummingbird: one request at a time, a bound
+/// for each wait for the client, and a refusal for anything that is no request.
 ///
-/// ``ConnectionTurn`` decides; this does it.
+/// ``ConnectionTurn`` decides; this carries it out.
 final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Goes up when bytes have come, before what was read from them.
+    /// Passed up when bytes arrive, before the parser's result.
     struct Arrival: Sendable {
         let bytes: Int
     }
 
-    /// Goes down when somebody asks for a body.
+    /// Passed down when a handler asks for a body.
     struct BodyIsWanted: Sendable {}
 
     /// How long a client may be silent before it closes after a last answer, and how long it may go on sending.
     static let silence = TimeAmount.seconds(2)
     static let lingering = TimeAmount.seconds(30)
-    /// Of an answer, what has the time of one piece.
+    /// The piece of an answer that one time limit is for.
     static let piece = 128 * 1024
 
     let visit: AdmittedConnection
@@ -41,7 +41,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     var since = ContinuousClock.now
     var status = HTTPResponseStatus.ok
     var sent = 0
-    /// Pieces of answers that the system has not taken.
+    /// Pieces of answers that the system has not taken yet.
     var unsent = 0
     var later = CircularBuffer<Later>()
     var isReadHeld = false
@@ -49,7 +49,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     var isReplaced = false
     var closing: EventLoopPromise<Void>?
 
-    /// What comes while an answer is owed, and waits for it.
+    /// Events that wait while an answer is owed.
     enum Later {
         case part(HTTPServerRequestPart)
         case fault(RequestFault)
@@ -58,7 +58,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     enum Timer { case reading, writing, silence, lingering }
     enum Input { case open, closedUnseen, closed }
 
-    /// - Parameter intake: how the body behind a head is taken, which bounds its time.
+    /// - Parameter intake: how the body after a head is taken, which sets its time limit.
     init(_ visit: AdmittedConnection, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
         (self.visit, self.intake) = (visit, intake)
         let configuration = visit.door.configuration
@@ -144,7 +144,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Behind what came before it.
+    /// Reported after the bytes before it.
     func tellOfClosedInput(_ context: ChannelHandlerContext) {
         guard input == .closedUnseen else { return }
         if turn.phase == .lingering { return end(context) }
@@ -183,7 +183,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension RequestFault {
-    /// What another parser says, in the words of ours.
+    /// A parser's error in the words of our own.
     init(_ error: HTTPParserError, _ phase: ConnectionTurn.Phase) {
         switch error {
         case .headerOverflow: self = .headTooLarge
@@ -196,7 +196,7 @@ extension RequestFault {
     }
 }
 
-/// Says how many bytes came, before the parser has them.
+/// Reports the number of bytes that arrived, before the parser gets them.
 final class ArrivalNotice: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

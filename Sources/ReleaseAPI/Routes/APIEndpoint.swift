@@ -2,12 +2,12 @@ import HTTPTypes
 import PatchFormat
 import ServerRecords
 
-/// One thing that can be asked for: how it is documented, who may, and what does it.
+/// One operation of the API: its documentation, the right that it needs, and its work.
 struct APIEndpoint: Sendable {
     enum Access: Sendable, Equatable {
-        /// Nobody has to say who they are.
+        /// Nobody has to show a token.
         case everybody
-        /// Any token that holds.
+        /// Any valid token.
         case anyone
         /// A role on the app that the path names.
         case app(AccessRole)
@@ -25,10 +25,10 @@ struct APIEndpoint: Sendable {
         case none
         /// At most so many bytes.
         case json(APISchema, limit: Int)
-        /// Of any size, taken as it comes.
+        /// Of any size, taken while it arrives.
         case bytes
 
-        /// Larger than what every line sends within a minute.
+        /// More than every line sends within a minute.
         static let smallLimit = 1024 * 1024
 
         /// Whether a least rate bounds its time, and not a minute for the whole.
@@ -48,7 +48,7 @@ struct APIEndpoint: Sendable {
     }
 
     let method: HTTPRequest.Method
-    /// Below `/api/v1`, with `{app}` for what varies.
+    /// Below `/api/v1`, with `{app}` for a variable part.
     let path: String
     let name: String
     let about: String
@@ -57,7 +57,7 @@ struct APIEndpoint: Sendable {
     var headers: [Parameter] = []
     var body = Body.none
     var answers: [Answer]
-    /// What may go wrong besides what may everywhere: 400, 401, 403, 404, 413, 415, 429, 503.
+    /// Problems besides those of every operation: 400, 401, 403, 404, 413, 415, 429, 503.
     var problems: [Int] = []
     let handle: @Sendable (APICall) async throws -> APIAnswer
 
@@ -69,7 +69,7 @@ struct APIEndpoint: Sendable {
     }
 }
 
-/// What an endpoint answers.
+/// The answer of an endpoint.
 struct APIAnswer: Sendable {
     var status = 200
     var json: JSON?

@@ -14,7 +14,7 @@ package struct DeviceService: Sendable {
         let channel: ChannelName
     }
 
-    /// What a channel lists and its dial, as long as nothing was published.
+    /// A channel's list and dial, valid until something is published.
     private struct ListedVersions: Sendable {
         let mark: StoredFile?
         let state: DialState
@@ -25,7 +25,7 @@ package struct DeviceService: Sendable {
     }
 
     private let operations: ReleaseOperations
-    /// One at a time: they would only stand in each other's way.
+    /// One at a time: in parallel they would only block each other.
     private let turn = SerialQueue()
     private let offers = NIOLockedValueBox<[Channel: ListedVersions]>([:])
 
@@ -99,7 +99,7 @@ package struct DeviceService: Sendable {
         return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
             if let known = try await known(channel) { return known }
             let offer = try await operations.looking(channel.app) { (repository) throws(ServerError) in
-                // The mark first: what is published in between is read again.
+                // The mark first: a publish in between makes it stale, and the list is read again.
                 let mark = try repository.mark()
                 return ListedVersions(mark: mark, state: try repository.dial(of: channel.channel))
             }

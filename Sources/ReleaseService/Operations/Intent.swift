@@ -5,8 +5,8 @@ import ReleaseFolder
 import ReleaseTree
 import ServerRecords
 
-/// What somebody is about to change, written down first: so that whatever the process dies of in between, the next one
-/// looks at the tree, sees whether it was done, and writes what is missing of history and audit log.
+/// A change that is about to be made, written down first: whatever kills the process, the next one sees in the tree
+/// whether the change was made, and writes the missing history and audit entries.
 struct Intent: Equatable, Sendable {
     static let collection = "intent"
 
@@ -25,11 +25,11 @@ struct Intent: Equatable, Sendable {
     let app: AppID
     let change: Change
     let actor: Actor
-    /// What the history will say of each release, should it be published.
+    /// The history entry of each release, should it be published.
     private(set) var entries: [HistoryEntry] = []
-    /// What stands there before; see ``standing(in:)``.
+    /// The state before the change; see ``standing(in:)``.
     private(set) var before: JSON = .null
-    /// Of `role.json` of the draft that a release finds in its place; nil for none, or one that cannot be read.
+    /// The digest of `role.json` of a draft of the same version; nil when there is none, or it cannot be read.
     private(set) var draft: SHA256Digest?
 
     init(_ change: Change, of app: AppID, by actor: Actor, publishing entries: [HistoryEntry] = []) {
@@ -39,7 +39,7 @@ struct Intent: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// One at a time for each thing that can be changed.
+    /// One intent at a time for each thing that can be changed.
     var key: RecordKey {
         switch change {
         case .publish(let channel): RecordKey(Self.collection, "\(app)/\(channel)")
@@ -53,7 +53,7 @@ struct Intent: Equatable, Sendable {
 
     static func prefix(_ app: AppID) -> String { "\(app)/" }
 
-    /// What the audit log calls it.
+    /// The action's name in the audit log.
     var action: String {
         switch change {
         case .publish: "release.publish"
@@ -73,7 +73,7 @@ struct Intent: Equatable, Sendable {
         }
     }
 
-    /// One that takes the place of another that was interrupted, and of which nobody can tell yet what became of it.
+    /// Takes over from an interrupted intent whose outcome is not known yet.
     func continuing(_ other: Intent) -> Intent {
         var intent = self
         (intent.before, intent.draft) = (other.before, other.draft)
@@ -124,14 +124,14 @@ extension Intent {
 }
 
 extension Record {
-    /// A part of another one.
+    /// Reads one part of an intent.
     fileprivate init(_ record: Record, _ value: JSON) {
         self.init(key: record.key, revision: record.revision, value: value)
     }
 }
 
 extension Intent {
-    /// With what stands there now.
+    /// With the present state as the one before.
     func begun(on repository: AppRepository) throws(ServerError) -> Intent {
         var intent = self
         intent.before = try standing(in: repository)
@@ -139,8 +139,9 @@ extension Intent {
         return intent
     }
 
-    /// What the tree says of what is to be changed; another answer later means that it was done, for nobody else changes
-    /// an app before its intents are looked at.
+    /// The tree's present state of the thing to be changed.
+    ///
+    /// A different state later means that the change was made: nobody else changes an app before its intents are settled.
     func standing(in repository: AppRepository) throws(ServerError) -> JSON {
         switch change {
         case .publish(let channel):
@@ -150,7 +151,7 @@ extension Intent {
             ])
         case .turnDial(let channel): return try repository.dial(of: channel).json
         case .changeParameters(let channel):
-            // What cannot be read may be replaced.
+            // Parameters that cannot be read may be replaced.
             do throws(ServerError) { return try repository.parameters(of: channel).json } catch .tree(_, .malformed) {
                 return .null
             }
@@ -165,7 +166,7 @@ extension Intent {
         }
     }
 
-    /// Whether the tree stands as it did before; a dial's number rises whenever its role is signed again.
+    /// Whether the tree's state is as before; a dial's number rises with every new signature of its role.
     func isUndone(by standing: JSON) -> Bool {
         guard case .turnDial = change, let old = before["versions"], let new = standing["versions"] else {
             return standing.fileBytes == before.fileBytes
@@ -175,8 +176,8 @@ extension Intent {
 }
 
 extension HistoryEntry {
-    /// The SHA-256 of `role.json` of a draft with this content, so of its signatures too; nil where there is none, or a
-    /// damaged one.
+    /// The SHA-256 of `role.json`, signatures included, of the draft with this content; nil when there is none, or it
+    /// is damaged.
     func draft(in repository: AppRepository) throws(ServerError) -> SHA256Digest? {
         do throws(ServerError) {
             return try repository.draft(of: channel, version: roleVersion, identity: identity).map {

@@ -3,7 +3,7 @@ import PatchServer
 import ReleaseTree
 import ServerRecords
 
-/// What the tree shows of an intent.
+/// The evidence in the tree of whether an intent was carried out.
 struct IntentEvidence: Sendable {
     var standing: JSON = .null
     var published: [HistoryEntry] = []

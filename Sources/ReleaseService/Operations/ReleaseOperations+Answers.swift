@@ -3,17 +3,17 @@ import PatchServer
 import ReleaseTree
 package import ServerRecords
 
-/// What operators choose for single users or for everyone (E8); devices only ever follow it to what is listed and signed.
+/// Operators' choices for single users or for everyone (E8); devices follow one only to a listed and signed version.
 extension ReleaseOperations {
     package enum Wish: Equatable, Sendable {
         case version(VersionLabel, isForced: Bool)
         case hold
     }
 
-    /// What is chosen in a channel, in the order of places.
+    /// The choices of a channel, in the order of places.
     ///
     /// - Parameters:
-    ///   - place: only what comes after it.
+    ///   - place: only choices after it.
     ///   - bytes: of records that are read, unless one alone has more.
     /// - Returns: the answers, and the place after which the next page begins; nil on the last one.
     package func answers(
@@ -41,7 +41,7 @@ extension ReleaseOperations {
         }
     }
 
-    /// What is chosen for one user, or for everyone.
+    /// The choice for one user, or for everyone.
     func answers(
         for target: ServerAnswer.Target,
         of channel: ChannelName,
@@ -56,9 +56,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// Chooses, in place of what was chosen for them before.
+    /// Chooses, replacing an earlier choice for them.
     ///
-    /// - Throws: `dial(.notListed)` for what the channel does not list now.
+    /// - Throws: `dial(.notListed)` for a version that the channel does not list now.
     package func answer(
         _ target: ServerAnswer.Target,
         with wish: Wish,
@@ -133,9 +133,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// From now on the list and its rules alone decide for them.
+    /// Removes a choice: the list and its rules alone decide from now on.
     ///
-    /// - Returns: what was chosen; nil when nothing was.
+    /// - Returns: the removed choice; nil when there was none.
     package func removeAnswer(
         for target: ServerAnswer.Target,
         of patchID: PatchID,

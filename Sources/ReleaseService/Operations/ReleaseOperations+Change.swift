@@ -4,22 +4,23 @@ import PatchStore
 import ReleaseTree
 import ServerRecords
 
-/// What is to be remembered of a change.
+/// The records to write of a change.
 struct RecordedOutcome: Sendable {
     var changes: [RecordChange] = []
-    /// Nil where nothing was changed.
+    /// Nil when nothing was changed.
     var event: AuditEntry.Event?
 }
 
 extension ReleaseOperations {
-    /// The one way in which an app is changed and written down.
+    /// The one way to change an app and record the change.
     ///
-    /// The intent is written, the tree is changed, the intent is exchanged for what is to be remembered, in this order and
-    /// under the folder's lock from the first look to the last commit; see ``inTurn(_:)``.
+    /// Writes the intent, changes the tree, then replaces the intent by the records, in this order and under the
+    /// folder's lock from the first look to the last commit; see ``inTurn(_:)``.
     ///
     /// - Parameters:
-    ///   - work: changes the tree, on a thread that may wait for the disk. What it throws but `file` says that nothing was.
-    ///   - remember: given what came of it, and what stood there before. Where it throws, the intent stays.
+    ///   - work: changes the tree, on a thread that may wait for the disk. Any error but `file` means that nothing was
+    ///     changed.
+    ///   - remember: makes the records from the outcome and the state before. When it throws, the intent stays.
     func change<Outcome: Sendable>(
         _ intent: Intent,
         _ work: @escaping @Sendable () throws(OperationError) -> Outcome,
@@ -30,7 +31,7 @@ extension ReleaseOperations {
             let (written, left) = try await write(intent)
             let outcome: Outcome
             do throws(OperationError) { outcome = try await onThread(work) } catch .server(.file(let error)) {
-                // Perhaps it is done: the tree knows, and is asked when it can be read.
+                // The change may be done: the tree knows, and is asked when it can be read.
                 throw .server(.file(error))
             } catch {
                 try await drop(written, for: left)
@@ -49,8 +50,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// What was left must be written down before anything else changes, or it would be told with the wrong end; an update of
-    /// the trust may be what makes it readable, and what cannot be read as an intent tells nothing.
+    /// Settles earlier intents before anything else changes, or their outcome would be misread.
+    ///
+    /// An update of the trust may be what makes the tree readable, and a record that is no readable intent tells nothing.
     private func settleOthers(before intent: Intent) async throws(OperationError) {
         let left = try await settleLeft(of: intent.app).left
         if intent.change == .takeTrust { return }
@@ -60,13 +62,13 @@ extension ReleaseOperations {
         }
     }
 
-    /// - Returns: the intent with what stands there now; and one that was left and could not be settled, whose place it
+    /// - Returns: the intent with the present state; and an earlier one that could not be settled, whose place it
     ///   takes.
     private func write(_ intent: Intent) async throws(OperationError) -> (Intent, left: Intent?) {
         if let left = try await reading({ () async throws(RecordError) in try await records.store.record(intent.key) })
         {
             let other = try await reading { () throws(RecordError) in try Intent(left) }
-            // The same update of the trust, run again, is what makes the tree readable.
+            // Running the same update of the trust again makes the tree readable.
             guard case .takeTrust = intent.change else {
                 _ = try await settle(left)
                 return try await write(intent)
@@ -85,7 +87,7 @@ extension ReleaseOperations {
         return (written, nil)
     }
 
-    /// Where it cannot be read nothing is known of it: an update of the trust may be what heals it.
+    /// When the tree cannot be read, the state before is left unknown: an update of the trust may be what heals it.
     private func begun(_ intent: Intent) async throws(OperationError) -> Intent {
         if intent.change == .create { return intent }
         do throws(OperationError) {

@@ -7,10 +7,10 @@ package import ServerRecords
 import SystemPackage
 
 extension ReleaseOperations {
-    /// How long a collection leaves the folder to others between two of its parts.
+    /// How long a collection lets others have the folder between two of its parts.
     private static let breath = Duration.milliseconds(200)
 
-    /// What nothing needs any more, uploads and open proposals among those that need something.
+    /// The files that are no longer needed, by uploads and open proposals too.
     package func garbage(of app: AppID, by rule: GarbageRule) async throws(OperationError) -> GarbagePlan {
         let (now, wanted) = (records.now(), try await pins(of: app, with: try await uploadPins(of: app)))
         return try await looking(app) { (repository) throws(ServerError) in
@@ -18,10 +18,10 @@ extension ReleaseOperations {
         }
     }
 
-    /// Removes it, a part at a time, so that others may publish in between.
+    /// Removes them, a part at a time, so that others may publish in between.
     ///
-    /// Who did is written down before anything goes: a process that ends in the middle leaves a whole tree, and the next
-    /// collection takes the rest.
+    /// The audit entry is written before anything goes: a process that ends in the middle leaves a complete tree, and
+    /// the next collection removes the rest.
     package func collectGarbage(
         of app: AppID,
         by rule: GarbageRule,
@@ -35,7 +35,8 @@ extension ReleaseOperations {
         var isMore = true
         while isMore {
             let current = collection
-            // Nobody waits while these are read: a release that comes later, or that takes long, asks again for what is gone.
+            // Read without the lock: an upload that comes later, or that takes long, asks again for files that are
+            // gone.
             let uploads = try await uploadPins(of: app)
             (collection, isMore) = try await inTurn { () async throws(OperationError) in
                 let wanted = try await pins(of: app, with: uploads)
@@ -45,7 +46,7 @@ extension ReleaseOperations {
                     return (next, isMore)
                 }
             }
-            // Others look for the lock now and then: an operator's pause must not wait for the end of all this.
+            // Other writers try the lock now and then: an operator's pause must not wait for the end of all this.
             if isMore { try? await Task.sleep(for: Self.breath, clock: .continuous) }
         }
         return collection.removed
@@ -59,7 +60,7 @@ extension ReleaseOperations {
     ) async throws(OperationError) -> GarbageCollection {
         let uploads = try await uploadPins(of: app)
         return try await inTurn { () async throws(OperationError) in
-            // What an intent asks of the tree must be there still.
+            // The evidence that an intent looks for in the tree must still be there.
             _ = try await settleLeft(of: app)
             let wanted = try await pins(of: app, with: uploads)
             let (begun, plan) = try await looking(app) { (repository) throws(ServerError) in
@@ -73,7 +74,7 @@ extension ReleaseOperations {
         }
     }
 
-    /// What releases on their way in count on; nothing is locked for it.
+    /// Files that uploads count on; nothing is locked for it.
     private func uploadPins(of app: AppID) async throws(OperationError) -> GarbagePins {
         try await reading(documentsOf: app) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in GarbagePins.none.with(uploadsTo: repository, files) }
@@ -97,10 +98,10 @@ extension ReleaseOperations {
 }
 
 extension GarbagePins {
-    /// And what releases on their way in were not asked for, because the tree has it.
+    /// The same, and the files that uploads did not have to send, because the tree has them.
     ///
-    /// An upload that cannot be read counts on nothing, nor does one whose documents would take long to be read: it asks
-    /// for what is gone.
+    /// An upload that cannot be read counts on nothing, nor does one whose documents would take long to read: it asks
+    /// for files that are gone.
     fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
         let folder = repository.folder.uploads.at(repository.app.text)
         var pins = self
@@ -113,7 +114,7 @@ extension GarbagePins {
 }
 
 extension GarbagePlan {
-    /// What the audit log says of it.
+    /// The audit entry's part.
     fileprivate func audited(by rule: GarbageRule) -> JSON {
         let stages = Stage.allCases.compactMap { stage -> (String, JSON?)? in
             guard let items = items[stage], !items.isEmpty else { return nil }

@@ -5,17 +5,18 @@ import ReleaseTree
 package import ServerRecords
 
 extension ReleaseOperations {
-    /// What was found of work that a process left when it ended.
+    /// The intents that an ended process left, settled or not.
     package struct Recovery: Sendable {
         /// Releases that were published and had no history yet.
         package var published: [HistoryEntry] = []
-        /// What cannot be settled now, and is tried again with the next change of its app and the next start.
+        /// Intents that cannot be settled now, and are tried again with the next change of their app and the next
+        /// start.
         package var left: [(key: RecordKey, error: OperationError)] = []
     }
 
-    /// Finishes or forgets what a process was about to change when it ended.
+    /// Finishes or drops the changes that a process was about to make when it ended.
     ///
-    /// Waits for another process that changes the folder: what that one has written down is its own.
+    /// Waits for another process that changes the folder, because that one's intents are its own.
     package func recover() async throws(OperationError) -> Recovery {
         let isAny = try await reading { () async throws(RecordError) in
             try await !records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
@@ -28,7 +29,7 @@ extension ReleaseOperations {
         try await settleLeft(prefix: Intent.prefix(app))
     }
 
-    /// Settles each; one that cannot be settled does not stand in the way of the others.
+    /// Settles each; one that cannot be settled does not block the others.
     ///
     /// The caller has the turn.
     private func settleLeft(prefix: String) async throws(OperationError) -> Recovery {
@@ -44,7 +45,7 @@ extension ReleaseOperations {
         return recovery
     }
 
-    /// - Returns: what was published and had no history yet.
+    /// - Returns: releases that were published and had no history yet.
     func settle(_ record: Record) async throws(OperationError) -> [HistoryEntry] {
         let intent = try await reading { () throws(RecordError) in try Intent(record) }
         let evidence = try await evidence(of: intent)

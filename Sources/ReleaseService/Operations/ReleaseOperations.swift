@@ -8,12 +8,12 @@ package import ReleaseTree
 package import ServerRecords
 package import SystemPackage
 
-/// Where releases are handed in: publishes them, and keeps history and audit log in step with what devices see.
+/// Carries out the changes that operators ask for, and keeps history and audit log in step with the published tree.
 ///
-/// The published tree and the records are two places, and a process can die between them. Before the tree is touched an
-/// intent is written; afterwards it is exchanged for history and audit entry in one commit; ``recover()``, and the next
-/// change of the same app, look at what intents are left and ask the tree what became of them. All of that is done under
-/// the folder's lock. Signing the online roles again does not come here: it says what was said before, and nobody decided it.
+/// The tree and the records are two places, and a process can die between them. An intent is written before the tree is
+/// touched, and replaced by history and audit entry in one commit afterwards; ``recover()``, and the next change of the
+/// same app, settle remaining intents by looking at the tree. All of that is done under the folder's lock. Refreshing
+/// the online roles is not recorded here: it changes no content.
 package struct ReleaseOperations: Sendable {
     package let folder: ServerFolder
     package let records: ServerRecords
@@ -21,16 +21,16 @@ package struct ReleaseOperations: Sendable {
     let allowsTestingKeys: Bool
     let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
-    /// For documents that no quorum may have signed, and keys that somebody sends.
+    /// For documents that may not be signed by a quorum, and for uploaded keys.
     let documents: DocumentThreads
-    /// How long one waits for another process that changes the folder.
+    /// How long to wait for another process that changes the folder.
     let patience: Duration
     let turn = SerialQueue()
-    /// Hears of work on many files.
+    /// Gets the progress of work on many files.
     package var progress: TreeProgress = { _, _ in { _ in } }
 
-    /// - Parameter openKey: opens the bytes of an online key, which came from a path; nil where it is encrypted and nobody
-    ///   gave its passphrase.
+    /// - Parameter openKey: opens an online key from its bytes and path; nil when it is encrypted and no passphrase was
+    ///   given.
     package init(
         _ folder: ServerFolder,
         records: ServerRecords,
@@ -57,14 +57,14 @@ package struct ReleaseOperations: Sendable {
         return repository
     }
 
-    /// Verifies a release and publishes it, or keeps it as a draft; with its history and what the audit log says.
+    /// Verifies a release and publishes it, or keeps it as a draft; with its history and audit entry.
     package func publish(
         _ release: SignedRelease,
         notes: ReleaseNotes,
         by actor: Actor
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
-        // Before anybody has to wait for it: what only some have signed may take long to be read.
+        // Before the lock: a release without a quorum may take long to read.
         let verified = try await reading(documentsOf: app) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
         }

@@ -1,12 +1,12 @@
-/// One at a time, in the order in which they came.
+/// Runs work one at a time, in the order of arrival.
 actor SerialQueue {
-    /// Who would have to wait behind so many is sent away.
+    /// Callers beyond this queue length fail immediately.
     private static let limit = 64
 
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter busy: what is thrown where too many wait already; nil for who waits behind any number.
+    /// - Parameter busy: the error when the queue is full; nil to wait however long it is.
     nonisolated func taken<Value: Sendable, Failure: Error>(
         orElse busy: Failure? = nil,
         _ work: () async throws(Failure) -> Value

@@ -1,4 +1,4 @@
-/// Does something to its end, also when whoever asked for it goes away meanwhile.
+/// Runs work to its end, also when the caller's task is cancelled.
 ///
 /// A request that is cancelled, because its client closed the connection, must not stop between the published tree and
 /// what is remembered of the change: whatever it waits for may look at cancellation.

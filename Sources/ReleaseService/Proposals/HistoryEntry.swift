@@ -4,7 +4,7 @@ import PatchTrust
 import ReleaseFolder
 package import ServerRecords
 
-/// A release that was published: what it listed, who published it when, and what people said of it.
+/// A published release: its list, its publisher and time, and its notes.
 package struct HistoryEntry: Equatable, Sendable {
     package static let collection = "history"
 
@@ -25,7 +25,7 @@ package struct HistoryEntry: Equatable, Sendable {
     package let actor: Actor
     package private(set) var notes: ReleaseNotes
     package let patches: [Patch]
-    /// What it carried out.
+    /// The proposal that it carried out.
     package let proposal: ProposalID?
 
     package var key: RecordKey {
@@ -48,7 +48,7 @@ package struct HistoryEntry: Equatable, Sendable {
 
     static func prefix(_ app: AppID, _ channel: ChannelName) -> String { "\(app)/\(channel)/" }
 
-    /// The name before which all releases below this version stand.
+    /// The record name that sorts before all releases below this version.
     static func name(_ app: AppID, _ channel: ChannelName, below version: Int) -> String {
         prefix(app, channel) + RecordKey.digits(version)
     }
@@ -81,7 +81,7 @@ extension HistoryEntry.Patch {
 }
 
 extension HistoryEntry {
-    /// What the history will say of a release, should it be published.
+    /// The entry of a release, should it be published.
     init(_ release: SignedRelease, notes: ReleaseNotes, by actor: Actor, at now: UTCTime) {
         let channel = release.header.channel
         let list = release.targets[.patchList(channel)].flatMap { try? ParsedPatchList($0) }?.list
@@ -134,7 +134,7 @@ extension HistoryEntry {
 }
 
 extension HistoryEntry {
-    /// What the audit log says of it; the rest stands in the history.
+    /// The audit entry's part; the rest is in the history.
     func audited(recovered: Bool) -> JSON {
         .fields([
             ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),

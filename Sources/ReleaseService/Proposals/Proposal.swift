@@ -2,15 +2,15 @@ package import PatchFormat
 import PatchTrust
 package import ServerRecords
 
-/// A change of a channel that somebody proposed and a key holder has yet to sign.
+/// A proposed change of a channel, which a key holder has yet to sign.
 ///
-/// It is an instruction and holds no bytes: `patchsign pull --proposal` makes the release from what is published.
+/// It is an instruction and holds no bytes: `patchsign pull --proposal` makes the release from the published state.
 package struct Proposal: Equatable, Sendable {
     package static let collection = "proposal"
     package static let noteLimit = 200
-    /// Bytes of a request that proposes: rules with some 900 users.
+    /// Bytes of a proposing request: rules with some 900 users.
     package static let bodyLimit = 65_536
-    /// Of what it would change, so many lines are kept.
+    /// Lines kept of the difference that it would make.
     static let differenceLimit = 200
 
     package enum State: Equatable, Sendable {
@@ -28,7 +28,7 @@ package struct Proposal: Equatable, Sendable {
     package let actor: Actor
     /// Of the channel when it was proposed; 0 before its first release.
     package let roleVersion: Int
-    /// What it would have changed then, one line each.
+    /// The changes that it would have made then, one line each.
     package let difference: [String]
     package private(set) var state: State
 
@@ -120,7 +120,7 @@ extension Proposal {
         )
     }
 
-    /// What the audit log says of it: the change itself may be long, and is named by its digest.
+    /// The audit entry's part: the change itself may be long, and is named by its digest.
     var audited: JSON {
         let words = change.words(channel: channel).unicodeScalars
         return .fields([

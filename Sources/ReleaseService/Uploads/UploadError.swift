@@ -3,31 +3,31 @@ import PatchServer
 package import PatchStore
 import PatchTrust
 
-/// Why an upload did not go on; nothing that is served has changed.
+/// Why an upload failed; the published state is unchanged.
 package enum UploadError: Error, Equatable, Sendable {
     case operations(OperationError)
-    /// The release says that it is for another app.
+    /// The release is for another app.
     case otherApp(AppID)
     case unknown(id: String)
     /// One of the release's own documents breaks a rule of its format.
     case malformed(FormatError)
     /// No part of this release, or here already.
     case notWanted(SHA256Digest)
-    /// Somebody else sends the same bytes now.
+    /// The same bytes are being sent by another client now.
     case inUse(SHA256Digest)
-    /// The next byte that is wanted is another one.
+    /// The next byte to send is another one.
     case wrongOffset(SHA256Digest, next: Int)
-    /// More bytes came than the release says; none of what was too much was kept.
+    /// More bytes came than the release's size; none beyond it was kept.
     case tooLong(SHA256Digest, size: Int)
-    /// All bytes are there, and they are others; none was kept.
+    /// All bytes are there, and their digest is wrong; none was kept.
     case wrongBytes(SHA256Digest)
-    /// What is left to send before it can be published.
+    /// The parts still to be sent before it can be published.
     case incomplete(missing: Int)
-    /// The release's contents are larger together than a server takes.
+    /// The release's contents together exceed the server's limit.
     case tooLarge(bytes: Int, limit: Int)
-    /// So many uploads of this app have not been finished.
+    /// This many uploads of the app are unfinished.
     case tooMany(limit: Int)
     case file(FileError)
-    /// The sender went away; what came is kept.
+    /// The sender went away; received bytes are kept.
     case interrupted
 }

@@ -5,29 +5,29 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A release on its way in: what it names, and what of that is still to come.
+/// A release that is being uploaded: the files that it names, and those still missing.
 ///
 /// ```
 /// role ──▶ targets: list, manifests, columns
 /// list ──▶ scripts, and which manifests count ──▶ assets
 /// ```
 ///
-/// Each list and manifest is read once, when it and what names it are here: ``nextToRead()``, ``contents(of:)``,
-/// ``take(_:limit:)``.
+/// Each list and manifest is read once, when it and the files that name it are here: ``nextToRead()``,
+/// ``contents(of:)``, ``take(_:limit:)``.
 struct UploadedRelease: Sendable {
-    /// All contents of one release together, whoever has them.
+    /// All contents of one release together, wherever they are.
     static let totalLimit = 64_000_000_000
     /// Lists, manifests and columns together, each once: they are read whole when it is published.
     static let targetLimit = 256_000_000
 
     private(set) var offer: ReleaseOffer
     let sources: UploadSources
-    /// What is left to be sent, by digest.
+    /// The missing parts, by digest.
     private(set) var wanted: [SHA256Digest: UploadNeed] = [:]
 
     private let paths: [SHA256Digest: [TargetPath]]
     private var here: Set<TargetPath> = []
-    /// Of which entry a manifest is, for those that the list names.
+    /// The entry of each manifest that the list names.
     private var manifests: [TargetPath: Label] = [:]
     private var unread: [TargetPath] = []
     /// Objects that were counted.
@@ -38,7 +38,7 @@ struct UploadedRelease: Sendable {
     var role: Envelope { offer.role }
     var identity: SHA256Digest { offer.identity }
 
-    /// Looks at everything that is here.
+    /// Checks everything that is here.
     init(_ offer: ReleaseOffer, on sources: UploadSources, totalLimit: Int) throws(UploadError) {
         self.offer = offer
         self.sources = sources
@@ -87,16 +87,16 @@ struct UploadedRelease: Sendable {
         if path == .patchList(header.channel) || manifests[path] != nil { unread.append(path) }
     }
 
-    /// A list or a manifest that is here and has not been read; whoever gets it reads it.
+    /// A received list or manifest that has not been read; the caller reads it.
     mutating func nextToRead() -> TargetPath? { unread.popLast() }
 
-    /// What a list or a manifest names, and whether the server has it.
+    /// The files that a list or a manifest names, and whether the server has them.
     struct Contents: Sendable {
         var needs: [(need: UploadNeed, isHere: Bool)] = []
         var manifests: [TargetPath: Label] = [:]
     }
 
-    /// Empty where its bytes have gone meanwhile: who publishes looks at everything again.
+    /// Empty when its bytes are gone meanwhile: publishing checks everything again.
     func contents(of path: TargetPath) throws(UploadError) -> Contents {
         guard let sha256 = offer.parsed.targets[ExactString(path.text)]?.sha256,
             let bytes = try sources.target(path, sha256)
@@ -144,7 +144,7 @@ struct UploadedRelease: Sendable {
 }
 
 extension UploadedRelease {
-    /// The release as it is published: what came, and for the rest what the server has.
+    /// The release to publish: the received parts, and the server's own for the rest.
     func release() throws(UploadError) -> SignedRelease {
         guard wanted.isEmpty else { throw .incomplete(missing: wanted.count) }
         var targets: [TargetPath: [UInt8]] = [:]

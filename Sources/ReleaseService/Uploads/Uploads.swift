@@ -8,32 +8,32 @@ import ReleaseTree
 package import ServerRecords
 import SystemPackage
 
-/// Releases that are being uploaded: begun with what they say of themselves, filled part by part, published when they
-/// are whole.
+/// Releases that are being uploaded: begun with their header and role, filled part by part, published when they are
+/// complete.
 ///
-/// An upload has the name of its release's content, so whoever begins it again after an interruption goes on with it.
-/// Only what the server lacks is asked for. Nothing of it can be seen by a device. The actor holds what is known of each;
-/// bytes are written and digested by whoever brings them.
+/// An upload is named by its release's content, so beginning it again after an interruption continues it. Only parts
+/// that the server lacks are asked for. No device can see any of it. The actor holds the state of each upload; its
+/// callers write and digest the bytes.
 package actor Uploads {
     /// Of one app at a time.
     package static let limit = 20
-    /// An upload to which nothing came for so long is removed.
+    /// Idle uploads are removed after this time.
     package static let patience = Duration.days(2)
 
-    /// What a sender is told.
+    /// The state that a sender gets.
     package struct State: Equatable, Sendable {
         package let id: String
         package let app: AppID
         package let channel: ChannelName
         package let roleVersion: Int
-        /// What is left to be sent, by name.
+        /// The missing parts, by name.
         package let needs: [UploadNeed]
     }
 
     private let operations: ReleaseOperations
     private let totalLimit: Int
     private var open: [String: UploadedRelease] = [:]
-    /// Beginning and opening an upload go one after the other.
+    /// Beginning and opening an upload are done one after the other.
     private var turns: [String: SerialQueue] = [:]
     private var beginnings: [AppID: SerialQueue] = [:]
     private var receiving: Set<String> = []
@@ -42,7 +42,7 @@ package actor Uploads {
         self.init(operations, totalLimit: UploadedRelease.totalLimit)
     }
 
-    /// - Parameter totalLimit: bytes of all contents of one release together.
+    /// - Parameter totalLimit: the most bytes of one release's contents together.
     package init(_ operations: ReleaseOperations, totalLimit: Int) {
         self.operations = operations
         self.totalLimit = totalLimit
@@ -54,7 +54,7 @@ package actor Uploads {
         UploadFolder(path: operations.folder.uploads.at(app.text).at(id), files: files)
     }
 
-    /// Begins an upload, or goes on with it: signatures that others have brought stay.
+    /// Begins an upload, or continues it: signatures that others have brought stay.
     package func begin(
         _ header: ReleaseHeader,
         _ role: Envelope,
@@ -67,7 +67,7 @@ package actor Uploads {
         try await turn(of: id) { () async throws(UploadError) in
             let folder = folder(id, app)
             var merged = offer
-            // One begins at a time, or many at once would all be the last that there is room for.
+            // One begins at a time, or many at once would all take the last free place.
             try await beginning(app).taken { () async throws(UploadError) in
                 try checkNumber(beside: id, of: app)
                 merged = try await onThread(of: app) { () throws(UploadError) in try folder.begin(offer) }
@@ -96,16 +96,16 @@ package actor Uploads {
         return try await onThread(of: app) { () throws(UploadError) in State(upload) }
     }
 
-    /// How many bytes of a part are here.
+    /// How many bytes of a part were received.
     package func offset(of sha256: SHA256Digest, _ id: String, of app: AppID) async throws(UploadError) -> Int {
         let upload = try await upload(id, of: app)
         guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
         return try upload.sources.part(need).size
     }
 
-    /// Takes bytes of a part from `offset` on.
+    /// Receives bytes of a part from `offset` on.
     ///
-    /// - Returns: how many are here now; the part's size when it is whole.
+    /// - Returns: how many were received by now; the part's size when it is complete.
     package func receive<Body: AsyncSequence & Sendable>(
         _ sha256: SHA256Digest,
         from offset: Int,
@@ -130,7 +130,7 @@ package actor Uploads {
         return received
     }
 
-    /// Reads lists and manifests that have come: they name more.
+    /// Reads received lists and manifests: they name more parts.
     private func readOn(_ id: String) async throws(UploadError) {
         while let path = open[id]?.nextToRead(), let upload = open[id] {
             let contents = try await onThread(of: upload.header.app) { () throws(UploadError) in
@@ -140,9 +140,9 @@ package actor Uploads {
         }
     }
 
-    /// Verifies what has come and publishes it, or keeps it as a draft.
+    /// Verifies the received release and publishes it, or keeps it as a draft.
     ///
-    /// - Throws: `incomplete` also when something is gone that the server had: what is wanted now stands in the state.
+    /// - Throws: `incomplete` also when parts that the server had are gone: the state names them.
     package func publish(
         _ id: String,
         of app: AppID,
@@ -153,7 +153,7 @@ package actor Uploads {
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
         do throws(OperationError) { outcome = try await operations.publish(release, notes: notes, by: actor) } catch {
-            // Perhaps it was collected since.
+            // It may have been collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
             throw .operations(error)
         }
@@ -161,7 +161,7 @@ package actor Uploads {
         return outcome
     }
 
-    /// Looks at everything once more: a collection of garbage may have taken what was counted on.
+    /// Checks everything once more: a garbage collection may have removed parts that were counted on.
     private func lookAgain(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
         let id = upload.identity.hex
         let fresh = try await look(upload.offer, at: upload.sources.folder)
@@ -186,7 +186,7 @@ package actor Uploads {
         do throws(FileError) { try await folder(id, app).remove() } catch { throw .file(error) }
     }
 
-    /// Removes uploads to which nothing came for ``patience``; looked for whenever one begins.
+    /// Removes uploads that were idle for ``patience``; called whenever one begins.
     package func removeStale() async throws(FileError) {
         let time = operations.records.now().adding(.zero - Self.patience)
         for (id, folder) in try await UploadFolder.untouched(
@@ -231,7 +231,7 @@ package actor Uploads {
         try await turn.taken(work)
     }
 
-    /// What a process before this one left is digested again.
+    /// Parts left by an earlier process are digested again.
     private func load(_ offer: ReleaseOffer, from folder: UploadFolder) async throws(UploadError) -> UploadedRelease {
         let upload = try await sources(offer, at: folder.path)
         try await upload.digestAll()

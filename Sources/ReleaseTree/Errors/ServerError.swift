@@ -4,48 +4,48 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Why the server did not do what it was asked.
+/// Why the server did not carry out a request.
 ///
-/// Nothing that is served has changed then, except after `file`.
+/// The served state is unchanged, except after `file`.
 package enum ServerError: Error, Equatable, Sendable {
     case file(FileError)
     case locked(StoreLockError)
 
     /// The server was never given this app's root of trust.
     case unknownApp(AppID)
-    /// The app's root of trust names these channels, and not that one.
+    /// The app's root of trust does not name that channel; it names these.
     case noChannel(AppID, ChannelName, known: [ChannelName])
     /// It has this app already; `trust` takes a newer root of trust in.
     case appExists(AppID)
-    /// What `init` or `trust` was given cannot be read.
+    /// The input of `init` or `trust` cannot be read.
     case malformed(FormatError)
-    /// What `init` or `trust` was given is no root of trust for a server: which document, which rule.
+    /// The input of `init` or `trust` is no root of trust for a server: which document, which rule.
     case setup(document: String, rule: String)
 
     /// The online key's file cannot be read as a key.
     case key(FilePath, KeyError)
-    /// The key is not one that this role lists; `belongsTo` names a role that does list it.
+    /// The role does not list the key; `belongsTo` names a role that does.
     case notOnlineKey(role: String, belongsTo: String?)
-    /// A key whose private half everybody has: of which role or use.
+    /// A key whose private half is public: of which role or use.
     case testingKey(String)
 
-    /// What people sign has ended by this clock, so nothing that the server signs would be of use.
+    /// A role that people sign has expired by this clock, so nothing that the server signs would be of use.
     case ended(role: String, expires: UTCTime, at: UTCTime)
 
-    /// The published tree does not verify: somebody altered it.
+    /// The published tree does not verify: it was altered.
     case tree(AppID, TrustError)
     /// A file that the published tree needs is gone; its path below the server's folder.
     case treeFileMissing(AppID, String)
-    /// Another has published since this writer looked at the tree.
+    /// Another writer has published since this one read the tree.
     case movedOn(AppID)
     /// One of the server's own records is damaged.
     case record(AppID, FormatError)
-    /// With these labels the record of all that were published would be larger than it is ever read.
+    /// With these labels the record of all labels would exceed the size limit of its reader.
     case labelsFull(AppID, size: Int, limit: Int)
 
     /// The release does not verify.
     case release(ReleaseError)
-    /// A label that is known with other bytes, and what differs.
+    /// A label that is known with other bytes, and the difference.
     case republished(EntryFault, difference: String)
     case conflict(PublishConflict)
     case dial(DialRefusal)
@@ -53,7 +53,7 @@ package enum ServerError: Error, Equatable, Sendable {
 
     /// A newer root of trust breaks a rule.
     case trust(TrustRefusal)
-    /// A role that the online key signs has the highest version there is: somebody else had the key.
+    /// A role of the online key has the highest version there is: a thief had the key.
     case exhausted(AppID, role: String)
 }
 
@@ -95,7 +95,7 @@ extension ServerError: CustomStringConvertible {
 }
 
 extension ServerError {
-    /// For whoever named a channel that there is not.
+    /// The advice after an unknown channel.
     package static func hint(channels: [ChannelName]) -> String {
         "its root of trust names \(channels.map(\.text).joined(separator: ", "))"
     }

@@ -7,11 +7,11 @@ package import SystemPackage
 
 /// A published tree in a folder, which any static file server can serve.
 ///
-/// Whoever writes holds the lock of the folder above, so that comparing and replacing are one.
+/// The writer holds the lock of the folder above, so that comparing and replacing are one step.
 package struct FolderStorage: TreeStorage {
     /// How many files become durable together.
     private static let batch = 256
-    /// From how many on it pays to wait for the whole disk once, and not for each file.
+    /// From how many files on one wait for the whole disk is cheaper than one for each file.
     private static let many = 16
 
     package let app: AppID
@@ -22,7 +22,7 @@ package struct FolderStorage: TreeStorage {
     package let files: any FileOperations
     /// Of scripts and assets.
     package var objectPermissions = FilePermissions.sealed
-    /// Compares the bytes of every file that is there; else the size counts for what is named by its digest.
+    /// Compares the bytes of every existing file; otherwise the size suffices for files named by their digest.
     package var rereads = true
 
     package init(
@@ -85,7 +85,7 @@ extension FolderStorage {
             rest = rest.dropFirst(part.count)
             var wanted: [TreeWrite] = []
             for write in part {
-                // Also of what stands: whoever wrote it may have been stopped before its name was durable.
+                // Existing files too: their writer may have been interrupted before the name was durable.
                 directories.insert(path(of: write.file).parent.string)
                 let existing = try existing(write)
                 if existing != .right { wanted.append(write) }
@@ -144,9 +144,9 @@ extension FolderStorage {
         }
     }
 
-    /// All of these become durable together, and then get their names.
+    /// Makes all of these durable together, and then renames them.
     ///
-    /// - Returns: how many bytes they have.
+    /// - Returns: their size in bytes.
     private func replace(_ writes: [TreeWrite]) throws(ServerError) -> Int {
         guard !writes.isEmpty else { return 0 }
         var made: Set<String> = []
@@ -174,7 +174,7 @@ extension FolderStorage {
     }
 
     /// - Parameter isAlone: whether it is made durable here, and not with others.
-    /// - Returns: how many bytes.
+    /// - Returns: its size in bytes.
     private func fill(_ new: FilePath, with write: TreeWrite, isAlone: Bool) throws(ServerError) -> Int {
         let writer: any FileWriter
         do throws(FileError) {
@@ -207,7 +207,7 @@ extension FolderStorage {
         return size
     }
 
-    /// - Returns: the digest of what was copied: the source may have changed since it was verified.
+    /// - Returns: the digest of the copied bytes: the source may have changed since it was verified.
     private func copy(_ reader: any FileReader, to writer: any FileWriter) throws(ServerError) -> SHA256Digest {
         var digester = Digester()
         do throws(FileError) {
@@ -237,7 +237,7 @@ extension FolderStorage {
         } catch { throw .file(error) }
     }
 
-    /// Syncs a directory of what was removed; one of targets that holds nothing any more goes.
+    /// Syncs a directory after removals, and removes an empty one of targets.
     private func settle(_ directory: String) throws(FileError) {
         var directory = directory
         while directory.hasPrefix("targets/"), try files.list(tree.at(directory)).isEmpty {

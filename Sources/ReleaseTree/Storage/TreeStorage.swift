@@ -4,56 +4,56 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// Where the published tree of one app lies.
+/// The storage of one app's published tree.
 ///
-/// Everything but the timestamp is written once, under a name that says its content or a number that nobody uses again:
-/// writers cannot get into each other's way there. Its one hard verb is ``exchange(_:for:)``, compare-and-swap of the
-/// timestamp, which makes all that was put before it the current state. A folder does it under its lock, and an object
-/// store with conditional writes can be taught to.
+/// Every file but the timestamp is written once, under a name that gives its content or a number that is never used
+/// again, so writers cannot collide there. The one hard verb is ``exchange(_:for:)``, compare-and-swap of the
+/// timestamp, which makes every file put before it the current state. A folder does it under its lock; an object store
+/// can do it with conditional writes.
 ///
 /// Reading needs no lock. Calls block.
 package protocol TreeStorage: Sendable {
-    /// What stands under a name; nil when nothing does.
+    /// The size and edition of a file; nil when it does not exist.
     func status(of file: TreePath.File) throws(ServerError) -> StoredFile?
 
-    /// - Returns: nil when nothing stands there.
+    /// - Returns: nil when it does not exist.
     /// - Throws: `file` with `tooLarge` when there are more than `limit` bytes.
     func open(_ file: TreePath.File, limit: Int) throws(ServerError) -> (any FileReader)?
 
-    /// Everything that stands there, and nothing is opened.
+    /// All files of the tree; opens none of them.
     func listing() throws(ServerError) -> TreeListing
 
-    /// Every role that stands there, the timestamp aside.
+    /// All roles in the tree but the timestamp.
     func roles() throws(ServerError) -> [TreePath.File]
 
-    /// Writes what is missing or different; what is there already is left alone.
+    /// Writes files that are missing or different; leaves correct ones alone.
     ///
-    /// Afterwards: every one of these files is durable, and readers may meet it. When it throws, any of them may be.
-    /// - Parameter progress: told of how many files are done.
+    /// Afterwards: every one of these files is durable and visible to readers. When it throws, any of them may be.
+    /// - Parameter progress: called with the number of files done.
     func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange
 
-    /// Replaces the timestamp, if it still is the one that the writer has read.
+    /// Replaces the timestamp, if it still is the one that the writer read.
     ///
-    /// Afterwards: readers see the new state, durably. One that is there already is left alone.
+    /// Afterwards: readers see the new state, durably. An identical timestamp is left alone.
     /// - Parameter expected: nil when there must be none yet.
-    /// - Throws: `movedOn` when it is another; then nothing was changed.
+    /// - Throws: `movedOn`, with nothing changed, when it is another.
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange
 
     /// Removes these files; one that is gone already is no error. Afterwards: durable.
     func remove(_ files: [TreePath.File]) throws(ServerError)
 
-    /// Removes what a writer that was stopped has left half-written.
+    /// Removes the half-written files of an interrupted writer.
     ///
     /// - Returns: the size of each.
     func removeHalfWritten() throws(ServerError) -> [Int]
 }
 
-/// What stands under a name of the tree.
+/// A stored file of the tree, unopened.
 package struct StoredFile: Hashable, Sendable {
     package let size: Int
-    /// When it was last written, by the clock of whoever keeps it.
+    /// When it was last written, by the storage's clock.
     package let modified: UTCTime
-    /// Another once the file was replaced.
+    /// Changes when the file is replaced.
     package let edition: String
 
     package init(size: Int, modified: UTCTime, edition: String) {
@@ -67,7 +67,7 @@ package struct StoredFile: Hashable, Sendable {
 package struct TreeWrite: Sendable {
     package enum Source: Sendable {
         case bytes([UInt8])
-        /// Copied, and compared with the digest while it is.
+        /// Copied, and compared with the digest meanwhile.
         case file(FilePath, SHA256Digest)
         /// The same, from a tree.
         case stored(TreePath.File, any TreeStorage, SHA256Digest)
@@ -82,12 +82,12 @@ package struct TreeWrite: Sendable {
     }
 }
 
-/// What was done to a tree.
+/// The changes made to a tree.
 package struct TreeChange: Equatable, Sendable {
     /// Files written, and their bytes.
     package var files = 0
     package var bytes = 0
-    /// Objects and targets that stood there with other bytes than their name says, by path below the app's folder.
+    /// Objects and targets that had other bytes than their name says, by path below the app's folder.
     package var repaired: [String] = []
 
     package static let nothing = TreeChange()
@@ -105,7 +105,7 @@ package struct TreeChange: Equatable, Sendable {
 }
 
 extension TreeStorage {
-    /// - Returns: nil when nothing stands there.
+    /// - Returns: nil when it does not exist.
     package func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8]? {
         guard let reader = try open(file, limit: limit) else { return nil }
         var bytes: [UInt8] = []
@@ -113,7 +113,7 @@ extension TreeStorage {
         return bytes
     }
 
-    /// - Returns: nil when nothing stands there.
+    /// - Returns: nil when it does not exist.
     package func fingerprint(of file: TreePath.File) throws(ServerError) -> Fingerprint? {
         guard let reader = try open(file, limit: Limits.object) else { return nil }
         do throws(FileError) { return try reader.fingerprint() } catch { throw .file(error) }

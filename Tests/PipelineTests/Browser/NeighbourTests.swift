@@ -41,7 +41,7 @@ extension BrowserTests {
 
         private func visiting(
             _ settings: [String] = [],
-            _ body: @escaping @Sendable (AdmittedConnection) async throws -> Void,
+            _ body: @escaping @Sendable (Visit) async throws -> Void,
             afterwards: @escaping @Sendable (Device, _ kept: String) async throws -> Void = { _, _ in }
         ) async throws {
             try await World.with { world in
@@ -56,7 +56,7 @@ extension BrowserTests {
                         try await world.withBrowser { browser in
                             try await device.serving(options) { page in
                                 let seen = try await Self.lead(browser, about: url, from: page)
-                                try await body(AdmittedConnection(page: page, seen: seen, kept: kept))
+                                try await body(Visit(page: page, seen: seen, kept: kept))
                             }
                         }
                     }
@@ -100,7 +100,7 @@ extension BrowserTests {
     }
 }
 
-private struct AdmittedConnection: Sendable {
+private struct Visit: Sendable {
     let page: Page
     /// Lines of Judges/neighbour.py.
     let seen: [String]
