@@ -38,7 +38,7 @@ package struct GarbageCollection: Sendable {
     private let rule: GarbageRule
     private let now: UTCTime
     private var plan: GarbagePlan?
-    private var mark: Revision?
+    private var revision: Revision?
     private var hasBegun = false
     private var progress: (total: Int, tell: Progress)?
     private var gone = 0
@@ -54,10 +54,10 @@ package struct GarbageCollection: Sendable {
     ///
     /// - Parameter pins: what something outside the tree counts on now.
     package mutating func look(pinning pins: GarbagePins = .none) throws(ServerError) -> GarbagePlan {
-        let found = try currentMark(pins)
-        if let plan, mark == found { return plan }
+        let found = try currentRevision(pins)
+        if let plan, revision == found { return plan }
         let plan = try repository.garbage(by: rule, at: now, pinning: pins)
-        (self.plan, mark) = (plan, found)
+        (self.plan, revision) = (plan, found)
         if progress == nil, !plan.isEmpty { progress = (plan.count, repository.progress(.removing, plan.count)) }
         return plan
     }
@@ -109,7 +109,7 @@ package struct GarbageCollection: Sendable {
         for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
     }
 
-    private func currentMark(_ pins: GarbagePins) throws(ServerError) -> Revision {
+    private func currentRevision(_ pins: GarbagePins) throws(ServerError) -> Revision {
         let files = repository.files
         let timestamp = try repository.storage.status(of: .timestamp)
         let drafts = repository.folder.drafts(of: repository.app)

@@ -27,7 +27,7 @@ package struct DeviceService: Sendable {
     private let operations: ReleaseOperations
     /// One at a time: in parallel they would only block each other.
     private let turn = SerialQueue()
-    private let offers = NIOLockedValueBox<[Channel: ListedVersions]>([:])
+    private let kept = NIOLockedValueBox<[Channel: ListedVersions]>([:])
 
     package init(_ operations: ReleaseOperations) {
         self.operations = operations
@@ -38,11 +38,11 @@ package struct DeviceService: Sendable {
         in channel: ChannelName,
         of app: AppID
     ) async throws(OperationError) -> DeviceAnswer {
-        let offer = try await offer(Channel(app: app, channel: channel))
-        let choices = try await choices(for: question.user, offer, channel, app)
+        let listed = try await listedVersions(Channel(app: app, channel: channel))
+        let choices = try await choices(for: question.user, listed, channel, app)
         var places: [DeviceAnswer.Place] = []
         for asked in question.places {
-            let isGiven = try await give(asked, of: offer, choices[asked.patchID])
+            let isGiven = try await give(asked, of: listed, choices[asked.patchID])
             places.append(DeviceAnswer.Place(patchID: asked.patchID, sha256: asked.sha256, isGiven: isGiven))
         }
         return DeviceAnswer(places: places, choices: choices)
@@ -51,7 +51,7 @@ package struct DeviceService: Sendable {
     /// The user's own, before everyone's; only what is listed now.
     private func choices(
         for user: SHA256Digest?,
-        _ offer: ListedVersions,
+        _ listed: ListedVersions,
         _ channel: ChannelName,
         _ app: AppID
     ) async throws(OperationError) -> [PatchID: DeviceAnswer.Choice] {
@@ -60,7 +60,7 @@ package struct DeviceService: Sendable {
         var choices: [PatchID: DeviceAnswer.Choice] = [:]
         for answer in answers {
             if case .version(_, let sha256, isForced: _) = answer.choice,
-                offer.version(answer.patchID, sha256) == nil
+                listed.version(answer.patchID, sha256) == nil
             {
                 continue
             }
@@ -72,18 +72,18 @@ package struct DeviceService: Sendable {
     /// No place is wasted on a device that is told to take another version, or none.
     private func give(
         _ asked: DeviceQuestion.Place,
-        of offer: ListedVersions,
+        of listed: ListedVersions,
         _ choice: DeviceAnswer.Choice?
     ) async throws(OperationError) -> Bool {
-        guard let headcount = offer.version(asked.patchID, asked.sha256)?.row?.headcount else { return false }
+        guard let headcount = listed.version(asked.patchID, asked.sha256)?.row?.headcount else { return false }
         switch choice {
         case .hold: return false
         case .version(let sha256, isForced: _) where sha256 != asked.sha256: return false
         case .version, nil: break
         }
         let places = Places(
-            app: offer.state.app,
-            channel: offer.state.channel,
+            app: listed.state.app,
+            channel: listed.state.channel,
             patchID: asked.patchID,
             sha256: asked.sha256
         )
@@ -94,24 +94,24 @@ package struct DeviceService: Sendable {
         }
     }
 
-    private func offer(_ channel: Channel) async throws(OperationError) -> ListedVersions {
+    private func listedVersions(_ channel: Channel) async throws(OperationError) -> ListedVersions {
         if let known = try await known(channel) { return known }
         return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
             if let known = try await known(channel) { return known }
-            let offer = try await operations.looking(channel.app) { (repository) throws(ServerError) in
+            let listed = try await operations.looking(channel.app) { (repository) throws(ServerError) in
                 // The mark first: a publish in between makes it stale, and the list is read again.
                 let mark = try repository.mark()
                 return ListedVersions(mark: mark, state: try repository.dial(of: channel.channel))
             }
-            offers.withLockedValue { $0[channel] = offer }
-            return offer
+            kept.withLockedValue { $0[channel] = listed }
+            return listed
         }
     }
 
     private func known(_ channel: Channel) async throws(OperationError) -> ListedVersions? {
-        guard let offer = offers.withLockedValue({ $0[channel] }) else { return nil }
+        guard let listed = kept.withLockedValue({ $0[channel] }) else { return nil }
         let mark = try await operations.looking(channel.app) { (repository) throws(ServerError) in try repository.mark()
         }
-        return mark == offer.mark && mark != nil ? offer : nil
+        return mark == listed.mark && mark != nil ? listed : nil
     }
 }
