@@ -3,20 +3,30 @@ enum PathClass: String, CaseIterable, Sendable {
     case metadata, targets, objects, packs, other
 
     /// Reads the second segment of `/APP/objects/ab/…`, however the rest is spelled.
+    ///
+    /// It is asked of every answer: the segment's first byte says what it can be, and one comparison whether it is.
     init(target: String) {
         let path = target.utf8
-        guard path.first == UInt8(ascii: "/"), let second = path.dropFirst().firstIndex(of: UInt8(ascii: "/")) else {
+        let slash = UInt8(ascii: "/")
+        guard path.first == slash, let second = path.dropFirst().firstIndex(of: slash) else {
             self = .other
             return
         }
         let rest = path[path.index(after: second)...]
+        guard let end = rest.firstIndex(of: slash) else {
+            self = .other
+            return
+        }
+        let segment = rest[..<end]
         self =
-            Self.published.first { kind, name in
-                rest.starts(with: name) && rest.dropFirst(name.count).first == UInt8(ascii: "/")
-            }?.0 ?? .other
+            switch segment.first {
+            case UInt8(ascii: "m") where segment.elementsEqual("metadata".utf8): .metadata
+            case UInt8(ascii: "t") where segment.elementsEqual("targets".utf8): .targets
+            case UInt8(ascii: "o") where segment.elementsEqual("objects".utf8): .objects
+            case UInt8(ascii: "p") where segment.elementsEqual("packs".utf8): .packs
+            default: .other
+            }
     }
-
-    private static let published = [metadata, targets, objects, packs].map { ($0, Array($0.rawValue.utf8)) }
 
     /// Its place in a table.
     var index: Int {
