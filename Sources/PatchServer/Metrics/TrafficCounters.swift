@@ -4,7 +4,8 @@ package import HTTPFiles
 package final class TrafficCounters: TrafficMeter {
     private static let statuses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
 
-    private struct Kind: Sendable {
+    /// A class, so that counting holds one thing and not each of its parts.
+    private final class Kind: Sendable {
         let requests = TrafficCounters.statuses.map { _ in Counter() }
         let bytes = Counter()
         let durations = DurationHistogram()
