@@ -15,10 +15,10 @@ struct ProxyingTests {
     @Test(arguments: [HTTPMethod.GET, .HEAD, .POST, .PUT, .PATCH, .DELETE, .OPTIONS])
     func `passes on every method with its path, query and body`(method: HTTPMethod) async throws {
         try await serving(UpstreamSource.echo) { upstream in
-            try await ProxyYard.running("/api/.*=http://127.0.0.1:\(upstream)/v2") { yard in
+            try await ProxyFixture.running("/api/.*=http://127.0.0.1:\(upstream)/v2") { fixture in
                 let body: HTTPClientRequest.Body? =
                     [.GET, .HEAD].contains(method) ? nil : .bytes(ByteBuffer(string: "hello"))
-                let got = try await yard.ask(method, "/api/a%3Bb;c/?q=%20&r=1", body: body)
+                let got = try await fixture.ask(method, "/api/a%3Bb;c/?q=%20&r=1", body: body)
                 #expect(got.status == 200)
                 #expect(got.headers["X-Name"] == ["echo"])
                 let expected = "\(method) /v2/a%3Bb;c/?q=%20&r=1 \(body == nil ? 0 : 5)"
@@ -34,9 +34,9 @@ struct ProxyingTests {
             return .text("")
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running("/api/.*=http://127.0.0.1:\(upstream)") { yard in
+            try await ProxyFixture.running("/api/.*=http://127.0.0.1:\(upstream)") { fixture in
                 for path in ["/", "/api", "/apix/y", "/x/api/y", "/api/../x"] {
-                    let got = try await yard.get(path)
+                    let got = try await fixture.get(path)
                     #expect(got.status == 404)
                 }
                 #expect(asked.withLockedValue(\.self) == 0)
@@ -57,8 +57,8 @@ struct ProxyingTests {
             )
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
-                let response = try await yard.open(.GET, "/x")
+            try await ProxyFixture.running("/.*=http://127.0.0.1:\(upstream)") { fixture in
+                let response = try await fixture.open(.GET, "/x")
                 #expect(response.status == status && response.headers["X-Reason"] == ["mine"])
                 let hasBody = ![204, 304].contains(status.code)
                 #expect(String(buffer: try await response.body.collect(upTo: 10)) == (hasBody ? "body" : ""))
@@ -69,32 +69,32 @@ struct ProxyingTests {
     @Test func `answers 502 for an upstream that is not there, and asks the next`() async throws {
         try await serving(UpstreamSource.echo) { upstream in
             let (gone, here) = ("http://127.0.0.1:1", "http://127.0.0.1:\(upstream)")
-            try await ProxyYard.running("/gone/.*=\(gone)", "/two/.*=\(gone),\(here)") { yard in
-                let got = try await yard.get("/gone/x")
+            try await ProxyFixture.running("/gone/.*=\(gone)", "/two/.*=\(gone),\(here)") { fixture in
+                let got = try await fixture.get("/gone/x")
                 #expect(got.status == 502 && got.headers["X-Patchline-Proxy"] == ["unreachable"])
                 #expect(got.text == "127.0.0.1:1 cannot be reached.\n")
-                let post = try await yard.ask(.POST, "/two/x", body: .bytes(ByteBuffer(string: "hello")))
+                let post = try await fixture.ask(.POST, "/two/x", body: .bytes(ByteBuffer(string: "hello")))
                 #expect(post.text == "POST /two/x 5")
-                #expect(yard.reports.withLockedValue { $0 } == ["GET /gone/x: http://127.0.0.1:1: unreachable"])
+                #expect(fixture.reports.withLockedValue { $0 } == ["GET /gone/x: http://127.0.0.1:1: unreachable"])
             }
         }
     }
 
     @Test func `answers 504 for an upstream that does not answer`() async throws {
-        try await withSilentUpstream { upstream, yard in
-            let got = try await yard.get("/x")
+        try await withSilentUpstream { upstream, fixture in
+            let got = try await fixture.get("/x")
             #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
             #expect(got.text == "127.0.0.1:\(upstream) did not answer in time.\n")
         }
     }
 
     @Test func `gives up an upstream that does not take the body`() async throws {
-        try await withSilentUpstream { upstream, yard in
+        try await withSilentUpstream { upstream, fixture in
             // More than the sockets between the two hold.
             let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
             // This client does not read an answer while it sends.
-            _ = try? await yard.ask(.POST, "/x", body: body)
-            #expect(yard.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
+            _ = try? await fixture.ask(.POST, "/x", body: body)
+            #expect(fixture.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
         }
     }
 
@@ -103,11 +103,11 @@ struct ProxyingTests {
         let (never, end) = AsyncStream.makeStream(of: ByteBuffer.self)
         let source = UpstreamSource { _ in .stream(ServedStream(headers: ["X-Early": "yes"], pieces: never)) }
         try await serving(source) { upstream in
-            try await ProxyYard.running(
+            try await ProxyFixture.running(
                 "/.*=http://127.0.0.1:\(upstream)",
                 configure: { $0.timeout = .milliseconds(100) }
-            ) { yard in
-                try await withRawClient(of: yard.port) { inbound, outbound in
+            ) { fixture in
+                try await withRawClient(of: fixture.port) { inbound, outbound in
                     let size = 24 << 20
                     let head = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n"
                     // More than the sockets between the two hold; it ends when the proxy ends the connection.
@@ -126,15 +126,15 @@ struct ProxyingTests {
 
     @Test func `does not blame an upstream for a body that its client broke`() async throws {
         try await serving(UpstreamSource.echo) { upstream in
-            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
-                try await withRawClient(of: yard.port) { inbound, outbound in
+            try await ProxyFixture.running("/.*=http://127.0.0.1:\(upstream)") { fixture in
+                try await withRawClient(of: fixture.port) { inbound, outbound in
                     let head = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
                     try await outbound.write(ByteBuffer(string: "\(head)3\r\nabc\r\nno chunk\r\n"))
                     var text = ByteBuffer()
                     for try await piece in inbound { text.writeImmutableBuffer(piece) }
                     #expect(String(buffer: text).hasPrefix("HTTP/1.1 400 "), "\(String(buffer: text))")
                 }
-                #expect(yard.reports.withLockedValue(\.self) == [])
+                #expect(fixture.reports.withLockedValue(\.self) == [])
             }
         }
     }
@@ -151,8 +151,8 @@ struct ProxyingTests {
         }
         try await serving(source, tls: certificate.identity) { upstream in
             let trust = try TLSTrust(authorities: certificate.pem)
-            try await ProxyYard.running("/ws=https://127.0.0.1:\(upstream)", trust: trust) { yard in
-                try await withRawClient(of: yard.port) { inbound, outbound in
+            try await ProxyFixture.running("/ws=https://127.0.0.1:\(upstream)", trust: trust) { fixture in
+                try await withRawClient(of: fixture.port) { inbound, outbound in
                     let fields = "Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket"
                     try await outbound.write(ByteBuffer(string: "GET /ws HTTP/1.1\r\n\(fields)\r\n\r\n"))
                     var (text, hasSwitched) = (ByteBuffer(), false)
@@ -188,7 +188,7 @@ struct ProxyingTests {
 
     /// A proxy with little patience before an upstream that takes connections and never answers.
     private func withSilentUpstream(
-        _ body: @escaping @Sendable (_ upstream: Int, ProxyYard) async throws -> Void
+        _ body: @escaping @Sendable (_ upstream: Int, ProxyFixture) async throws -> Void
     ) async throws {
         let (never, end) = AsyncStream.makeStream(of: Void.self)
         let source = UpstreamSource { _ in
@@ -196,10 +196,10 @@ struct ProxyingTests {
             return .text("late")
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running(
+            try await ProxyFixture.running(
                 "/.*=http://127.0.0.1:\(upstream)",
                 configure: { $0.timeout = .milliseconds(100) }
-            ) { yard in try await body(upstream, yard) }
+            ) { fixture in try await body(upstream, fixture) }
             end.finish()
         }
     }
@@ -217,11 +217,11 @@ struct ProxyingTests {
             }
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(listener.localAddress?.port)
-        try await ProxyYard.running("/.*=http://127.0.0.1:\(port)") { yard in
-            let post = try await yard.ask(.POST, "/x", body: .bytes(ByteBuffer(string: "hello")))
+        try await ProxyFixture.running("/.*=http://127.0.0.1:\(port)") { fixture in
+            let post = try await fixture.ask(.POST, "/x", body: .bytes(ByteBuffer(string: "hello")))
             #expect(post.status == 502 && post.headers["X-Patchline-Proxy"] == ["closed"])
             #expect(connections.withLockedValue(\.self) == 1)
-            #expect(try await yard.get("/x").status == 502)
+            #expect(try await fixture.get("/x").status == 502)
             #expect(connections.withLockedValue(\.self) == 3)
         }
         try await listener.close()
@@ -232,8 +232,8 @@ struct ProxyingTests {
             .stream(ServedStream(headers: [:], length: 100) { try await $0(ByteBuffer(string: "half")) })
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running("/.*=http://127.0.0.1:\(upstream)") { yard in
-                let response = try await yard.open(.GET, "/x")
+            try await ProxyFixture.running("/.*=http://127.0.0.1:\(upstream)") { fixture in
+                let response = try await fixture.open(.GET, "/x")
                 #expect(response.headers["Content-Length"] == ["100"])
                 await #expect(throws: (any Error).self) { try await response.body.collect(upTo: 1000) }
             }
@@ -258,12 +258,12 @@ struct ProxyingTests {
             )
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running(
+            try await ProxyFixture.running(
                 "/.*=http://127.0.0.1:\(upstream)",
                 configure: { $0.timeout = .milliseconds(200) }
-            ) { yard in
+            ) { fixture in
                 do {
-                    let response = try await yard.open(.GET, "/x", ["Accept": "text/event-stream"])
+                    let response = try await fixture.open(.GET, "/x", ["Accept": "text/event-stream"])
                     var pieces = response.body.makeAsyncIterator()
                     for number in 1...3 {
                         give.yield("data: \(number)\n\n")
@@ -271,7 +271,7 @@ struct ProxyingTests {
                         #expect(String(buffer: piece) == "data: \(number)\n\n")
                     }
                     // By now it has stood still for longer than any other answer may.
-                    #expect(try await yard.get("/never").status == 504)
+                    #expect(try await fixture.get("/never").status == 504)
                     give.yield("data: 4\n\n")
                     let last = try await pieces.next().map { String(buffer: $0) }
                     #expect(last == "data: 4\n\n")
@@ -287,14 +287,14 @@ struct ProxyingTests {
         let certificate = try await TestIdentity()
         try await serving(UpstreamSource.echo, tls: certificate.identity) { upstream in
             let rule = "/.*=https://127.0.0.1:\(upstream)"
-            try await ProxyYard.running(rule, trust: TLSTrust(authorities: certificate.pem)) { yard in
-                let got = try await yard.get("/x")
+            try await ProxyFixture.running(rule, trust: TLSTrust(authorities: certificate.pem)) { fixture in
+                let got = try await fixture.get("/x")
                 #expect(got.text == "GET /x 0")
             }
-            try await ProxyYard.running(rule) { yard in
-                let got = try await yard.get("/x")
+            try await ProxyFixture.running(rule) { fixture in
+                let got = try await fixture.get("/x")
                 #expect(got.status == 502 && got.headers["X-Patchline-Proxy"] == ["tls"])
-                let socket = try await yard.get("/x", ["Connection": "Upgrade", "Upgrade": "websocket"])
+                let socket = try await fixture.get("/x", ["Connection": "Upgrade", "Upgrade": "websocket"])
                 #expect(socket.status == 502 && socket.headers["X-Patchline-Proxy"] == ["tls"])
             }
         }
@@ -306,11 +306,11 @@ struct ProxyingTests {
             .stream(ServedStream(status: .forbidden, headers: [:], length: 10, pieces: never))
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running(
+            try await ProxyFixture.running(
                 "/ws=http://127.0.0.1:\(upstream)",
                 configure: { $0.timeout = .milliseconds(100) }
-            ) { yard in
-                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+            ) { fixture in
+                let got = try await fixture.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
                 #expect(got.status == 504 && got.headers["X-Patchline-Proxy"] == ["timeout"])
             }
             end.finish()
@@ -323,12 +323,12 @@ struct ProxyingTests {
             return .refused(.forbidden, message: "no socket here", headers: [:])
         }
         try await serving(source) { upstream in
-            try await ProxyYard.running("/ws=http://127.0.0.1:\(upstream)") { yard in
-                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+            try await ProxyFixture.running("/ws=http://127.0.0.1:\(upstream)") { fixture in
+                let got = try await fixture.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
                 #expect(got.status == 403 && got.text == "no socket here\n")
             }
-            try await ProxyYard.running("/ws=http://127.0.0.1:1") { yard in
-                let got = try await yard.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
+            try await ProxyFixture.running("/ws=http://127.0.0.1:1") { fixture in
+                let got = try await fixture.get("/ws", ["Connection": "Upgrade", "Upgrade": "websocket"])
                 #expect(got.status == 502)
             }
         }

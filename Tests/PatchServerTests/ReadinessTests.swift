@@ -171,7 +171,7 @@ struct ReadinessTests {
         time.advance(by: .days(7))
         #expect(try await check.answer().status == .expired)
         left.withLockedValue { $0 = nil }
-        #expect(try await check.answer().shortages == [])
+        #expect(try await check.answer().lowResources == [])
     }
 
     @Test

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchSync
 
 /// A device that has fix 1 and web 1, whose server offers three versions of the fix and answers questions.
-private struct AnswerYard {
+private struct AnswerFixture {
     static let texts = ["1": "one;", "2": "two;", "3": "three;"]
     static let path = "api/v1/apps/app/channels/production/answer"
 
@@ -83,27 +83,29 @@ struct AnswerSyncTests {
     private let fix: PatchID = name("fix")
 
     @Test func `takes what was chosen for its user, and forced is switched to at once`() async throws {
-        let yard = try await AnswerYard()
-        yard.answering([fix: .version(AnswerYard.digest("2"), isForced: true)])
-        let report = try await yard.world.device.sync()
+        let fixture = try await AnswerFixture()
+        fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: true)])
+        let report = try await fixture.world.device.sync()
         #expect(World.words(report) == ["fix 3: the server chose 2", "+fix 2"])
         #expect(report.decisions.map(\.server) == [.forced] && report.activates == .atOnce)
-        #expect(try yard.pending == "fix 2")
-        let question = try #require(yard.questions.withLockedValue(\.self).first)
-        #expect(question.user == UserID("alice")?.answerHash(in: yard.world.repository.app) && question.places.isEmpty)
-        try await yard.world.device.launchAndConfirm()
+        #expect(try fixture.pending == "fix 2")
+        let question = try #require(fixture.questions.withLockedValue(\.self).first)
+        #expect(
+            question.user == UserID("alice")?.answerHash(in: fixture.world.repository.app) && question.places.isEmpty
+        )
+        try await fixture.world.device.launchAndConfirm()
         // It has what was chosen: the newer one is passed over still.
-        #expect(try await yard.world.device.sync().staging == .unchanged)
-        #expect(try yard.installed == "fix 2")
+        #expect(try await fixture.world.device.sync().staging == .unchanged)
+        #expect(try fixture.installed == "fix 2")
     }
 
     @Test func `and forced later starts what waits already`() async throws {
-        let yard = try await AnswerYard()
-        yard.answering()
-        #expect(try await yard.world.device.sync().activates == .anyTime)
-        yard.answering([fix: .version(AnswerYard.digest("3"), isForced: true)])
-        #expect(try await yard.world.device.sync().staging == .unchanged)
-        guard case .pending(_, let next) = try yard.world.machine.state else {
+        let fixture = try await AnswerFixture()
+        fixture.answering()
+        #expect(try await fixture.world.device.sync().activates == .anyTime)
+        fixture.answering([fix: .version(AnswerFixture.digest("3"), isForced: true)])
+        #expect(try await fixture.world.device.sync().staging == .unchanged)
+        guard case .pending(_, let next) = try fixture.world.machine.state else {
             Issue.record("nothing waits")
             return
         }
@@ -111,72 +113,72 @@ struct AnswerSyncTests {
     }
 
     @Test func `keeps what it has while it is held`() async throws {
-        let yard = try await AnswerYard()
-        yard.answering([fix: .hold])
-        let report = try await yard.world.device.sync()
+        let fixture = try await AnswerFixture()
+        fixture.answering([fix: .hold])
+        let report = try await fixture.world.device.sync()
         #expect(World.words(report) == ["fix 3: held by the server", "fix 2: held by the server"])
         #expect(report.staging == .unchanged && report.isComplete)
-        yard.answering()
-        #expect(try await yard.world.device.sync().staging == .staged)
-        #expect(try yard.pending == "fix 3")
+        fixture.answering()
+        #expect(try await fixture.world.device.sync().staging == .staged)
+        #expect(try fixture.pending == "fix 3")
     }
 
     @Test func `asks nothing while there is nothing new, and nothing at all unless it was told to`() async throws {
-        let silent = try await AnswerYard(asks: false)
+        let silent = try await AnswerFixture(asks: false)
         silent.answering([fix: .hold])
         #expect(try await silent.world.device.sync().staging == .staged)
         #expect(silent.questions.withLockedValue(\.count) == 0)
 
-        let yard = try await AnswerYard(offering: [AnswerYard.fix("1")])
-        yard.answering([fix: .hold])
-        try await yard.world.device.sync()
-        _ = yard.world.repository.takeRequests()
-        #expect(try await yard.world.device.sync().staging == .unchanged)
-        #expect(yard.world.repository.takeRequests().count == 2 && yard.questions.withLockedValue(\.count) == 0)
+        let fixture = try await AnswerFixture(offering: [AnswerFixture.fix("1")])
+        fixture.answering([fix: .hold])
+        try await fixture.world.device.sync()
+        _ = fixture.world.repository.takeRequests()
+        #expect(try await fixture.world.device.sync().staging == .unchanged)
+        #expect(fixture.world.repository.takeRequests().count == 2 && fixture.questions.withLockedValue(\.count) == 0)
     }
 
     @Test func `takes a version with a head-count once it has a place, and remembers it`() async throws {
-        let yard = try await AnswerYard(asks: false)
-        yard.world.repository.setDial([yard.headcount("3", 1)])
-        yard.answering(places: true)
-        #expect(World.words(try await yard.world.device.sync()) == ["+fix 3"])
-        let questions = yard.questions.withLockedValue(\.self)
+        let fixture = try await AnswerFixture(asks: false)
+        fixture.world.repository.setDial([fixture.headcount("3", 1)])
+        fixture.answering(places: true)
+        #expect(World.words(try await fixture.world.device.sync()) == ["+fix 3"])
+        let questions = fixture.questions.withLockedValue(\.self)
         #expect(
-            questions.map(\.user) == [nil] && questions.map { $0.places.map(\.sha256) } == [[AnswerYard.digest("3")]]
+            questions.map(\.user) == [nil] && questions.map { $0.places.map(\.sha256) } == [[AnswerFixture.digest("3")]]
         )
         let place = try #require(questions.first?.places.first?.device)
-        #expect(try yard.world.device.device.state().places == [place])
+        #expect(try fixture.world.device.device.state().places == [place])
         // What waits is chosen again, without a question.
-        #expect(try await yard.world.device.sync().staging == .unchanged)
-        #expect(yard.questions.withLockedValue(\.count) == 1)
-        yard.world.repository.publish([AnswerYard.fix("1")])
-        try await yard.world.device.sync()
-        #expect(try yard.world.device.device.state().places == [], "it is not listed any more")
+        #expect(try await fixture.world.device.sync().staging == .unchanged)
+        #expect(fixture.questions.withLockedValue(\.count) == 1)
+        fixture.world.repository.publish([AnswerFixture.fix("1")])
+        try await fixture.world.device.sync()
+        #expect(try fixture.world.device.device.state().places == [], "it is not listed any more")
     }
 
     @Test func `takes the next version where it got no place, and asks for one in that`() async throws {
-        let yard = try await AnswerYard(asks: false)
-        yard.world.repository.setDial([yard.headcount("3", 1), yard.headcount("2", 9)])
-        yard.answering { question in
+        let fixture = try await AnswerFixture(asks: false)
+        fixture.world.repository.setDial([fixture.headcount("3", 1), fixture.headcount("2", 9)])
+        fixture.answering { question in
             DeviceAnswer(
                 places: question.places.map {
-                    .init(patchID: $0.patchID, sha256: $0.sha256, isGiven: $0.sha256 == AnswerYard.digest("2"))
+                    .init(patchID: $0.patchID, sha256: $0.sha256, isGiven: $0.sha256 == AnswerFixture.digest("2"))
                 },
                 choices: [:]
             ).json.fileBytes
         }
-        let report = try await yard.world.device.sync()
+        let report = try await fixture.world.device.sync()
         #expect(World.words(report) == ["fix 3: waits for a place: open to 1 device", "+fix 2"])
-        let asked = yard.questions.withLockedValue(\.self).map { $0.places.map(\.sha256) }
-        #expect(asked == [[AnswerYard.digest("3")], [AnswerYard.digest("2")]])
+        let asked = fixture.questions.withLockedValue(\.self).map { $0.places.map(\.sha256) }
+        #expect(asked == [[AnswerFixture.digest("3")], [AnswerFixture.digest("2")]])
     }
 
     @Test func `asks for a place in the chosen version, and for no other once it is chosen`() async throws {
-        let yard = try await AnswerYard()
-        yard.world.repository.setDial([yard.headcount("2", 1)])
-        yard.answering([fix: .version(AnswerYard.digest("2"), isForced: false)], places: true)
-        #expect(World.words(try await yard.world.device.sync()) == ["fix 3: the server chose 2", "+fix 2"])
-        let questions = yard.questions.withLockedValue(\.self)
+        let fixture = try await AnswerFixture()
+        fixture.world.repository.setDial([fixture.headcount("2", 1)])
+        fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: false)], places: true)
+        #expect(World.words(try await fixture.world.device.sync()) == ["fix 3: the server chose 2", "+fix 2"])
+        let questions = fixture.questions.withLockedValue(\.self)
         #expect(questions.map { $0.user != nil } == [true, false] && questions.map(\.places.count) == [0, 1])
     }
 
@@ -202,29 +204,29 @@ struct AnswerSyncTests {
     @Test(arguments: silences.indices)
     func `without an answer waits with head-counts, and takes everything else as usual`(_ index: Int) async throws {
         let (what, fault) = Self.silences[index]
-        let yard = try await AnswerYard()
-        yard.world.repository.setDial([yard.headcount("3", 9)])
-        yard.answering([:], places: true)
-        yard.world.repository.fail(
-            URLLayout.answer(yard.world.repository.app, SimulatedRepository.production),
+        let fixture = try await AnswerFixture()
+        fixture.world.repository.setDial([fixture.headcount("3", 9)])
+        fixture.answering([:], places: true)
+        fixture.world.repository.fail(
+            URLLayout.answer(fixture.world.repository.app, SimulatedRepository.production),
             with: fault
         )
-        let report = try await yard.world.device.sync()
+        let report = try await fixture.world.device.sync()
         #expect(World.words(report) == ["fix 3: waits for a place: open to 9 devices", "+fix 2"], "\(what)")
         #expect(report.unanswered != nil && report.isComplete && report.staging == .staged, "\(what)")
-        let asked = yard.takeRequests().filter { $0.hasPrefix("api/") }
+        let asked = fixture.takeRequests().filter { $0.hasPrefix("api/") }
         #expect(asked.count == 1, "\(what)")
     }
 
     @Test func `asks the server alone, never a mirror`() async throws {
-        var yard = try await AnswerYard()
-        let mirror = yard.world.repository.copy(clock: yard.world.clock)
-        yard.world.device.mirrors = [Source(name: "http://mirror.test", fetcher: mirror)]
-        yard.world.repository.fail(URLLayout.timestamp, with: .connection)
-        yard.answering()
-        try await yard.world.device.sync()
+        var fixture = try await AnswerFixture()
+        let mirror = fixture.world.repository.copy(clock: fixture.world.clock)
+        fixture.world.device.mirrors = [Source(name: "http://mirror.test", fetcher: mirror)]
+        fixture.world.repository.fail(URLLayout.timestamp, with: .connection)
+        fixture.answering()
+        try await fixture.world.device.sync()
         #expect(!mirror.takeRequests().contains { $0.hasPrefix("api/") })
-        #expect(yard.questions.withLockedValue(\.count) == 1)
+        #expect(fixture.questions.withLockedValue(\.count) == 1)
     }
 }
 
@@ -235,14 +237,14 @@ struct AnswerLimitTests {
 
     /// What the device does although the server says `sha256`: words of the report, and why it was not followed.
     private func expect(
-        _ yard: AnswerYard,
+        _ fixture: AnswerFixture,
         choosing sha256: SHA256Digest,
         toComeTo words: [String],
         because why: IgnoredAnswer.Why,
         location: SourceLocation = #_sourceLocation
     ) async throws {
-        yard.answering([fix: .version(sha256, isForced: true)], places: true)
-        let report = try await yard.world.device.sync()
+        fixture.answering([fix: .version(sha256, isForced: true)], places: true)
+        let report = try await fixture.world.device.sync()
         #expect(World.words(report) == words, sourceLocation: location)
         #expect(report.ignoredAnswers == [IgnoredAnswer(patchID: fix, why: why)], sourceLocation: location)
         #expect(report.decisions.allSatisfy { $0.server == nil }, sourceLocation: location)
@@ -250,76 +252,78 @@ struct AnswerLimitTests {
     }
 
     @Test func `bring what is not listed`() async throws {
-        let yard = try await AnswerYard()
+        let fixture = try await AnswerFixture()
         try await expect(
-            yard,
+            fixture,
             choosing: SHA256Digest(of: Array("evil;".utf8)),
             toComeTo: ["+fix 3"],
             because: .notListed
         )
-        #expect(yard.takeRequests().filter { $0.hasPrefix("objects/") } == [URLLayout.object(AnswerYard.digest("3"))])
+        #expect(
+            fixture.takeRequests().filter { $0.hasPrefix("objects/") } == [URLLayout.object(AnswerFixture.digest("3"))]
+        )
     }
 
     @Test func `bring what another channel lists`() async throws {
-        let yard = try await AnswerYard()
+        let fixture = try await AnswerFixture()
         let other = SimulatedPatch.script("fix", "9", "beta;")
-        yard.world.repository.publish([other], to: SimulatedRepository.beta)
+        fixture.world.repository.publish([other], to: SimulatedRepository.beta)
         let digest = SHA256Digest(of: Array("beta;".utf8))
-        try await expect(yard, choosing: digest, toComeTo: ["+fix 3"], because: .notListed)
+        try await expect(fixture, choosing: digest, toComeTo: ["+fix 3"], because: .notListed)
     }
 
     @Test func `move a device down`() async throws {
-        let yard = try await AnswerYard()
-        yard.answering()
-        try await yard.world.device.sync()
-        try await yard.world.device.launchAndConfirm()
-        #expect(try yard.installed == "fix 3")
-        yard.world.repository.publish([AnswerYard.fix("3"), AnswerYard.fix("2")])
-        yard.answering([fix: .version(AnswerYard.digest("2"), isForced: true)])
-        #expect(try await yard.world.device.sync().staging == .unchanged)
-        #expect(try yard.installed == "fix 3")
-        #expect(yard.questions.withLockedValue(\.count) == 1, "there was nothing to ask")
+        let fixture = try await AnswerFixture()
+        fixture.answering()
+        try await fixture.world.device.sync()
+        try await fixture.world.device.launchAndConfirm()
+        #expect(try fixture.installed == "fix 3")
+        fixture.world.repository.publish([AnswerFixture.fix("3"), AnswerFixture.fix("2")])
+        fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: true)])
+        #expect(try await fixture.world.device.sync().staging == .unchanged)
+        #expect(try fixture.installed == "fix 3")
+        #expect(fixture.questions.withLockedValue(\.count) == 1, "there was nothing to ask")
     }
 
     @Test func `bring back what failed its trials here`() async throws {
-        let yard = try await AnswerYard()
-        yard.answering([fix: .version(AnswerYard.digest("2"), isForced: false)])
-        try await yard.world.device.sync()
-        _ = try await yard.world.device.device.launch(limit: 1)
-        _ = try await yard.world.device.device.launch(limit: 1)
-        #expect(try yard.installed == "fix 1")
-        let until = yard.world.clock.now().adding(.hours(1))
+        let fixture = try await AnswerFixture()
+        fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: false)])
+        try await fixture.world.device.sync()
+        _ = try await fixture.world.device.device.launch(limit: 1)
+        _ = try await fixture.world.device.device.launch(limit: 1)
+        #expect(try fixture.installed == "fix 1")
+        let until = fixture.world.clock.now().adding(.hours(1))
         try await expect(
-            yard,
-            choosing: AnswerYard.digest("2"),
+            fixture,
+            choosing: AnswerFixture.digest("2"),
             toComeTo: ["+fix 3"],
             because: .notEligible(.waiting(until: until))
         )
     }
 
     @Test func `exceed a signed ceiling, nor the dial's share`() async throws {
-        let closed = AnswerYard.fix("2", rules: PatchRules(rollout: 0))
-        let yard = try await AnswerYard(offering: [AnswerYard.fix("3"), closed, AnswerYard.fix("1")])
+        let closed = AnswerFixture.fix("2", rules: PatchRules(rollout: 0))
+        let fixture = try await AnswerFixture(offering: [AnswerFixture.fix("3"), closed, AnswerFixture.fix("1")])
         let why = IgnoredAnswer.Why.notEligible(.rollout(cohort: 4_274, effective: 0))
-        try await expect(yard, choosing: AnswerYard.digest("2"), toComeTo: ["+fix 3"], because: why)
-        yard.world.repository.setDial([yard.headcount("2", 9)])
-        try await expect(yard, choosing: AnswerYard.digest("2"), toComeTo: ["+fix 3"], because: why)
+        try await expect(fixture, choosing: AnswerFixture.digest("2"), toComeTo: ["+fix 3"], because: why)
+        fixture.world.repository.setDial([fixture.headcount("2", 9)])
+        try await expect(fixture, choosing: AnswerFixture.digest("2"), toComeTo: ["+fix 3"], because: why)
     }
 
     @Test func `break a pause`() async throws {
-        let yard = try await AnswerYard()
+        let fixture = try await AnswerFixture()
         let row = Dial.Row(
             patchID: fix,
-            sha256: AnswerYard.digest("2"),
+            sha256: AnswerFixture.digest("2"),
             rollout: 10_000,
             paused: true,
             reason: "it crashes",
             headcount: 9
         )
-        yard.world.repository.setDial([row])
+        fixture.world.repository.setDial([row])
         try await expect(
-            yard,
-            choosing: AnswerYard.digest("2"),
+            fixture,
+            choosing: AnswerFixture.digest("2"),
             toComeTo: ["+fix 3"],
             because: .notEligible(.paused(reason: "it crashes"))
         )
@@ -330,41 +334,41 @@ struct AnswerLimitTests {
             PatchRules(users: []), PatchRules(appVersion: AppVersionRange(">=9")), PatchRules(condition: "a==b"),
         ]
         for rules in rules {
-            let yard = try await AnswerYard(
-                offering: [AnswerYard.fix("3"), AnswerYard.fix("2", rules: rules), AnswerYard.fix("1")]
+            let fixture = try await AnswerFixture(
+                offering: [AnswerFixture.fix("3"), AnswerFixture.fix("2", rules: rules), AnswerFixture.fix("1")]
             )
-            yard.answering([fix: .version(AnswerYard.digest("2"), isForced: true)])
-            let report = try await yard.world.device.sync()
+            fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: true)])
+            let report = try await fixture.world.device.sync()
             #expect(World.words(report) == ["+fix 3"] && report.ignoredAnswers.count == 1, "\(rules)")
         }
     }
 
     @Test func `keep what was withdrawn`() async throws {
-        let yard = try await AnswerYard(offering: [.script("tip", "1", "tip;")])
-        yard.answering([fix: .hold])
-        let report = try await yard.world.device.sync()
+        let fixture = try await AnswerFixture(offering: [.script("tip", "1", "tip;")])
+        fixture.answering([fix: .hold])
+        let report = try await fixture.world.device.sync()
         #expect(report.ignoredAnswers == [IgnoredAnswer(patchID: fix, why: .takesAway)])
         #expect(report.decisions.map(\.choice.content?.patchID.text) == [nil, "tip"])
     }
 
     @Test func `start inside a running app what must wait for a launch`() async throws {
-        let yard = try await AnswerYard(
-            offering: [AnswerYard.fix("2", rules: PatchRules(runAtNextLaunch: true)), AnswerYard.fix("1")]
+        let fixture = try await AnswerFixture(
+            offering: [AnswerFixture.fix("2", rules: PatchRules(runAtNextLaunch: true)), AnswerFixture.fix("1")]
         )
-        yard.answering([fix: .version(AnswerYard.digest("2"), isForced: true)])
-        #expect(try await yard.world.device.sync().activates == .atNextLaunch)
+        fixture.answering([fix: .version(AnswerFixture.digest("2"), isForced: true)])
+        #expect(try await fixture.world.device.sync().activates == .atNextLaunch)
     }
 
     @Test func `give a place that the device did not ask for, nor one in another version`() async throws {
-        let yard = try await AnswerYard(asks: false)
-        yard.world.repository.setDial([yard.headcount("3", 1)])
-        yard.answering { question in
+        let fixture = try await AnswerFixture(asks: false)
+        fixture.world.repository.setDial([fixture.headcount("3", 1)])
+        fixture.answering { question in
             DeviceAnswer(
-                places: [.init(patchID: name("fix"), sha256: AnswerYard.digest("2"), isGiven: true)],
+                places: [.init(patchID: name("fix"), sha256: AnswerFixture.digest("2"), isGiven: true)],
                 choices: [:]
             ).json.fileBytes
         }
-        #expect(World.words(try await yard.world.device.sync()).last == "+fix 2")
-        #expect(try yard.world.device.device.state().places == [])
+        #expect(World.words(try await fixture.world.device.sync()).last == "+fix 2")
+        #expect(try fixture.world.device.device.state().places == [])
     }
 }

@@ -123,14 +123,14 @@ struct AnswerTests {
     }
 
     @Test func `answers over HTTP whoever asks as a device, and lets operators alone choose`() async throws {
-        try await ServiceYard.with(\.site2) { yard in
+        try await ServiceFixture.with(\.site2) { fixture in
             let base = "/apps/\(Workshop.app)/channels/production"
             func post(_ path: String, _ body: String, token: String?) async throws -> (Int, String) {
-                try await yard.ask(
+                try await fixture.ask(
                     "POST",
                     base + path,
                     token: token,
-                    at: path == "/answer" ? yard.devices : yard.url,
+                    at: path == "/answer" ? fixture.devices : fixture.url,
                     "-H",
                     "Content-Type: application/json",
                     "-d",
@@ -148,8 +148,8 @@ struct AnswerTests {
             let large = #"{"places":[],"x":"\#(String(repeating: "x", count: 70_000))"}"#
             #expect(try await post("/answer", large, token: nil).0 == 413)
 
-            let publisher = try await yard.token("\(Workshop.app)=publisher")
-            let operators = try await yard.token("\(Workshop.app)=operator")
+            let publisher = try await fixture.token("\(Workshop.app)=publisher")
+            let operators = try await fixture.token("\(Workshop.app)=operator")
             let hold = #"{"user":"alice","patchId":"web","hold":true}"#
             #expect(try await post("/answers", hold, token: nil).0 == 401)
             #expect(try await post("/answers", hold, token: publisher).0 == 403)
@@ -158,11 +158,11 @@ struct AnswerTests {
             let hash = try #require(chosen.firstMatch(of: #/"for":"([0-9a-f]{64})"/#).map { String($0.1) })
             let told = try await post("/answer", #"{"user":"\#(hash)"}"#, token: nil).1
             #expect(told.contains(#""choices":[{"hold":true,"patchId":"web"}]"#), "\(told)")
-            let list = try await yard.ask("GET", "\(base)/answers", token: operators)
+            let list = try await fixture.ask("GET", "\(base)/answers", token: operators)
             #expect(list.0 == 200 && list.1.contains(hash), "\(list)")
             let path = "\(base)/answers/\(hash)/web"
-            #expect(try await yard.ask("DELETE", path, token: operators).0 == 204)
-            #expect(try await yard.ask("DELETE", path, token: operators).0 == 404)
+            #expect(try await fixture.ask("DELETE", path, token: operators).0 == 204)
+            #expect(try await fixture.ask("DELETE", path, token: operators).0 == 404)
 
             func turn(_ count: Int) async throws -> (Int, String) {
                 let change = #"{"changes":[{"subject":"tip","action":"headcount","headcount":\#(count)}]}"#

@@ -19,11 +19,11 @@ struct AppsOverHTTPTests {
         return out
     }
 
-    private func send(_ method: String, _ path: String, _ body: FilePath, as token: String, to yard: ServiceYard)
+    private func send(_ method: String, _ path: String, _ body: FilePath, as token: String, to fixture: ServiceFixture)
         async throws -> (Int, String)
     {
         let type = "Content-Type: application/json"
-        return try await yard.ask(method, path, token: token, "-H", type, "--data-binary", "@\(body)")
+        return try await fixture.ask(method, path, token: token, "-H", type, "--data-binary", "@\(body)")
     }
 
     @Test func `is started over HTTP with an encrypted online key, and takes releases from then on`() async throws {
@@ -40,24 +40,24 @@ struct AppsOverHTTPTests {
             let (root, targets) = (keys.appending("root.json"), keys.appending("targets.json"))
             let key = keys.appending("online.key")
             try await serving(site, passphrase) { devices, url in
-                let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
-                let admin = try await yard.token("*=admin")
-                let other = try await yard.token("\(Workshop.app)=admin")
+                let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
+                let admin = try await fixture.token("*=admin")
+                let other = try await fixture.token("\(Workshop.app)=admin")
                 let asked = try await body(["root": root, "targets": targets, "onlineKey": key], in: world)
-                let weak = try await send("POST", "/apps", asked, as: other, to: yard)
+                let weak = try await send("POST", "/apps", asked, as: other, to: fixture)
                 #expect(weak.0 == 403, "\(weak)")
                 let clear = try await body(
                     ["root": root, "targets": targets, "onlineKey": world.shop.keys.appending("online.key")],
                     in: world
                 )
-                let refused = try await send("POST", "/apps", clear, as: admin, to: yard)
+                let refused = try await send("POST", "/apps", clear, as: admin, to: fixture)
                 #expect(refused.0 == 422 && refused.1.contains("the online key is not encrypted"), "\(refused)")
-                #expect(try await yard.ask("GET", "/apps/\(Self.second)", token: admin).0 == 404)
+                #expect(try await fixture.ask("GET", "/apps/\(Self.second)", token: admin).0 == 404)
 
                 let whole = try await body(["root": root, "targets": targets, "onlineKey": key], in: world)
-                let made = try await send("POST", "/apps", whole, as: admin, to: yard)
+                let made = try await send("POST", "/apps", whole, as: admin, to: fixture)
                 #expect(made.0 == 201 && made.1.contains(#""app":"\#(Self.second)","root":1"#), "\(made)")
-                let again = try await send("POST", "/apps", whole, as: admin, to: yard)
+                let again = try await send("POST", "/apps", whole, as: admin, to: fixture)
                 #expect(again.0 == 409 && again.1.contains("has the app"), "\(again)")
                 let kept = try read(site.appending("apps/\(Self.second)/online.key"))
                 #expect(kept.contains("ENCRYPTED PRIVATE KEY"))
@@ -83,8 +83,8 @@ struct AppsOverHTTPTests {
                         world.path("out").string,
                     ] + passphrase
                 ).done()
-                let token = try await yard.token("\(Self.second)=publisher")
-                try await yard.push(world.path("out"), token: token).done()
+                let token = try await fixture.token("\(Self.second)=publisher")
+                try await fixture.push(world.path("out"), token: token).done()
                 let device = Device(store: world.path("device"))
                 try await device.create(root: root, server: devices)
                 let sync = try await device.sync().done()
@@ -96,34 +96,34 @@ struct AppsOverHTTPTests {
     }
 
     @Test func `is given a newer root of trust over HTTP, which devices follow`() async throws {
-        try await ServiceYard.with { yard in
-            let keys = yard.world.path("keys")
-            try await copy(yard.world.shop.keys, to: keys)
+        try await ServiceFixture.with { fixture in
+            let keys = fixture.world.path("keys")
+            try await copy(fixture.world.shop.keys, to: keys)
             let rotate = ["rotate", "targets", "--keys", keys.string, "--unencrypted-keys"]
             try await run(.patchsign, rotate).done()
             let (root, targets) = (keys.appending("root.json"), keys.appending("targets.json"))
-            let admin = try await yard.token("\(Workshop.app)=admin")
-            let operating = try await yard.token("\(Workshop.app)=operator")
-            let asked = try await body(["root": root, "targets": targets], in: yard.world)
+            let admin = try await fixture.token("\(Workshop.app)=admin")
+            let operating = try await fixture.token("\(Workshop.app)=operator")
+            let asked = try await body(["root": root, "targets": targets], in: fixture.world)
             let path = "/apps/\(Workshop.app)/trust"
-            let weak = try await send("PUT", path, asked, as: operating, to: yard)
+            let weak = try await send("PUT", path, asked, as: operating, to: fixture)
             #expect(weak.0 == 403, "\(weak)")
-            let foreign = yard.world.shop.otherKeys
+            let foreign = fixture.world.shop.otherKeys
             let theirs = try await body(
                 ["root": foreign.appending("root.json"), "targets": foreign.appending("targets.json")],
-                in: yard.world
+                in: fixture.world
             )
-            let before = try await StoreDigest(of: yard.site.appending("tree"))
-            let refused = try await send("PUT", path, theirs, as: admin, to: yard)
+            let before = try await StoreDigest(of: fixture.site.appending("tree"))
+            let refused = try await send("PUT", path, theirs, as: admin, to: fixture)
             #expect(refused.0 == 422 && refused.1.contains("root"), "\(refused)")
-            #expect(try await StoreDigest(of: yard.site.appending("tree")) == before)
+            #expect(try await StoreDigest(of: fixture.site.appending("tree")) == before)
 
-            let newer = try await body(["root": root, "targets": targets], in: yard.world)
-            let taken = try await send("PUT", path, newer, as: admin, to: yard)
+            let newer = try await body(["root": root, "targets": targets], in: fixture.world)
+            let taken = try await send("PUT", path, newer, as: admin, to: fixture)
             #expect(taken.0 == 200 && taken.1.contains(#""root":2"#), "\(taken)")
-            let shown = try await yard.ask("GET", path, token: admin)
+            let shown = try await fixture.ask("GET", path, token: admin)
             #expect(shown.0 == 200 && shown.1.contains(#""root":2"#), "\(shown)")
-            let device = try await yard.world.settledDevice(server: yard.devices)
+            let device = try await fixture.world.settledDevice(server: fixture.devices)
             try await device.sync().done()
             #expect(try read(device.store.appending("trust/root.json")).contains(#""version":2"#))
         }

@@ -27,10 +27,10 @@ struct FullDiskTests {
     @Test func `that is full or read-only costs nothing that runs, and the next sync with room finishes`()
         async throws
     {
-        let yard = try await DownloadYard.ready()
+        let fixture = try await DownloadFixture.ready()
         try await World.with { world in
-            try await world.withServer(of: yard.site(2)) { server in
-                let device = try await yard.device(running: 1, asking: server, in: world)
+            try await world.withServer(of: fixture.site(2)) { server in
+                let device = try await fixture.device(running: 1, asking: server, in: world)
                 let script = try await run(
                     .system("bash"),
                     [

@@ -7,33 +7,33 @@ import Testing
 @Suite("A hostile name", .timeLimit(.minutes(10)))
 struct HostileNamesTests {
     @Test func `is refused in words wherever it stands, and nothing outside is read or written`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("*=admin")
-            let release = yard.world.shop.release(2).string
-            let names = yard.world.path("names.json")
-            let setup = ["setup", yard.url, token, release]
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("*=admin")
+            let release = fixture.world.shop.release(2).string
+            let names = fixture.world.path("names.json")
+            let setup = ["setup", fixture.url, token, release]
             try write(
                 try await run(.python, [Tool.script("hostile_names.py")] + setup).done().output,
                 to: names
             )
-            try write("keep out", to: yard.site.appending("secret"))
-            let before = try await remains(of: yard)
+            try write("keep out", to: fixture.site.appending("secret"))
+            let before = try await remains(of: fixture)
             let asked = try await run(
                 .python,
-                [Tool.script("hostile_names.py"), "ask", yard.url, names.string],
+                [Tool.script("hostile_names.py"), "ask", fixture.url, names.string],
                 deadline: .seconds(300)
             )
             #expect(asked.code == 0 && asked.output.wholeMatch(of: #/asked \d{4,}\n/#) != nil, "\(asked)")
-            #expect(try await remains(of: yard) == before)
+            #expect(try await remains(of: fixture) == before)
         }
     }
 
     /// All files but those of SQLite, and what the audit log says.
-    private func remains(of yard: ServiceYard) async throws -> [String] {
+    private func remains(of fixture: ServiceFixture) async throws -> [String] {
         let listing =
             "find . -type f -not -name 'records.sqlite*' | sort | xargs -d '\\n' sha256sum; find . -type d | sort"
-        let files = try await run(.system("bash"), ["-ec", listing], in: yard.world.folder).done().output
-        let log = try await run(.patchsrv, ["audit", "export", "--data", yard.site.string]).done().output
+        let files = try await run(.system("bash"), ["-ec", listing], in: fixture.world.folder).done().output
+        let log = try await run(.patchsrv, ["audit", "export", "--data", fixture.site.string]).done().output
         return [files, log]
     }
 }

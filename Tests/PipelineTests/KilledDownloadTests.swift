@@ -12,20 +12,20 @@ struct KilledDownloadTests {
     /// Kills the same device up to three times before it may finish.
     @Test(arguments: [UInt64(4), 11, 2_026])
     func `at any byte keeps what runs and what came, and the sync after it finishes`(_ seed: UInt64) async throws {
-        let yard = try await DownloadYard.ready()
+        let fixture = try await DownloadFixture.ready()
         try await World.with { world in
-            try await world.withServer(of: yard.site(2)) { second in
-                try await world.withServer(of: yard.site(3)) { third in
-                    try await world.withServer(of: yard.site(4)) { fourth in
+            try await world.withServer(of: fixture.site(2)) { second in
+                try await world.withServer(of: fixture.site(3)) { third in
+                    try await world.withServer(of: fixture.site(4)) { fourth in
                         var random = SeededGenerator(state: seed)
                         for round in 1...Self.rounds {
-                            let target = Int.random(in: 2...DownloadYard.releases, using: &random)
+                            let target = Int.random(in: 2...DownloadFixture.releases, using: &random)
                             let kills = (1...Int.random(in: 1...3, using: &random)).map { _ in
-                                Int.random(in: 0..<DownloadYard.news(of: target), using: &random)
+                                Int.random(in: 0..<DownloadFixture.news(of: target), using: &random)
                             }
                             let walk = Walk(seed: seed, round: round, target: target, kills: kills)
                             let server = [second, third, fourth][target - 2]
-                            let device = try await yard.device(
+                            let device = try await fixture.device(
                                 running: target - 1,
                                 asking: server,
                                 in: world,

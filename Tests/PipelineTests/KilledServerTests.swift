@@ -178,8 +178,8 @@ struct KilledServerTests {
                 let (made, outcome) = try await running(.patchsrv, ["serve", "--data", site.string] + anyPorts) {
                     server in
                     let (devices, url) = (try await server.address(), try await server.operators())
-                    let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
-                    let token = given.isEmpty ? try await yard.token("*=publisher") : given
+                    let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
+                    let token = given.isEmpty ? try await fixture.token("*=publisher") : given
                     let (_, push) = try await running(.python, [Tool.script("push.py"), url, token, release.string]) {
                         push in
                         for number in 1...answers { _ = try await push.line(with: " 20", from: number - 1) }
@@ -194,8 +194,8 @@ struct KilledServerTests {
             }
             let last = token
             try await serving(site) { devices, url in
-                let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
-                let pushed = try await yard.push(release, token: last).done()
+                let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
+                let pushed = try await fixture.push(release, token: last).done()
                 #expect(pushed.output.hasSuffix("bytes: published\n"), "\(pushed)")
             }
             #expect(try await run(.patchsrv, ["audit", "verify", "--data", site.string]).code == 0)

@@ -46,11 +46,11 @@ struct OperatorTests {
     }
 
     @Test func `turns, tells, chooses and looks over HTTP with the commands that are for a folder`() async throws {
-        try await ServiceYard.with { yard in
-            let token = yard.world.path("admin.token")
-            try write(try await yard.token("*=admin") + "\n", to: token)
-            let here = ["--data", yard.site.string]
-            let there = ["--server", yard.url, "--token-file", token.string]
+        try await ServiceFixture.with { fixture in
+            let token = fixture.world.path("admin.token")
+            try write(try await fixture.token("*=admin") + "\n", to: token)
+            let here = ["--data", fixture.site.string]
+            let there = ["--server", fixture.url, "--token-file", token.string]
             func remote(_ arguments: String...) async throws -> Outcome {
                 try await run(.patchsrv, arguments + there).done()
             }
@@ -102,7 +102,7 @@ struct OperatorTests {
             }
             _ = try await remote("answer", "remove", "--channel", "production", "--everyone", "--patch", "web")
 
-            try write(try await yard.token("*=viewer"), to: token)
+            try write(try await fixture.token("*=viewer"), to: token)
             let refused = try await run(.patchsrv, ["dial", "--resume", "web"] + Self.channel + there)
             #expect(refused.code == 3 && refused.errors.contains("this needs the role operator"), "\(refused)")
             #expect(try await remote("token", "list").output == "no token of an app that yours is admin of\n")
@@ -116,8 +116,8 @@ struct OperatorTests {
     }
 
     @Test func `sees when a token was last used, and is warned of a grant for an app that is not there`() async throws {
-        try await ServiceYard.with { yard in
-            let here = ["--data", yard.site.string]
+        try await ServiceFixture.with { fixture in
+            let here = ["--data", fixture.site.string]
             let typo = try await run(
                 .patchsrv,
                 ["token", "new", "CI", "--grant", "com.example.pipelines=publisher", "--json"] + here
@@ -125,10 +125,10 @@ struct OperatorTests {
             #expect(typo.errors.contains("warning: there is no app com.example.pipelines here"), "\(typo)")
             let secret = try #require(typo.output.firstMatch(of: #/"secret": "(plt_\w+)"/#))
             #expect(typo.output.contains(#""text": "\#(secret.1)""#), "\(typo)")
-            let used = try await yard.token("*=viewer")
+            let used = try await fixture.token("*=viewer")
             let before = try await run(.patchsrv, ["token", "list"] + here).done()
             #expect(before.output.split(separator: " never").count == 3, "\(before)")
-            #expect(try await yard.ask("GET", "/apps", token: used).0 == 200)
+            #expect(try await fixture.ask("GET", "/apps", token: used).0 == 200)
             let after = try await run(.patchsrv, ["token", "list", "--json"] + here).done()
             #expect(after.output.split(separator: "\"lastUsed\"").count == 2, "\(after)")
             let unknown = try await run(.patchsrv, ["token", "revoke", "zzz"] + here)

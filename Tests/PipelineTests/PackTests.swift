@@ -6,10 +6,10 @@ import Testing
 @Suite("A bundle's pack")
 struct PackTests {
     @Test func `brings a first sync in a few requests, and is what curl and its manifest say`() async throws {
-        let yard = try await DownloadYard.ready()
+        let fixture = try await DownloadFixture.ready()
         try await World.with { world in
             let log = world.path("access.log")
-            try await serving(yard.site(1), ["--access-log", log.string]) { url in
+            try await serving(fixture.site(1), ["--access-log", log.string]) { url in
                 let device = try await world.newDevice(server: url)
                 try await device.sync().done()
                 try await device.switchAndConfirm()
@@ -32,7 +32,7 @@ struct PackTests {
                 let judged = try await run(
                     .python,
                     [
-                        "-c", Self.judge, yard.site(1).appending("tree").string, String(digest),
+                        "-c", Self.judge, fixture.site(1).appending("tree").string, String(digest),
                         world.path("pack").string,
                     ]
                 ).done()
@@ -55,10 +55,10 @@ struct PackTests {
     /// In each of these ways, for packs alone.
     @Test(arguments: ["404", "500", "redirect", "truncated", "short", "longer", "oversized", "endless", "flipped"])
     func `that a server has wrong costs time and nothing else`(mode: String) async throws {
-        let yard = try await DownloadYard.ready()
+        let fixture = try await DownloadFixture.ready()
         try await World.with { world in
-            try await world.withServer(of: yard.site(2)) { server in
-                let device = try await yard.device(running: 1, asking: server, in: world)
+            try await world.withServer(of: fixture.site(2)) { server in
+                let device = try await fixture.device(running: 1, asking: server, in: world)
                 try server.turn(mode, for: "/packs/")
                 try await device.sync().done()
                 #expect(try await server.requests(from: 0).contains { $0.contains("/packs/") })

@@ -10,25 +10,25 @@ struct ParametersTests {
         try await run(.patchsrv, ["parameters", command, "--data", site.string, "--channel", "production"] + more)
     }
 
-    private func put(_ yard: ServiceYard, _ body: String, token: String) async throws -> (Int, String) {
-        try await yard.ask("PUT", Self.path, token: token, "-H", "Content-Type: application/json", "-d", body)
+    private func put(_ fixture: ServiceFixture, _ body: String, token: String) async throws -> (Int, String) {
+        try await fixture.ask("PUT", Self.path, token: token, "-H", "Content-Type: application/json", "-d", body)
     }
 
     @Test func `go from the API to a device, its command and its open page, and the last good ones stay`() async throws
     {
-        try await ServiceYard.with { yard in
+        try await ServiceFixture.with { fixture in
             let (boss, guest) = (
-                try await yard.token("\(Workshop.app)=operator"), try await yard.token("\(Workshop.app)=viewer")
+                try await fixture.token("\(Workshop.app)=operator"), try await fixture.token("\(Workshop.app)=viewer")
             )
-            let device = try await yard.world.settledDevice(server: yard.devices)
+            let device = try await fixture.world.settledDevice(server: fixture.devices)
             #expect(try await device("parameters").done().output == "\(Workshop.app) production: no parameters\n")
 
             let sale = #"{"parameters":{"banner":"Sale","cart.limit":20,"checkout":true}}"#
-            #expect(try await put(yard, sale, token: guest).0 == 403)
-            let (status, done) = try await put(yard, sale, token: boss)
+            #expect(try await put(fixture, sale, token: guest).0 == 403)
+            let (status, done) = try await put(fixture, sale, token: boss)
             #expect(status == 200 && done.contains(#""outcome":"changed""#), "\(done)")
             let tag = try #require(done.firstMatch(of: #/"tag":"([0-9a-f]{64})"/#)?.1)
-            let (_, shown) = try await yard.ask("GET", Self.path, token: guest)
+            let (_, shown) = try await fixture.ask("GET", Self.path, token: guest)
             #expect(shown.contains(tag) && shown.contains(#""cart.limit":20"#), "\(shown)")
 
             try await device.serving(["--parameters-every", "1"]) { page in
@@ -44,12 +44,12 @@ struct ParametersTests {
                 #expect(again.status == 304)
 
                 let stale = #"{"parameters":{},"expect":"\#(String(repeating: "0", count: 64))"}"#
-                let late = try await put(yard, stale, token: boss)
+                let late = try await put(fixture, stale, token: boss)
                 #expect(late.0 == 409 && late.1.contains(#""rule":"expect""#), "\(late)")
-                let bad = try await put(yard, #"{"parameters":{"x":null}}"#, token: boss)
+                let bad = try await put(fixture, #"{"parameters":{"x":null}}"#, token: boss)
                 #expect(bad.0 == 400 && bad.1.contains("body: parameters.x must be a string"), "\(bad)")
                 let next = #"{"parameters":{"banner":"Over"},"expect":"\#(tag)"}"#
-                #expect(try await put(yard, next, token: boss).0 == 200)
+                #expect(try await put(fixture, next, token: boss).0 == 200)
                 _ = try await page.program.line(with: "parameters: 1 of production")
             }
             let told = try await device("parameters").done()

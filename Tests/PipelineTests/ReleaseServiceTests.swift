@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// A running `patchsrv`, asked with tokens over HTTP by programs that know nothing but its documents.
-struct ServiceYard: Sendable {
+struct ServiceFixture: Sendable {
     let world: World
     let site: FilePath
     /// Where operators ask.
@@ -14,12 +14,12 @@ struct ServiceYard: Sendable {
     static func with(
         _ original: any KeyPath<Workshop, FilePath> & Sendable = \.site1,
         deadline: Duration = .seconds(120),
-        _ body: @escaping @Sendable (ServiceYard) async throws -> Void
+        _ body: @escaping @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
         try await World.with { world in
             let site = try await world.site(world.shop[keyPath: original])
             try await serving(site, deadline: deadline) { devices, url in
-                try await body(ServiceYard(world: world, site: site, url: url, devices: devices))
+                try await body(ServiceFixture(world: world, site: site, url: url, devices: devices))
             }
         }
     }
@@ -54,64 +54,68 @@ struct ReleaseServiceTests {
     private static let app = "/apps/\(Workshop.app)"
 
     @Test func `takes a release over HTTP, of which it asks for what it lacks, and a device runs it`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("\(Workshop.app)=publisher")
-            let device = try await yard.world.settledDevice(server: yard.devices)
-            let pushed = try await yard.push(yard.world.shop.release(2), token: token).done()
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("\(Workshop.app)=publisher")
+            let device = try await fixture.world.settledDevice(server: fixture.devices)
+            let pushed = try await fixture.push(fixture.world.shop.release(2), token: token).done()
             #expect(pushed.output.hasSuffix("bytes: published\n"), "\(pushed)")
             // The list, the manifest and its column, and what is new: the files of release 1 stay where they are.
             let parts = pushed.output.split(separator: "\n").count { $0.hasPrefix("PATCH 200") }
             let files = try await run(
                 .system("bash"),
                 ["-c", "find objects -type f | wc -l"],
-                in: yard.world.shop.release(2)
+                in: fixture.world.shop.release(2)
             )
             #expect(parts < 3 + (Int(files.output.filter(\.isNumber)) ?? 0), "\(pushed)\n\(files)")
             try await device.sync().done()
             try await device("switch").done()
             try await device.expectWhole(2)
 
-            let (status, history) = try await yard.ask("GET", "\(Self.app)/channels/production/history", token: token)
+            let (status, history) = try await fixture.ask(
+                "GET",
+                "\(Self.app)/channels/production/history",
+                token: token
+            )
             #expect(status == 200 && history.contains(#""label":"by hand""#), "\(history)")
             let listed = try await run(
                 .patchsrv,
-                ["history", "--app", Workshop.app, "--channel", "production", "--data", yard.site.string]
+                ["history", "--app", Workshop.app, "--channel", "production", "--data", fixture.site.string]
             ).done()
             #expect(listed.output.contains("by hand") && listed.output.contains("a test (token "), "\(listed)")
         }
     }
 
     @Test func `refuses a release by the rule that it broke, and publishes nothing of it`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("*=publisher")
-            let tree = try await StoreDigest(of: yard.site.appending("tree"))
-            let late = try await yard.push(yard.world.shop.release(3), token: token)
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("*=publisher")
+            let tree = try await StoreDigest(of: fixture.site.appending("tree"))
+            let late = try await fixture.push(fixture.world.shop.release(3), token: token)
             #expect(
                 late.code == 1 && late.output.hasPrefix("409 ") && late.output.contains("based on 2, current is 1"),
                 "\(late)"
             )
 
-            let broken = yard.world.path("broken")
-            try await copy(yard.world.shop.release(2), to: broken)
+            let broken = fixture.world.path("broken")
+            try await copy(fixture.world.shop.release(2), to: broken)
             let flip =
                 "chmod u+w targets/production/web/2.0.0/manifest.sigs; printf x | dd of=targets/production/web/2.0.0/manifest.sigs bs=1 seek=99 conv=notrunc status=none"
             try await run(.system("bash"), ["-ec", flip], in: broken).done()
             // Its own role names other bytes: they are nothing that was asked for.
-            let other = try await yard.push(broken, token: token)
+            let other = try await fixture.push(broken, token: token)
             #expect(other.code == 1 && other.errors.contains("KeyError"), "\(other)")
 
-            let foreign = try await yard.world.release(
-                yard.world.shop.source(1),
+            let foreign = try await fixture.world.release(
+                fixture.world.shop.source(1),
                 to: "foreign",
-                keys: yard.world.shop.otherKeys
+                keys: fixture.world.shop.otherKeys
             )
             try foreign.done()
-            let refused = try await yard.push(yard.world.path("foreign"), token: token)
+            let refused = try await fixture.push(fixture.world.path("foreign"), token: token)
             #expect(
                 refused.output.hasPrefix("422 ") && refused.output.contains("0 valid signatures of 1 needed"),
                 "\(refused)"
             )
-            #expect(try await StoreDigest(of: yard.site.appending("tree")) == tree)
+            #expect(try await StoreDigest(of: fixture.site.appending("tree")) == tree)
         }
     }
 
@@ -120,15 +124,15 @@ struct ReleaseServiceTests {
         ("operator", [200, 415, 404, 403, 403]), ("admin", [200, 415, 404, 200, 403]),
     ])
     func `lets each role do what it may`(_ role: String, _ statuses: [Int]) async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("\(Workshop.app)=\(role)")
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("\(Workshop.app)=\(role)")
             var found: [Int] = []
             for (method, path) in [
                 ("GET", Self.app), ("POST", "\(Self.app)/uploads"),
                 ("DELETE", "\(Self.app)/channels/production/drafts/9"),
-            ] { found.append(try await yard.ask(method, path, token: token).0) }
+            ] { found.append(try await fixture.ask(method, path, token: token).0) }
             let making = #"{"name":"x","grants":["\#(Workshop.app)=viewer"],"days":1}"#
-            let made = try await yard.ask(
+            let made = try await fixture.ask(
                 "POST",
                 "/tokens",
                 token: token,
@@ -138,44 +142,44 @@ struct ReleaseServiceTests {
                 making
             )
             found.append(made.0 == 201 ? 200 : made.0)
-            found.append(try await yard.ask("GET", "/audit", token: token).0)
+            found.append(try await fixture.ask("GET", "/audit", token: token).0)
             #expect(found == statuses)
-            let another = try await yard.ask("GET", "/apps/com.example.other", token: token)
+            let another = try await fixture.ask("GET", "/apps/com.example.other", token: token)
             #expect(another.0 == 403 && another.1.contains("none"), "\(another)")
-            let gone = try await yard.ask("GET", "\(Self.app)/published?path=metadata/9.root.json", token: token)
+            let gone = try await fixture.ask("GET", "\(Self.app)/published?path=metadata/9.root.json", token: token)
             #expect(gone.0 == 404 && gone.1.contains("metadata/9.root.json is not published"), "\(gone)")
         }
     }
 
     @Test func `lets nobody in without a token that holds, from the next request on`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("*=admin")
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("*=admin")
             for wrong in [nil, "", "plt_0123456789abcdef_00", token.dropLast() + (token.hasSuffix("0") ? "1" : "0")] {
-                let (status, body) = try await yard.ask("GET", "/apps", token: wrong.map { String($0) })
+                let (status, body) = try await fixture.ask("GET", "/apps", token: wrong.map { String($0) })
                 #expect(status == 401 && body.contains("urn:patchline:unauthorized"), "\(body)")
             }
-            #expect(try await yard.ask("GET", "/apps", token: token).0 == 200)
+            #expect(try await fixture.ask("GET", "/apps", token: token).0 == 200)
             let id = String(token.dropFirst(4).prefix(16))
-            try await run(.patchsrv, ["token", "revoke", id, "--data", yard.site.string]).done()
-            let (status, body) = try await yard.ask("GET", "/apps", token: token)
+            try await run(.patchsrv, ["token", "revoke", id, "--data", fixture.site.string]).done()
+            let (status, body) = try await fixture.ask("GET", "/apps", token: token)
             #expect(status == 401 && body.contains("the token was revoked"), "\(body)")
         }
     }
 
     @Test func `tires of tokens that are tried at random, and lets the right one in all the while`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("*=viewer")
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("*=viewer")
             let guess = """
                 for i in $(seq 80); do curl -s -o /dev/null -w '%{http_code}\\n' -H \
                 "Authorization: Bearer plt_$(printf %016x $i)_$(printf %064x $i)" $URL/api/v1/apps; done | sort | uniq -c
                 """
-            let guessed = try await run(.system("bash"), ["-c", guess], environment: ["URL": yard.url]).done()
+            let guessed = try await run(.system("bash"), ["-c", guess], environment: ["URL": fixture.url]).done()
             let counts = guessed.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             #expect(
                 counts.map(\.last) == ["401", "429"] && counts.first?.first.flatMap { Int($0) } ?? 0 >= 60,
                 "\(guessed)"
             )
-            #expect(try await yard.ask("GET", "/apps", token: token).0 == 200)
+            #expect(try await fixture.ask("GET", "/apps", token: token).0 == 200)
         }
     }
 
@@ -230,15 +234,15 @@ struct ReleaseServiceTests {
     }
 
     @Test func `has its notes edited over HTTP and by command, which changes nothing else`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("\(Workshop.app)=publisher")
-            let viewer = try await yard.token("\(Workshop.app)=viewer")
-            try await yard.push(yard.world.shop.release(2), token: token).done()
-            let tree = try await StoreDigest(of: yard.site.appending("tree"))
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("\(Workshop.app)=publisher")
+            let viewer = try await fixture.token("\(Workshop.app)=viewer")
+            try await fixture.push(fixture.world.shop.release(2), token: token).done()
+            let tree = try await StoreDigest(of: fixture.site.appending("tree"))
             let path = "\(Self.app)/channels/production/history"
             func edit(_ version: Int, _ body: String, as token: String) async throws -> (Int, String) {
                 let json = ["-H", "Content-Type: application/json"]
-                return try await yard.ask("PATCH", "\(path)/\(version)", token: token, json[0], json[1], "-d", body)
+                return try await fixture.ask("PATCH", "\(path)/\(version)", token: token, json[0], json[1], "-d", body)
             }
             let edited = try await edit(2, #"{"label":"spring sale","notes":"two\nlines"}"#, as: token)
             #expect(edited.0 == 200 && edited.1.contains(#""label":"spring sale","notes":"two\nlines""#), "\(edited)")
@@ -248,22 +252,22 @@ struct ReleaseServiceTests {
             #expect(author.0 == 400 && author.1.contains("only label and notes can"), "\(author)")
             let missing = try await edit(9, #"{"label":"x"}"#, as: token)
             #expect(missing.0 == 404 && missing.1.contains("production has no release 9"), "\(missing)")
-            let place = ["--app", Workshop.app, "--channel", "production", "--data", yard.site.string]
+            let place = ["--app", Workshop.app, "--channel", "production", "--data", fixture.site.string]
             let said = try await run(.patchsrv, ["history", "edit", "2", "--no-notes", "--label", "summer"] + place)
             #expect(try said.done().output == "production 2 is called summer now\n")
             let unknown = try await run(.patchsrv, ["history", "edit", "9", "--no-label"] + place)
             #expect(unknown.code == 3 && unknown.errors.contains("has no release 9"), "\(unknown)")
-            let (_, history) = try await yard.ask("GET", "\(path)?limit=1", token: viewer)
+            let (_, history) = try await fixture.ask("GET", "\(path)?limit=1", token: viewer)
             #expect(history.contains(#""label":"summer""#) && !history.contains("two"), "\(history)")
-            let audit = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done().output
+            let audit = try await run(.patchsrv, ["audit", "list", "--data", fixture.site.string]).done().output
             #expect(audit.matches(of: #/history.edit/#).count == 2, "\(audit)")
-            #expect(try await StoreDigest(of: yard.site.appending("tree")) == tree)
+            #expect(try await StoreDigest(of: fixture.site.appending("tree")) == tree)
         }
     }
 
     @Test func `keeps the bytes of a sender who half-closes in the middle of a part`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("\(Workshop.app)=publisher")
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("\(Workshop.app)=publisher")
             let half = """
                 import json, os, socket, sys, urllib.request
                 port, token, folder, app = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
@@ -284,20 +288,20 @@ struct ReleaseServiceTests {
                     link.recv(1)
                 print(ask(part)['offset'])
                 """
-            let port = try #require(yard.url.split(separator: ":").last)
-            let release = yard.world.shop.release(2).string
+            let port = try #require(fixture.url.split(separator: ":").last)
+            let release = fixture.world.shop.release(2).string
             let kept = try await run(.python, ["-c", half, String(port), token, release, Workshop.app]).done()
             #expect(kept.output == "100\n", "\(kept)")
         }
     }
 
     @Test func `writes down who did what, which somebody with the file cannot edit unseen`() async throws {
-        try await ServiceYard.with { yard in
-            let token = try await yard.token("*=publisher")
-            try await yard.push(yard.world.shop.release(2), token: token).done()
-            let verify = ["audit", "verify", "--data", yard.site.string]
+        try await ServiceFixture.with { fixture in
+            let token = try await fixture.token("*=publisher")
+            try await fixture.push(fixture.world.shop.release(2), token: token).done()
+            let verify = ["audit", "verify", "--data", fixture.site.string]
             let before = try await run(.patchsrv, verify).done()
-            let listed = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
+            let listed = try await run(.patchsrv, ["audit", "list", "--data", fixture.site.string]).done()
             #expect(listed.output.hasPrefix("entry  time "), "\(listed)")
             #expect(
                 listed.output.contains(#/release\.publish +com\.example\.pipeline +production +a test +1 → 2/#),
@@ -309,7 +313,7 @@ struct ReleaseServiceTests {
                     records.execute("UPDATE record SET value = replace(value, 'a test', 'another') "
                         "WHERE collection = 'audit' AND value LIKE '%release.publish%'")
                 """
-            try await run(.python, ["-c", edit, yard.site.appending("records.sqlite").string]).done()
+            try await run(.python, ["-c", edit, fixture.site.appending("records.sqlite").string]).done()
             let after = try await run(.patchsrv, verify)
             #expect(before.output.contains("each as it was written"), "\(before)")
             #expect(after.code == 3 && after.output.contains(#/✗ entry \d+ was edited\n/#), "\(after)")
@@ -318,12 +322,12 @@ struct ReleaseServiceTests {
 
     /// Rows J3 and J5.
     @Test func `turns the dial up to the signed ceiling, and no device takes what pauses`() async throws {
-        try await ServiceYard.with(\.site2) { yard in
-            let token = try await yard.token("\(Workshop.app)=operator")
+        try await ServiceFixture.with(\.site2) { fixture in
+            let token = try await fixture.token("\(Workshop.app)=operator")
             let dial = "\(Self.app)/channels/production/dial"
             func turn(_ changes: String) async throws -> (Int, String) {
                 let body = #"{"changes":[\#(changes)],"reason":"it crashes"}"#
-                return try await yard.ask(
+                return try await fixture.ask(
                     "POST",
                     dial,
                     token: token,
@@ -333,12 +337,14 @@ struct ReleaseServiceTests {
                     body
                 )
             }
-            let device = try await yard.world.settledDevice(server: yard.devices)
+            let device = try await fixture.world.settledDevice(server: fixture.devices)
             let paused = try await turn(#"{"subject":"web@2.0.0","action":"pause"},{"subject":"fix","action":"pause"}"#)
             #expect(paused.0 == 200 && paused.1.contains(#""outcome":"turned""#), "\(paused)")
             try await device.sync().done()
             try await device.expectWhole(1)
-            #expect(try await yard.ask("GET", dial, token: token).1.contains(#""paused":true,"reason":"it crashes""#))
+            #expect(
+                try await fixture.ask("GET", dial, token: token).1.contains(#""paused":true,"reason":"it crashes""#)
+            )
             let high = try await turn(#"{"subject":"web","action":"rollout","rollout":10001}"#)
             #expect(high.0 == 400 && high.1.contains("changes[0].rollout"), "\(high)")
             let unknown = try await turn(#"{"subject":"nothing","action":"resume"}"#)
@@ -348,7 +354,7 @@ struct ReleaseServiceTests {
             try await device.sync().done()
             try await device("switch").done()
             try await device.expectWhole(2)
-            let audit = try await run(.patchsrv, ["audit", "list", "--data", yard.site.string]).done()
+            let audit = try await run(.patchsrv, ["audit", "list", "--data", fixture.site.string]).done()
             #expect(audit.output.matches(of: #/dial.turn/#).count == 2, "\(audit)")
         }
     }
@@ -358,9 +364,9 @@ struct ReleaseServiceTests {
             let site = try await world.site(world.shop.site1)
             let copy = world.path("copy.sqlite")
             let token = try await serving(site) { devices, url in
-                let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
-                let token = try await yard.token("*=publisher")
-                try await yard.push(world.shop.release(2), token: token).done()
+                let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
+                let token = try await fixture.token("*=publisher")
+                try await fixture.push(world.shop.release(2), token: token).done()
                 try await run(.patchsrv, ["backup", copy.string, "--data", site.string]).done()
                 return token
             }
@@ -369,8 +375,8 @@ struct ReleaseServiceTests {
             let restored = world.path("restored")
             try await run(.patchsrv, ["restore", copy.string, "--data", restored.string]).done()
             try await serving(restored) { devices, url in
-                let yard = ServiceYard(world: world, site: restored, url: url, devices: devices)
-                let (status, history) = try await yard.ask(
+                let fixture = ServiceFixture(world: world, site: restored, url: url, devices: devices)
+                let (status, history) = try await fixture.ask(
                     "GET",
                     "\(Self.app)/channels/production/history",
                     token: token
@@ -391,24 +397,24 @@ struct ReleaseServiceTests {
         _ status: Int,
         _ allow: String?
     ) async throws {
-        try await ServiceYard.with { yard in
-            let (found, answer) = try await yard.ask(method, path, token: nil, "-i")
+        try await ServiceFixture.with { fixture in
+            let (found, answer) = try await fixture.ask(method, path, token: nil, "-i")
             #expect(found == status && answer.contains("content-type: application/problem+json"), "\(answer)")
             #expect(answer.firstMatch(of: #/allow: ([A-Z, ]+)/#).map { String($0.1) } == allow, "\(answer)")
         }
     }
 
     /// The same requests once more, by those who may not: nothing breaks, and nothing is changed.
-    private func expectRefusals(of har: FilePath, by yard: ServiceYard) async throws {
+    private func expectRefusals(of har: FilePath, by fixture: ServiceFixture) async throws {
         func replay(_ part: Int, _ token: String?) async throws -> String {
-            let arguments = [yard.url, har.string, "\(part)", "3"] + (token.map { [$0] } ?? [])
+            let arguments = [fixture.url, har.string, "\(part)", "3"] + (token.map { [$0] } ?? [])
             return try await run(.python, [Tool.script("replay.py")] + arguments).done().output
         }
         func state() async throws -> (StoreDigest, String) {
-            let log = try await run(.patchsrv, ["audit", "export", "--data", yard.site.string]).done().output
-            return (try await StoreDigest(of: yard.site.appending("tree")), log)
+            let log = try await run(.patchsrv, ["audit", "export", "--data", fixture.site.string]).done().output
+            return (try await StoreDigest(of: fixture.site.appending("tree")), log)
         }
-        let (viewer, publisher) = (try await yard.token("*=viewer"), try await yard.token("*=publisher"))
+        let (viewer, publisher) = (try await fixture.token("*=viewer"), try await fixture.token("*=publisher"))
         let before = try await state()
         for (part, token) in [viewer, nil].enumerated() {
             let answers = try await replay(part, token)
@@ -423,8 +429,8 @@ struct ReleaseServiceTests {
 
     @Test func `keeps to its own description, whatever is asked of it and by whom`() async throws {
         // Thousands of requests: half a minute alone, minutes beside all the other tests.
-        try await ServiceYard.with(\.site2, deadline: .seconds(600)) { yard in
-            let token = try await yard.token("*=admin")
+        try await ServiceFixture.with(\.site2, deadline: .seconds(600)) { fixture in
+            let token = try await fixture.token("*=admin")
             // That a GET has no body is the server's own rule, and stricter than this judge.
             // It puts the app into requests that were to have a wrong one, and expects the refusal all the same.
             let settings = """
@@ -435,7 +441,7 @@ struct ReleaseServiceTests {
                 [operations.checks]
                 negative_data_rejection.enabled = false
                 """
-            try write(settings, to: yard.world.path("schemathesis.toml"))
+            try write(settings, to: fixture.world.path("schemathesis.toml"))
             let judge = try Tool.judgesPython.removingLastComponent().appending("st").string
             let outcome = try await run(
                 .system("bash"),
@@ -447,13 +453,13 @@ struct ReleaseServiceTests {
                     --report har --report-har-path asked.har
                     """,
                 ],
-                environment: ["URL": yard.url, "TOKEN": token],
-                in: yard.world.folder,
+                environment: ["URL": fixture.url, "TOKEN": token],
+                in: fixture.world.folder,
                 deadline: .seconds(500)
             )
             #expect(outcome.code == 0, "\(outcome)")
             #expect(outcome.output.contains("Tested: "), "\(outcome)")
-            try await expectRefusals(of: yard.world.path("asked.har"), by: yard)
+            try await expectRefusals(of: fixture.world.path("asked.har"), by: fixture)
         }
     }
 
@@ -461,13 +467,13 @@ struct ReleaseServiceTests {
     @Test func `answers whoever asks as a device by its description, and changes nothing for what is refused`()
         async throws
     {
-        try await ServiceYard.with(\.site2, deadline: .seconds(300)) { yard in
+        try await ServiceFixture.with(\.site2, deadline: .seconds(300)) { fixture in
             let settings = """
                 [parameters]
                 "path.app" = "\(Workshop.app)"
                 "path.channel" = "production"
                 """
-            try write(settings, to: yard.world.path("schemathesis.toml"))
+            try write(settings, to: fixture.world.path("schemathesis.toml"))
             let judge = try Tool.judgesPython.removingLastComponent().appending("st").string
             let description = FilePath(#filePath).removingLastComponent().appending("Judges/devices.openapi.json")
                 .string
@@ -480,14 +486,14 @@ struct ReleaseServiceTests {
                     --exclude-checks positive_data_acceptance,unsupported_method
                     """,
                 ],
-                environment: ["URL": yard.devices],
-                in: yard.world.folder,
+                environment: ["URL": fixture.devices],
+                in: fixture.world.folder,
                 deadline: .seconds(200)
             )
             #expect(outcome.code == 0, "\(outcome)")
             #expect(outcome.output.contains("Tested: 1"), "\(outcome)")
-            let token = try await yard.token("\(Workshop.app)=operator")
-            let kept = try await yard.ask("GET", "/apps/\(Workshop.app)/channels/production/answers", token: token)
+            let token = try await fixture.token("\(Workshop.app)=operator")
+            let kept = try await fixture.ask("GET", "/apps/\(Workshop.app)/channels/production/answers", token: token)
             #expect(kept.0 == 200 && kept.1.contains(#""answers":[]"#), "\(kept)")
         }
     }

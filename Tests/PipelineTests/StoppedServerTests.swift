@@ -25,13 +25,14 @@ struct StoppedServerTests {
         let serve = ["serve", "--data", site.string, "--stop-within", stopWithin] + anyPorts
         let (printed, outcome) = try await running(.patchsrv, serve) { server in
             let (devices, url) = (try await server.address(), try await server.operators())
-            let yard = ServiceYard(world: world, site: site, url: url, devices: devices)
+            let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
             let sending = [Tool.script("part.py"), url, token, world.shop.release(2).string, "\(Self.sent)", then]
             let (_, sender) = try await running(.python, sending) { sender in
                 let words = try await sender.line(with: "sent ").split(separator: " ").map(String.init)
                 let part = "/apps/\(Workshop.app)/uploads/\(words[1])/parts/\(words[2])"
                 _ = try await eventually("the part's beginning at the server") {
-                    try await yard.ask("GET", part, token: token).1.contains(#""offset":\#(Self.sent)}"#) ? true : nil
+                    try await fixture.ask("GET", part, token: token).1.contains(#""offset":\#(Self.sent)}"#)
+                        ? true : nil
                 }
                 try await server.end(by: .terminate)
                 try await sender.end()

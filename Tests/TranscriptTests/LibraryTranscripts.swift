@@ -54,7 +54,7 @@ struct LibraryTranscripts {
 
     @Test func `of each refusal by the API stands in its transcript`() throws {
         var api = Transcript("api-problems", about: "What the release service answers to what it does not do.")
-        api.section("the desk", OperationError.samples.map { Self.text(APIProblem($0)) })
+        api.section("operations", OperationError.samples.map { Self.text(APIProblem($0)) })
         api.section(
             "records",
             RecordError.samples.map { error in Self.text(APIProblem(OperationError.records(error))) }

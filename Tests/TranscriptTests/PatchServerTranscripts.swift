@@ -23,7 +23,7 @@ struct PatchServerTranscripts {
             about: "What patchsrv says of each error, what it advises, and the code with which it ends."
         )
         transcript.section("publishing and serving", try said(ServerError.samples))
-        transcript.section("changes at the desk", try said(OperationError.samples))
+        transcript.section("operations", try said(OperationError.samples))
         transcript.section("files", try said(FileError.samples + [Sample.format]))
         transcript.section("exporting", try said(ExportError.samples))
         transcript.section("records", try said(RecordError.samples))

@@ -121,7 +121,7 @@ package final class AdmittedConnection: Sendable {
         }
     }
 
-    package let door: ConnectionAdmission
+    package let admission: ConnectionAdmission
     /// The client's address, without its port.
     package let remoteAddress: String?
     private let loop: any EventLoop
@@ -130,12 +130,12 @@ package final class AdmittedConnection: Sendable {
     private let current = NIOLockedValueBox<(right: ShownRight, head: CheckedHead?)>((ShownRight(), nil))
 
     fileprivate init(
-        _ door: ConnectionAdmission,
+        _ admission: ConnectionAdmission,
         _ channel: any Channel,
         _ place: Connections.Place,
         _ group: ClientGroup
     ) {
-        (self.door, self.place, self.group) = (door, place, group)
+        (self.admission, self.place, self.group) = (admission, place, group)
         (loop, remoteAddress) = (channel.eventLoop, channel.remoteAddress?.ipAddress)
     }
 
@@ -153,30 +153,30 @@ package final class AdmittedConnection: Sendable {
     /// - Returns: false when it is too late to answer it.
     /// - Throws: `tooManyConnections` when a proxy asks for a client that has a full share.
     package func begins(_ head: CheckedHead) throws(RequestFault) -> Bool {
-        guard door.connections.begin(place, right) else { return false }
+        guard admission.connections.begin(place, right) else { return false }
         current.withLockedValue { $0.head = head }
-        guard let client = door.client(by: group, at: remoteAddress, head.headers) else { return true }
+        guard let client = admission.client(by: group, at: remoteAddress, head.headers) else { return true }
         // A proxy's requests come from different clients, each with a right of their own.
         current.withLockedValue { $0.right = ShownRight() }
-        guard door.connections.ask(place, for: client) else {
-            door.losses.add(.refused, of: client, on: loop)
+        guard admission.connections.ask(place, for: client) else {
+            admission.losses.add(.refused, of: client, on: loop)
             throw .tooManyConnections
         }
         return true
     }
 
     /// More of its body is awaited.
-    package func awaitsMore() { door.connections.awaitsMore(place, right) }
+    package func awaitsMore() { admission.connections.awaitsMore(place, right) }
 
     /// Its body is complete, or the rest is not wanted.
-    package func answers() { door.connections.answers(place, right) }
+    package func answers() { admission.connections.answers(place, right) }
 
     /// - Returns: false when the connection ends with this answer, because the server stops.
     package func ends(_ answered: Answered) -> Bool {
-        door.log(answered, from: remoteAddress)
-        return door.connections.end(place, right)
+        admission.log(answered, from: remoteAddress)
+        return admission.connections.end(place, right)
     }
 
     /// It was closed for falling behind the least rate.
-    package func fellBehind() { door.losses.add(.slow, of: group, on: loop) }
+    package func fellBehind() { admission.losses.add(.slow, of: group, on: loop) }
 }

@@ -114,7 +114,7 @@ package struct SyncPlan: Sendable {
     }
 
     /// The plan for these alone, none of which is new.
-    package func mending(_ patches: [InstalledPatch]) -> SyncPlan {
+    package func healing(_ patches: [InstalledPatch]) -> SyncPlan {
         var plan = self
         plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
         return plan

@@ -12,7 +12,7 @@ package struct FileExclusions: Equatable, Sendable {
 
     /// Version control, secrets of a development machine, and leftovers of editors and desktops.
     package static let standard = FileExclusions(
-        standing: [
+        always: [
             ".git", ".hg/", ".svn/", ".gitignore", ".gitattributes", ".gitmodules", ".env", ".env.*", ".DS_Store",
             "Thumbs.db", "desktop.ini", "*~", ".*.sw?", ".#*", "#*#", "*.bak", fileName,
         ]
@@ -28,9 +28,9 @@ package struct FileExclusions: Equatable, Sendable {
     private var rules: [Rule]
 
     /// Leaves nothing out.
-    static let none = FileExclusions(standing: [])
+    static let none = FileExclusions(always: [])
 
-    private init(standing patterns: [String]) {
+    private init(always patterns: [String]) {
         rules = patterns.compactMap { try? Self.rule($0) }
         precondition(rules.count == patterns.count, "the standard patterns are patterns")
     }

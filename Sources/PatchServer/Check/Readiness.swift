@@ -42,7 +42,7 @@ package struct Readiness: Equatable, Sendable {
 
     package let apps: [App]
     /// What the disk is short of.
-    package let shortages: [LowResource]
+    package let lowResources: [LowResource]
     /// The worst of all apps and the disk.
     package let status: Status
 
@@ -52,18 +52,18 @@ package struct Readiness: Equatable, Sendable {
     package init(
         _ findings: [(app: AppID, finding: Finding)],
         within: Duration,
-        shortages: [LowResource] = [],
+        lowResources: [LowResource] = [],
         locked: Set<AppID> = [],
         at now: UTCTime
     ) {
-        self.shortages = shortages
+        self.lowResources = lowResources
         apps = findings.map { app, finding in
             switch finding {
             case .unverified(let error): App(app: app, status: .unverified, due: [], fault: error.publicDescription)
             case .verified(let roles): App(app, roles, within: within, isLocked: locked.contains(app), at: now)
             }
         }
-        let disk = shortages.isEmpty ? Status.ready : .diskNearlyFull
+        let disk = lowResources.isEmpty ? Status.ready : .diskNearlyFull
         status = max(apps.map(\.status).max() ?? .empty, disk)
     }
 }
@@ -87,7 +87,7 @@ extension Readiness {
     package var json: JSON {
         .fields([
             ("status", .text(status.rawValue)),
-            ("short", shortages.isEmpty ? nil : .array(shortages.map { .text($0.rawValue) })),
+            ("short", lowResources.isEmpty ? nil : .array(lowResources.map { .text($0.rawValue) })),
             (
                 "apps",
                 .array(

@@ -58,7 +58,7 @@ package actor ReadinessCheck {
     package func answer() throws(ServerError) -> Readiness {
         let known = try look()
         let short = LowResource.of(space(), enough: enough)
-        return Readiness(known.findings, within: within, shortages: short, locked: known.locked, at: now())
+        return Readiness(known.findings, within: within, lowResources: short, locked: known.locked, at: now())
     }
 
     /// The free resources of the disk; nil when unknown.

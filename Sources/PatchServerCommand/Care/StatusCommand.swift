@@ -68,7 +68,9 @@ struct StatusCommand: AsyncParsableCommand {
 
 extension Readiness {
     fileprivate func write(to console: Console, now: UTCTime) {
-        for shortage in shortages { console.line("the disk is nearly full: it is short of \(shortage.rawValue)") }
+        for lowResource in lowResources {
+            console.line("the disk is nearly full: it is short of \(lowResource.rawValue)")
+        }
         for app in apps {
             console.line("\(app.app): \(app.status.rawValue)")
             if let fault = app.fault {

@@ -237,14 +237,14 @@ struct ServeCommand: AsyncParsableCommand {
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
         // Stopped from the last to the first.
         let services: [(any Service)?] = [listeners, timer, renewal, hangups]
-        let mark = try Self.mark(folder, log)
+        let serving = try Self.shareFolder(folder, log)
         try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
-        mark?.release()
+        serving?.release()
     }
 
     /// Tells `patchsrv restore --in-place` that somebody serves the folder; nil where this user may not write there, or
     /// there is no room: devices are served all the same.
-    private static func mark(_ folder: ServerFolder, _ log: ServerLog) throws -> StoreLock? {
+    private static func shareFolder(_ folder: ServerFolder, _ log: ServerLog) throws -> StoreLock? {
         do throws(StoreLockError) { return try StoreLock(sharing: folder.serving) } catch {
             switch error {
             case .held: throw restores(folder, error)

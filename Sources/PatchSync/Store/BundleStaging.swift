@@ -53,7 +53,7 @@ struct BundleStaging {
     /// Puts links to intact objects in place of the named assets, each in one step, beside a running server.
     ///
     /// What stands in the way of a file that the app ships goes.
-    func mend(_ assets: [Asset], of digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
+    func heal(_ assets: [Asset], of digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
         let files = store.files
         let linked = try own(assets, &check)
         let shipped = Set(assets.map(\.path)).subtracting(linked.map(\.path))

@@ -161,7 +161,7 @@ package struct SyncEngine: Sendable {
             }
             if outcome.isComplete(for: plan) {
                 defer { traffic.add(outcome) }
-                try await mendKept(beside: plan, list: offer.list, state: machine.state, &outcome)
+                try await healKept(beside: plan, list: offer.list, state: machine.state, &outcome)
                 return (plan, outcome)
             }
             var download = download(of: plan, offer.list, after: outcome)

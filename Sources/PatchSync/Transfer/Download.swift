@@ -176,7 +176,7 @@ struct Download {
             if folderStands {
                 // What stands may be served now: only what is wrong is replaced.
                 let wrong = try check.faults(of: patch, manifest).compactMap(\.asset)
-                try staging.mend(wrong, of: patch.fingerprint.sha256, &check)
+                try staging.heal(wrong, of: patch.fingerprint.sha256, &check)
             } else {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &check)
             }

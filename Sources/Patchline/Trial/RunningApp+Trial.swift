@@ -48,7 +48,7 @@ extension RunningApp {
             return
         }
         guard let token = trial?.token, trial?.hasEnded(at: time) == true else { return }
-        if await mends(token) { return }
+        if await heals(token) { return }
         if let activation = try await device.timerEnded(token) {
             try show(activation)
         } else {
@@ -58,15 +58,15 @@ extension RunningApp {
     }
 
     /// Files that were altered on this device are healed before a trial of them is given up; its time then begins anew.
-    private func mends(_ token: LaunchToken) async -> Bool {
-        guard let updates, let serving, trial?.wasMended == false else { return false }
+    private func heals(_ token: LaunchToken) async -> Bool {
+        guard let updates, let serving, trial?.wasHealed == false else { return false }
         let files = device.damage(to: serving)
         guard !files.isEmpty, await updates.check() != .switchedOff, trial?.token == token else { return false }
         // The sync may run: a process that ends in it says nothing of a version whose files are damaged.
         await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(token) }
         guard trial?.token == token else { return true }
         trial?.timer = startupTimer
-        trial?.wasMended = true
+        trial?.wasHealed = true
         report(.damaged(files))
         return true
     }

@@ -10,7 +10,7 @@ struct RunningTrial {
     /// Whether that is being written down.
     var isOpening = false
     /// Whether a sync was asked to heal its files: its launch does not count any more.
-    var wasMended = false
+    var wasHealed = false
     /// Whether its time is over, and it stays for want of another.
     var isUnproven = false
 
@@ -19,7 +19,7 @@ struct RunningTrial {
     }
 
     /// Whether a process that ends now counts against it.
-    var isCounting: Bool { (isOpened || isOpening) && !wasMended && !isUnproven }
+    var isCounting: Bool { (isOpened || isOpening) && !wasHealed && !isUnproven }
 
     /// Whether its time is up.
     mutating func hasEnded(at now: Duration) -> Bool {

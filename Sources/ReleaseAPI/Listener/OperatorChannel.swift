@@ -9,15 +9,15 @@ struct OperatorChannel: ServerChildChannel {
     /// A connection with its place.
     struct Value: ServerChildChannelValue {
         let requests: HTTP1Channel.Value
-        let visit: AdmittedConnection
+        let admitted: AdmittedConnection
         var channel: any Channel { requests.channel }
     }
 
-    let door: ConnectionAdmission
+    let admission: ConnectionAdmission
     let routes: OperatorRoutes
 
     private var http: HTTP1Channel.Configuration {
-        let limit = door.configuration.maxHeaderBytes
+        let limit = admission.configuration.maxHeaderBytes
         return HTTP1Channel.Configuration(
             httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                 maxHeaderFieldSize: limit,
@@ -29,23 +29,23 @@ struct OperatorChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let http = HTTP1Channel(responder: { _, _, _ in }, configuration: http)
         return channel.eventLoop.makeCompletedFuture {
-            let visit = try door.admit(channel)
+            let admitted = try admission.admit(channel)
             try channel.pipeline.syncOperations.addHandler(ArrivalNotice())
-            return visit
-        }.flatMap { visit in
+            return admitted
+        }.flatMap { admitted in
             http.setup(channel: channel, logger: logger).flatMapThrowing { requests in
                 let pipeline = channel.pipeline.syncOperations
                 let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                try pipeline.addHandler(OperatorConnection(visit, intake: routes.intake), position: .after(parser))
-                return Value(requests: requests, visit: visit)
+                try pipeline.addHandler(OperatorConnection(admitted, intake: routes.intake), position: .after(parser))
+                return Value(requests: requests, admitted: admitted)
             }
         }
     }
 
     func handle(value: Value, logger: Logger) async {
-        let visit = value.visit
+        let admitted = value.admitted
         let responder: HTTPChannelHandler.Responder = { request, writer, channel in
-            let source = OperatorContext.Source(logger: logger, visit: visit, channel: channel)
+            let source = OperatorContext.Source(logger: logger, admitted: admitted, channel: channel)
             let response = await routes.answer(request, source)
             try await writer.write(response: response.head, body: response.body)
         }

@@ -36,7 +36,7 @@ extension OperatorConnection {
         guard !isReplaced, turn.phase != .lingering else { return _ = promise?.succeed() }
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            switch turn.begins(stopping: visit.door.isStopping) {
+            switch turn.begins(stopping: admitted.admission.isStopping) {
             case .fault(let fault):
                 isReplaced = true
                 write(fault, context)
@@ -86,8 +86,8 @@ extension OperatorConnection {
     private func ended(_ context: ChannelHandlerContext) {
         let answered = AdmittedConnection.Answered(request, status, bodyBytes: sent, since: since)
         (request, sent, since, isReplaced) = (nil, 0, .now, false)
-        guard context.channel.isActive else { return _ = visit.ends(answered) }
-        let next = turn.ends(goesOn: visit.ends(answered) && turn.phase != .lingering)
+        guard context.channel.isActive else { return _ = admitted.ends(answered) }
+        let next = turn.ends(goesOn: admitted.ends(answered) && turn.phase != .lingering)
         switch next {
         case .linger: linger(context)
         case .rest: break
@@ -176,7 +176,7 @@ extension OperatorConnection {
             switch timer {
             case .reading: self.fail(.tooSlow, context)
             case .writing:
-                self.visit.fellBehind()
+                self.admitted.fellBehind()
                 context.close(promise: nil)
             case .silence, .lingering: self.end(context)
             }

@@ -8,7 +8,7 @@ import PatchFormat
 /// Guards one connection of the operators' listener, between the parser and Hummingbird: one request at a time, a bound
 /// for each wait for the client, and a refusal for anything that is no request.
 ///
-/// ``ConnectionTurn`` decides; this carries it out.
+/// ``OperatorTurn`` decides; this carries it out.
 final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -29,10 +29,10 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     /// The piece of an answer that one time limit is for.
     static let piece = 128 * 1024
 
-    let visit: AdmittedConnection
+    let admitted: AdmittedConnection
     private let intake: @Sendable (CheckedHead) -> BodyIntake
-    var configuration: FileServerConfiguration { visit.door.configuration }
-    var turn = ConnectionTurn()
+    var configuration: FileServerConfiguration { admitted.admission.configuration }
+    var turn = OperatorTurn()
 
     var reading: ClientWait
     var writing: ClientWait
@@ -59,9 +59,9 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     enum Input { case open, closedUnseen, closed }
 
     /// - Parameter intake: how the body after a head is taken, which sets its time limit.
-    init(_ visit: AdmittedConnection, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
-        (self.visit, self.intake) = (visit, intake)
-        let configuration = visit.door.configuration
+    init(_ admitted: AdmittedConnection, intake: @escaping @Sendable (CheckedHead) -> BodyIntake) {
+        (self.admitted, self.intake) = (admitted, intake)
+        let configuration = admitted.admission.configuration
         reading = ClientWait(Pace(grace: configuration.idleTimeout, rate: nil))
         writing = ClientWait(configuration.readingPace)
     }
@@ -70,7 +70,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
-        if visit.isRefused { refuse(.tooManyConnections, context) }
+        if admitted.isRefused { refuse(.tooManyConnections, context) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -92,7 +92,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
                     head.headers,
                     maxTargetBytes: configuration.maxTargetBytes
                 )
-                guard try visit.begins(checked) else { return context.close(promise: nil) }
+                guard try admitted.begins(checked) else { return context.close(promise: nil) }
                 turn.came(checked)
                 pass(to: configuration.sendingPace(of: intake(checked)), context)
             } catch { return refuse(error, context) }
@@ -102,7 +102,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
             since = .now
             let isNext = turn.cameToItsEnd()
             pass(to: Pace(grace: configuration.idleTimeout, rate: nil), context)
-            if !isNext { visit.answers() }
+            if !isNext { admitted.answers() }
         }
         context.fireChannelRead(wrapInboundOut(part))
     }
@@ -112,7 +112,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
             isReadHeld = true
             return
         }
-        if case .exchange = turn.phase { visit.awaitsMore() }
+        if case .exchange = turn.phase { admitted.awaitsMore() }
         if turn.awaitsClient, let deadline = reading.begin(at: context.eventLoop.now) {
             schedule(.reading, at: deadline, context)
         }
@@ -172,7 +172,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     func fail(_ fault: RequestFault, _ context: ChannelHandlerContext) {
         let failing = turn.fails(fault)
-        if fault == .tooSlow, failing != .refuse { visit.fellBehind() }
+        if fault == .tooSlow, failing != .refuse { admitted.fellBehind() }
         switch failing {
         case .close: end(context)
         case .refuse: refuse(fault, context)
@@ -184,7 +184,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension RequestFault {
     /// A parser's error in the words of our own.
-    init(_ error: HTTPParserError, _ phase: ConnectionTurn.Phase) {
+    init(_ error: HTTPParserError, _ phase: OperatorTurn.Phase) {
         switch error {
         case .headerOverflow: self = .headTooLarge
         case .invalidVersion: self = .unsupportedVersion

@@ -12,28 +12,28 @@ import SystemPackage
 /// It stops as ``FileServer`` does: nobody more comes in, what waits is closed, answers and uploads in flight have
 /// ``FileServerConfiguration/drainTimeout``.
 package struct OperatorServer: Service {
-    private let door: ConnectionAdmission
+    private let admission: ConnectionAdmission
     private let routes: OperatorRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameter onListening: called once, with the address and the port that clients can connect to from now on.
     package init(
-        _ door: ConnectionAdmission,
+        _ admission: ConnectionAdmission,
         _ routes: OperatorRoutes,
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in }
     ) {
-        (self.door, self.routes, self.onListening) = (door, routes, onListening)
+        (self.admission, self.routes, self.onListening) = (admission, routes, onListening)
     }
 
     package func run() async throws(FileServerError) {
-        let (host, port) = (door.configuration.host, door.configuration.port)
+        let (host, port) = (admission.configuration.host, admission.configuration.port)
         let listener = NIOLockedValueBox<(any Channel)?>(nil)
         let server = Server(
-            childChannelSetup: OperatorChannel(door: door, routes: routes),
+            childChannelSetup: OperatorChannel(admission: admission, routes: routes),
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 listener.withLockedValue { $0 = channel }
-                if door.isStopping { return channel.close(promise: nil) }
+                if admission.isStopping { return channel.close(promise: nil) }
                 if let address = channel.localAddress { onListening(address) }
             },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
@@ -45,17 +45,17 @@ package struct OperatorServer: Service {
         let result = await withTaskCancellationOrGracefulShutdownHandler {
             await serving.result
         } onCancelOrGracefulShutdown: {
-            door.stop()
+            admission.stop()
             guard let channel = listener.withLockedValue(\.self) else { return }
             channel.close(promise: nil)
-            let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(door.configuration.drainTimeout)) {
-                door.closeAll()
+            let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(admission.configuration.drainTimeout)) {
+                admission.closeAll()
             }
             drained.withLockedValue { $0 = deadline }
         }
         drained.withLockedValue { $0?.cancel() }
         switch result {
-        case .success: if !door.isStopping { throw .listenerClosed }
+        case .success: if !admission.isStopping { throw .listenerClosed }
         case .failure(let error as IOError) where error.errnoCode == Errno.addressInUse.rawValue:
             throw .portInUse(host: host, port: port)
         case .failure(let error as IOError):

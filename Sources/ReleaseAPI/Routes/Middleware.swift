@@ -44,7 +44,7 @@ struct SpellingMiddleware: RouterMiddleware {
         context: OperatorContext,
         next: @concurrent (Request, OperatorContext) async throws -> Response
     ) async throws -> Response {
-        if let fault = context.visit.head?.spellingFault { throw APIProblem.badRequest(fault) }
+        if let fault = context.admitted.head?.spellingFault { throw APIProblem.badRequest(fault) }
         // The router takes no notice of a slash at the end; whoever looks for a whole path in front does.
         if request.uri.path.hasSuffix("/") { throw HTTPError(.notFound) }
         return try await next(request, context)
@@ -82,7 +82,7 @@ struct ContinueMiddleware: RouterMiddleware {
         context: OperatorContext,
         next: @concurrent (Request, OperatorContext) async throws -> Response
     ) async throws -> Response {
-        guard context.visit.head?.expectsContinue == true else { return try await next(request, context) }
+        guard context.admitted.head?.expectsContinue == true else { return try await next(request, context) }
         var request = request
         request.body = RequestBody(asyncSequence: Body(base: request.body, channel: context.channel))
         return try await next(request, context)
@@ -102,11 +102,11 @@ struct GateMiddleware: RouterMiddleware {
         var context = context
         context.token = try await gate.admit(
             request,
-            from: context.visit.remoteAddress,
+            from: context.admitted.remoteAddress,
             context.parameters,
             to: endpoint
         )
-        if context.token != nil { context.visit.right.show() }
+        if context.token != nil { context.admitted.right.show() }
         return try await next(request, context)
     }
 }

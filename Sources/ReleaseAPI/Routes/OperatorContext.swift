@@ -8,18 +8,18 @@ import ServerRecords
 struct OperatorContext: RequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
-        let visit: AdmittedConnection
+        let admitted: AdmittedConnection
         let channel: any Channel
     }
 
     var coreContext: CoreRequestContextStorage
-    let visit: AdmittedConnection
+    let admitted: AdmittedConnection
     let channel: any Channel
     /// That was let in; nil where everybody is.
     var token: APIToken?
 
     init(source: Source) {
-        visit = source.visit
+        admitted = source.admitted
         channel = source.channel
         coreContext = CoreRequestContextStorage(source: source)
     }

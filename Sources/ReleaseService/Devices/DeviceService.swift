@@ -16,7 +16,7 @@ package struct DeviceService: Sendable {
 
     /// A channel's list and dial, valid until something is published.
     private struct ListedVersions: Sendable {
-        let mark: StoredFile?
+        let revision: StoredFile?
         let state: DialState
 
         func version(_ patchID: PatchID, _ sha256: SHA256Digest) -> DialState.Version? {
@@ -100,8 +100,8 @@ package struct DeviceService: Sendable {
             if let known = try await known(channel) { return known }
             let listed = try await operations.looking(channel.app) { (repository) throws(ServerError) in
                 // The mark first: a publish in between makes it stale, and the list is read again.
-                let mark = try repository.mark()
-                return ListedVersions(mark: mark, state: try repository.dial(of: channel.channel))
+                let revision = try repository.revision()
+                return ListedVersions(revision: revision, state: try repository.dial(of: channel.channel))
             }
             kept.withLockedValue { $0[channel] = listed }
             return listed
@@ -110,8 +110,9 @@ package struct DeviceService: Sendable {
 
     private func known(_ channel: Channel) async throws(OperationError) -> ListedVersions? {
         guard let listed = kept.withLockedValue({ $0[channel] }) else { return nil }
-        let mark = try await operations.looking(channel.app) { (repository) throws(ServerError) in try repository.mark()
+        let revision = try await operations.looking(channel.app) { (repository) throws(ServerError) in
+            try repository.revision()
         }
-        return mark == listed.mark && mark != nil ? listed : nil
+        return revision == listed.revision && revision != nil ? listed : nil
     }
 }

@@ -27,7 +27,7 @@ struct Intent: Equatable, Sendable {
     let actor: Actor
     /// The history entry of each release, should it be published.
     private(set) var entries: [HistoryEntry] = []
-    /// The state before the change; see ``standing(in:)``.
+    /// The state before the change; see ``state(in:)``.
     private(set) var before: JSON = .null
     /// The digest of `role.json` of a draft of the same version; nil when there is none, or it cannot be read.
     private(set) var draft: SHA256Digest?
@@ -134,7 +134,7 @@ extension Intent {
     /// With the present state as the one before.
     func begun(on repository: AppRepository) throws(ServerError) -> Intent {
         var intent = self
-        intent.before = try standing(in: repository)
+        intent.before = try state(in: repository)
         if case .publish = change, let entry = entries.last { intent.draft = try entry.draft(in: repository) }
         return intent
     }
@@ -142,7 +142,7 @@ extension Intent {
     /// The tree's present state of the thing to be changed.
     ///
     /// A different state later means that the change was made: nobody else changes an app before its intents are settled.
-    func standing(in repository: AppRepository) throws(ServerError) -> JSON {
+    func state(in repository: AppRepository) throws(ServerError) -> JSON {
         switch change {
         case .publish(let channel):
             guard let current = try PublishedState(of: repository).channels[channel] else { return .null }
@@ -167,9 +167,9 @@ extension Intent {
     }
 
     /// Whether the tree's state is as before; a dial's number rises with every new signature of its role.
-    func isUndone(by standing: JSON) -> Bool {
-        guard case .turnDial = change, let old = before["versions"], let new = standing["versions"] else {
-            return standing.fileBytes == before.fileBytes
+    func isUndone(by state: JSON) -> Bool {
+        guard case .turnDial = change, let old = before["versions"], let new = state["versions"] else {
+            return state.fileBytes == before.fileBytes
         }
         return new.fileBytes == old.fileBytes
     }

@@ -5,7 +5,7 @@ import ServerRecords
 
 /// The evidence in the tree of whether an intent was carried out.
 struct IntentEvidence: Sendable {
-    var standing: JSON = .null
+    var state: JSON = .null
     var published: [HistoryEntry] = []
     /// Kept as a draft, of a publish: with signatures that it did not have before.
     var drafted: [HistoryEntry] = []
@@ -13,7 +13,7 @@ struct IntentEvidence: Sendable {
     init() {}
 
     init(of intent: Intent, in repository: AppRepository) throws(ServerError) {
-        standing = try intent.standing(in: repository)
+        state = try intent.state(in: repository)
         guard !intent.entries.isEmpty else { return }
         let state = try PublishedState(of: repository)
         for entry in intent.entries {
@@ -34,8 +34,8 @@ struct IntentEvidence: Sendable {
             guard published.isEmpty, let entry = drafted.last else { return nil }
             return intent.event("release.draft", after: entry.audited(recovered: true))
         case .turnDial, .changeParameters, .removeDraft, .takeTrust, .create:
-            guard !intent.isUndone(by: standing) || !new.isEmpty else { return nil }
-            let after = standing == .null ? JSON.fields([]) : standing
+            guard !intent.isUndone(by: state) || !new.isEmpty else { return nil }
+            let after = state == .null ? JSON.fields([]) : state
             return intent.event(after: after.adding([("recovered", .bool(true))]))
         }
     }

@@ -128,7 +128,7 @@ extension ReleaseOperations {
         switch outcome {
         case .updated(let done):
             let published = done.published.map { JSON.text("\($0)") }
-            return intent.event(after: evidence.standing.adding([("published", .array(published))]))
+            return intent.event(after: evidence.state.adding([("published", .array(published))]))
         case .alreadyCurrent(_, _, let change):
             // Perhaps an earlier call was stopped when all but this was done.
             if let event = evidence.event(of: intent, new: []) { return event }

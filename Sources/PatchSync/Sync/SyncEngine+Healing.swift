@@ -11,7 +11,7 @@ extension SyncEngine {
     ///
     /// It stops nothing: a file that does not arrive now is a failure of this sync, and a task of the next.
     /// - Throws: `fetch(.cancelled)` alone.
-    func mendKept(
+    func healKept(
         beside plan: SyncPlan,
         list: VerifiedList,
         state: SelectionState,
@@ -20,7 +20,7 @@ extension SyncEngine {
         guard plan.changes(state) || !outcome.healed.isEmpty else { return }
         let damaged = damaged(besides: outcome.ready)
         guard !damaged.isEmpty else { return }
-        var download = download(of: plan.mending(damaged), list, after: outcome)
+        var download = download(of: plan.healing(damaged), list, after: outcome)
         do throws(SyncError) { outcome = try await download.run() } catch {
             if error == .fetch(.cancelled) { throw error }
             outcome = download.outcome

@@ -4,7 +4,7 @@ package import ReleaseTree
 
 extension AppRepository {
     /// Another one after each publication, so that what was read of the tree need not be read again before.
-    package func mark() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
+    package func revision() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
 
     /// What each channel lists, verified.
     package func listedContents() throws(ServerError) -> [ChannelName: [PatchEntry]] {

@@ -7,7 +7,7 @@ import HTTPFiles
 ///   │               │                  │
 ///   └─time: close   └─fault──▶ lingering ◀──the last answer
 /// ```
-struct ConnectionTurn: Equatable, Sendable {
+struct OperatorTurn: Equatable, Sendable {
     /// The most of an unread body that is read and dropped to keep the connection; beyond it the connection ends.
     static let maxDrainedBytes = 64 * 1024
 

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Whose turn it is on an operator's connection")
 struct ConnectionTurnTests {
-    private static func turn(_ fields: (String, String)...) throws -> ConnectionTurn {
-        var turn = ConnectionTurn()
+    private static func turn(_ fields: (String, String)...) throws -> OperatorTurn {
+        var turn = OperatorTurn()
         turn.came(bytes: 10)
         let headers = HTTPHeaders([("Host", "a")] + fields)
         turn.came(try CheckedHead(.POST, "/x", minorVersion: 1, headers, maxTargetBytes: 100))
@@ -45,7 +45,7 @@ struct ConnectionTurnTests {
             ([("Content-Length", "1")], true), ([("Connection", "close")], false),
             ([("Transfer-Encoding", "chunked")], false),
         ] {
-            var turn = ConnectionTurn()
+            var turn = OperatorTurn()
             let headers = HTTPHeaders([("Host", "a")] + fields)
             turn.came(try CheckedHead(.POST, "/x", minorVersion: 1, headers, maxTargetBytes: 100))
             #expect(turn.begins(stopping: stopping) == .answer(keeps: false))
@@ -54,10 +54,10 @@ struct ConnectionTurnTests {
     }
 
     @Test func `turns a fault of the client to whoever can still say it`() throws {
-        var idle = ConnectionTurn()
+        var idle = OperatorTurn()
         #expect(idle.fails(.tooSlow) == .close)
         #expect(idle.fails(.headTooLarge) == .refuse)
-        var head = ConnectionTurn()
+        var head = OperatorTurn()
         head.came(bytes: 1)
         #expect(head.fails(.tooSlow) == .refuse)
 
@@ -75,7 +75,7 @@ struct ConnectionTurnTests {
         var rest = try Self.turn(("Content-Length", "5"))
         #expect(rest.begins(stopping: false) == .answer(keeps: true) && rest.ends(goesOn: true) == .rest)
         #expect(rest.fails(.tooSlow) == .close)
-        var lingering = ConnectionTurn()
+        var lingering = OperatorTurn()
         lingering.linger()
         #expect(lingering.fails(.malformed("x")) == .close)
     }

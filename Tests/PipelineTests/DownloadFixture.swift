@@ -7,7 +7,7 @@ import Testing
 ///
 /// What changes of `files` stands apart in the manifest and travels file by file; of `packed` it stands together, and
 /// travels as a part of the pack.
-struct DownloadYard: Sendable {
+struct DownloadFixture: Sendable {
     static let releases = 4
     static let files = 12
     static let packed = 27
@@ -15,15 +15,15 @@ struct DownloadYard: Sendable {
     private let world: World
 
     private static let making = Task {
-        let yard = DownloadYard(
+        let fixture = DownloadFixture(
             world: World(shop: try await Workshop.ready(), folder: Workshop.folder.appending("yard"))
         )
-        try await yard.make()
-        try await yard.settle()
-        return yard
+        try await fixture.make()
+        try await fixture.settle()
+        return fixture
     }
 
-    static func ready() async throws -> DownloadYard {
+    static func ready() async throws -> DownloadFixture {
         try await making.value
     }
 

@@ -68,7 +68,7 @@ struct Got: Sendable {
 }
 
 /// A proxy between a page and servers.
-struct ProxyYard: Sendable {
+struct ProxyFixture: Sendable {
     let port: Int
     let reports: NIOLockedValueBox<[String]>
 
@@ -76,7 +76,7 @@ struct ProxyYard: Sendable {
         _ rules: String...,
         trust: TLSTrust? = nil,
         configure: (inout APIProxy.Settings) -> Void = { _ in },
-        _ body: (ProxyYard) async throws -> Result
+        _ body: (ProxyFixture) async throws -> Result
     ) async throws -> Result {
         var all: [ProxyRule] = []
         for rule in rules { all.append(try ProxyRule(argument: rule)) }
@@ -85,7 +85,7 @@ struct ProxyYard: Sendable {
         let reports = NIOLockedValueBox<[String]>([])
         return try await APIProxy.with(settings, report: { line in reports.withLockedValue { $0.append(line) } }) {
             proxy in
-            try await serving(proxy) { port in try await body(ProxyYard(port: port, reports: reports)) }
+            try await serving(proxy) { port in try await body(ProxyFixture(port: port, reports: reports)) }
         }
     }
 
