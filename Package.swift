@@ -58,10 +58,13 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "YAMLReading", dependencies: ["CYAML"]),
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
+        .target(name: "PatchCompression", dependencies: ["CZlib", "CZstd", "PatchFormat"]),
         .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
@@ -93,7 +96,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseTree", "HTTPFiles",
+                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
                 nioHTTP1, systemPackage, "YAMLReading",
@@ -121,7 +125,7 @@ let package = Package(
         .target(
             name: "PatchFetch",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1,
+                "CLinux", "PatchCompression", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1,
                 nioPosix, nioSSL, systemPackage,
             ]
         ),
@@ -138,7 +142,7 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "FileFacts", "PatchChoice", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
@@ -216,6 +220,7 @@ let package = Package(
             path: "Tests/DeviceTesting"
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
+        .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
         .testTarget(
             name: "PatchStoreTests",
@@ -239,7 +244,7 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "PatchCompression", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords",
                 "PatchTesting",
                 "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
@@ -275,7 +280,7 @@ let package = Package(
             name: "PatchSyncTests",
             dependencies: [
                 "FileFacts", "PatchFetch",
-                "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchCompression", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
                 "PatchStore",
                 "ReleaseFolder", nioConcurrency, systemPackage,
             ]
@@ -283,7 +288,7 @@ let package = Package(
         .testTarget(
             name: "PatchFetchTests",
             dependencies: [
-                "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
+                "PatchCompression", "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
                 nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
