@@ -49,3 +49,12 @@ extension CompressionFormat {
         return begin + (try compressor.finish())
     }
 }
+
+extension CompressionFormat {
+    /// Whether a form is worth its own file and name: what hardly shrinks travels plain.
+    ///
+    /// - Parameters:
+    ///   - form: its size, in bytes.
+    ///   - plain: the file's.
+    package static func pays(_ form: Int, for plain: Int) -> Bool { form + max(64, plain / 100) <= plain }
+}

@@ -370,8 +370,10 @@ struct ExportedTree {
 
     func faults() throws -> [TreeFault] { try repository.check().faults }
 
+    func path(_ name: String) -> FilePath { Self.folder.appending(repository.app.text).appending(name) }
+
     func read(_ name: String) throws -> [UInt8] {
-        try server.files.read(Self.folder.appending(repository.app.text).appending(name), limit: Limits.stateFile)
+        try server.files.read(path(name), limit: Limits.stateFile)
     }
 
     func files() throws -> Set<String> { Set(try identities().keys) }

@@ -70,7 +70,7 @@ final class MemoryStorage: TreeStorage {
         names.filter { file in
             switch file {
             case .role, .root: true
-            case .timestamp, .target, .object: false
+            case .timestamp, .target, .object, .pack, .compressed: false
             }
         }
     }
@@ -118,7 +118,7 @@ final class MemoryStorage: TreeStorage {
         case .bytes(let bytes): return bytes
         case .file(let path, _):
             do throws(FileError) { return try files.read(path, limit: Limits.object) } catch { throw .file(error) }
-        case .stored(let file, let storage, _):
+        case .stored(let file, let storage, _), .form(let file, let storage):
             var bytes: [UInt8] = []
             guard let reader = try storage.open(file, limit: Limits.object) else {
                 throw .treeFileMissing(app, "\(file)")

@@ -32,14 +32,15 @@ package struct FolderFiles: Sendable {
     /// a path that ends in a slash.
     ///
     /// Blocks for as long as the disk takes.
-    package func lookUp(_ path: RequestPath) throws(FolderFilesError) -> Found? {
+    /// - Parameter suffix: what the file's name has after the path's last; no slash in it.
+    package func lookUp(_ path: RequestPath, suffix: String = "") throws(FolderFilesError) -> Found? {
         // A segment without a dot, a slash and a NUL adds one name.
         guard !path.hasTrailingSlash,
             path.segments.allSatisfy({
                 !$0.isEmpty && !$0.hasPrefix(".") && !$0.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
             })
         else { return nil }
-        let file = FilePath("\(root.string)/\(path.segments.joined(separator: "/"))")
+        let file = FilePath("\(root.string)/\(path.segments.joined(separator: "/"))\(suffix)")
         do throws(OpenFileError) {
             let open = try OpenFile(file, below: root)
             return Found(root: root, path: file, size: open.size, modified: open.modified)

@@ -30,9 +30,10 @@ extension AppRepository {
     }
 
     /// The same, and repairs with proof: files whose digest is known and whose bytes are found elsewhere, the first
-    /// root of trust, labels that a verified list has, half-written files; and rebuilds a lost record of labels.
+    /// root of trust, labels that a verified list has, half-written files, compressed forms that are wrong; and rebuilds a
+    /// lost record of labels.
     ///
-    /// Signs nothing, and removes nothing of the tree. The caller holds the lock.
+    /// Signs nothing, and removes nothing of the tree but such forms. The caller holds the lock.
     ///
     /// - Parameters:
     ///   - sources: folders that may hold missing files: an exported tree, a copy of one, signed releases.
@@ -74,6 +75,9 @@ extension AppRepository {
                 healed.append(fault)
             } else if fault.rule == .leftover {
                 healed.append(fault)
+            } else if let form = fault.form {
+                try storage.remove([form])
+                healed.append(fault)
             }
         }
         let labels = report.faults.filter { fault in
@@ -92,7 +96,7 @@ extension AppRepository {
 extension TreePath.File {
     fileprivate var step: PublicationPlan.Step {
         switch self {
-        case .object, .target: .contents
+        case .object, .target, .pack, .compressed: .contents
         case .role("snapshot", _): .snapshot
         case .role("dial", _): .dial
         case .role: .channel
@@ -150,7 +154,7 @@ private struct RepairSources {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.tree.anchorFile, at: 0)
-        case .object, .timestamp: break
+        case .object, .timestamp, .pack, .compressed: break
         }
         return paths
     }

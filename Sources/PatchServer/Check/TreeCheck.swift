@@ -49,7 +49,7 @@ struct TreeCheck {
 
     mutating func add(_ file: TreePath.File, _ rule: TreeFault.Rule, _ detail: String, sha256: SHA256Digest? = nil) {
         let wanted = sha256.map { TreeFault.Wanted(file: file, sha256: $0) }
-        let fault = TreeFault(path(of: file), rule, detail, wanted: wanted)
+        let fault = TreeFault(path(of: file), rule, detail, wanted: wanted, form: rule == .form ? file : nil)
         guard !report.faults.contains(where: { $0.path == fault.path && $0.rule == rule }) else { return }
         report.faults.append(fault)
     }
@@ -117,6 +117,9 @@ struct TreeCheck {
                 report.counts.unreferenced += 1
                 _ = fingerprint(file, by: "nothing")
             case .role, .root, .timestamp: report.counts.unreferenced += 1
+            case .compressed(let plain, let format): checkForm(file, of: plain, format)
+            // Never a file.
+            case .pack: break
             }
         }
         for path in listing.strangers {

@@ -22,6 +22,8 @@ package struct TreeFault: Hashable, Sendable {
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
+        /// A compressed form that is not one of the file that it stands beside; devices take the file itself.
+        case form
         /// Half-written, by an interrupted or running writer; no reader meets it.
         case leftover
 
@@ -36,6 +38,8 @@ package struct TreeFault: Hashable, Sendable {
     package let detail: String
     /// The file that would heal it, if it can be found.
     let wanted: Wanted?
+    /// The compressed form that is wrong.
+    let form: TreePath.File?
 
     /// A file of the tree whose bytes are known by their digest.
     struct Wanted: Hashable, Sendable {
@@ -43,11 +47,12 @@ package struct TreeFault: Hashable, Sendable {
         let sha256: SHA256Digest
     }
 
-    init(_ path: String, _ rule: Rule, _ detail: String, wanted: Wanted? = nil) {
+    init(_ path: String, _ rule: Rule, _ detail: String, wanted: Wanted? = nil, form: TreePath.File? = nil) {
         self.path = path
         self.rule = rule
         self.detail = detail
         self.wanted = wanted
+        self.form = form
     }
 }
 
@@ -78,6 +83,8 @@ package struct TreeReport: Equatable, Sendable {
         package var roles = 0
         package var targets = 0
         package var objects = 0
+        /// Compressed ones of targets, objects and packs.
+        package var forms = 0
         package var bytes = 0
         /// RSA signatures of entries and assets that hold.
         package var signatures = 0

@@ -1,3 +1,4 @@
+import PatchCompression
 package import PatchFormat
 import PatchStore
 package import PatchTrust
@@ -70,12 +71,16 @@ extension AppRepository {
             needs.merge(try reader.contents(of: published.role, channel: channel))
         }
         needs.merge(try reader.targets(of: state.dial))
+        let forms = try forms()
         for digest in needs.objects.keys.sorted() {
             plan.write(.stored(.object(digest), storage, digest), to: .tree(.object(digest)), in: .contents)
+            plan.copy(forms[.object(digest)], from: storage, in: .contents)
         }
         for file in needs.targets.keys {
-            guard case .target(_, let digest) = file else { continue }
+            guard case .target(let path, let digest) = file else { continue }
             plan.write(.stored(file, storage, digest), to: .tree(file), in: .targets)
+            plan.copy(forms[file], from: storage, in: .targets)
+            if path.isManifest { plan.copy(forms[.pack(digest)], from: storage, in: .targets) }
         }
         var copied: [(TreePath.File, PublicationPlan.Step, Int)] = []
         for (name, file) in state.snapshot.files where name.text != "dial" {
@@ -91,7 +96,33 @@ extension AppRepository {
         for root in state.roots {
             plan.write(root.bytes, to: .tree(.root(version: root.version)), in: .roots)
         }
+        plan.compressRoles()
         return plan
+    }
+
+    /// The compressed forms in the tree, by the file that each is of.
+    private func forms() throws(ServerError) -> [TreePath.File: [TreePath.File]] {
+        Dictionary(grouping: try storage.listing().files.keys.filter { $0 != $0.plain }, by: \.plain)
+    }
+}
+
+extension PublicationPlan {
+    fileprivate mutating func copy(_ forms: [TreePath.File]?, from storage: any TreeStorage, in step: Step) {
+        for form in forms ?? [] { write(.form(form, storage), to: .tree(form), in: step) }
+    }
+
+    /// A static host compresses nothing by itself; our own server does it when it reads a role.
+    fileprivate mutating func compressRoles() {
+        for (step, writes) in steps {
+            for case (.tree(let file), .bytes(let bytes)) in writes.map({ ($0.target, $0.source) })
+            where file.mayBeCompressed {
+                for format in CompressionFormat.allCases {
+                    guard let form = try? format.compressed(bytes), CompressionFormat.pays(form.count, for: bytes.count)
+                    else { continue }
+                    write(form, to: .tree(.compressed(file, format)), in: step)
+                }
+            }
+        }
     }
 }
 

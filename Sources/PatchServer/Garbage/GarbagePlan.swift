@@ -7,7 +7,7 @@ import ReleaseTree
 /// needs, and the next collection removes the rest.
 package struct GarbagePlan: Equatable, Sendable {
     package enum Stage: String, CaseIterable, Sendable {
-        case snapshots, roles, targets, objects, drafts
+        case compressed, snapshots, roles, targets, objects, drafts
     }
 
     package struct Item: Hashable, Sendable {
@@ -42,8 +42,9 @@ package struct GarbagePlan: Equatable, Sendable {
         pinned: GarbagePins,
         horizon: UTCTime
     ) {
+        let manifests = Set(needed.targets.keys.compactMap { $0.manifest }).union(pinned.targets.compactMap(\.manifest))
         for (file, found) in listing.files where found.modified <= horizon {
-            guard let stage = Self.stage(of: file, kept, needed, pinned) else { continue }
+            guard let stage = Self.stage(of: file, kept, needed, manifests, pinned) else { continue }
             let path = "tree/\(app)/\(TreePath(app, file).path)"
             items[stage, default: []].append(Item(place: .tree(file), path: path, size: found.size))
         }
@@ -55,9 +56,12 @@ package struct GarbagePlan: Equatable, Sendable {
         of file: TreePath.File,
         _ kept: KeptRoles,
         _ needed: RoleContents,
+        _ manifests: Set<SHA256Digest>,
         _ pinned: GarbagePins
     ) -> Stage? {
         switch file {
+        case .compressed(let plain, _): stage(of: plain, kept, needed, manifests, pinned).map { _ in .compressed }
+        case .pack(let manifest): manifests.contains(manifest) ? nil : .objects
         case .timestamp, .root: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
         case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
@@ -85,9 +89,18 @@ extension GarbagePlan.Item {
         case .tree(.role(let name, _)): name
         case .tree(.target): "target"
         case .tree(.object): "object"
+        case .tree(.pack): "pack"
+        case .tree(.compressed): "compressed form"
         case .tree(.timestamp): "timestamp"
         case .tree(.root): "root"
         case .draft: "draft"
         }
+    }
+}
+
+extension TreePath.File {
+    /// Of a manifest.
+    fileprivate var manifest: SHA256Digest? {
+        if case .target(let path, let digest) = self, path.isManifest { digest } else { nil }
     }
 }

@@ -7,9 +7,15 @@ import SystemPackage
 
 /// The packs of a published tree.
 ///
-/// No pack is on the disk: it consists of the objects that its manifest names, read while it is sent. The cache holds
+/// No plain pack is on the disk: it consists of the objects that its manifest names, read while it is sent. The cache holds
 /// the offset of each object, which never changes: a manifest is named by its digest.
 actor PackCache {
+    /// A pack is named by the digest of its manifest.
+    struct Name: Sendable {
+        let app: AppID
+        let manifest: SHA256Digest
+    }
+
     private struct Manifests {
         /// The timestamp's origin when the folders were listed: every publish writes another.
         let origin: FileOrigin
@@ -27,14 +33,14 @@ actor PackCache {
     /// The most recently requested one is last.
     private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
     /// The latest few; a dropped one is read when it is requested.
-    private let expected = AsyncStream.makeStream(of: PackPath.self, bufferingPolicy: .bufferingNewest(16))
+    private let expected = AsyncStream.makeStream(of: Name.self, bufferingPolicy: .bufferingNewest(16))
 
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
         self.tree = tree
         self.limit = limit
         // One for all, and it ends with the cache.
         Task { [expected = expected.stream, weak self] in
-            for await path in expected { _ = await self?.contents(at: path) }
+            for await pack in expected { _ = await self?.contents(of: pack) }
         }
     }
 
@@ -43,26 +49,26 @@ actor PackCache {
     }
 
     /// Reads it in the background, because a request for it is likely.
-    nonisolated func prefetch(_ path: PackPath) {
-        expected.continuation.yield(path)
+    nonisolated func prefetch(_ pack: Name) {
+        expected.continuation.yield(pack)
     }
 
     /// Nil when the app has published no such manifest, or its file is none.
-    func contents(at path: PackPath) -> PackContents? {
-        guard let file = place(of: path) else { return nil }
-        if let index = known.firstIndex(where: { $0.manifest == path.manifest }) {
+    func contents(of pack: Name) -> PackContents? {
+        guard let file = place(of: pack) else { return nil }
+        if let index = known.firstIndex(where: { $0.manifest == pack.manifest }) {
             known.append(known.remove(at: index))
             return known[known.count - 1].contents
         }
-        guard let contents = try? read(file, path.manifest) else { return nil }
-        known.append((path.manifest, contents))
+        guard let contents = try? read(file, pack.manifest) else { return nil }
+        known.append((pack.manifest, contents))
         while known.count > 1, known.reduce(0, { $0 + $1.contents.objects.count }) > limit { known.removeFirst() }
         return contents
     }
 
-    private func place(of path: PackPath) -> FilePath? {
-        let folder = tree.at(path.app.text)
-        guard let now = manifests(of: path.app, in: folder), let place = now[path.manifest] else { return nil }
+    private func place(of pack: Name) -> FilePath? {
+        let folder = tree.at(pack.app.text)
+        guard let now = manifests(of: pack.app, in: folder), let place = now[pack.manifest] else { return nil }
         return folder.at(place)
     }
 

@@ -1,5 +1,6 @@
 package import HTTPFiles
 import NIOHTTP1
+import PatchCompression
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -16,6 +17,8 @@ package struct PublishedTree: FileSource {
     /// How long a cache may answer that nothing is newer.
     private static let brief = "public, max-age=60"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+    /// Of what may come in several forms.
+    private static let negotiated: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"]
 
     private static let unreadable = FileAnswer.refused(
         .internalServerError,
@@ -34,116 +37,181 @@ package struct PublishedTree: FileSource {
     }
 
     /// Whether the path is one that a tree can have.
-    package static func mayHold(_ path: RequestPath) -> Bool {
-        TreePath(segments: path.segments) != nil || PackPath(segments: path.segments) != nil
-    }
+    package static func mayHold(_ path: RequestPath) -> Bool { TreePath(segments: path.segments) != nil }
 
     /// Small, remembered and digest-named files are answered at once; a role may be large, and is read and hashed on
     /// another thread.
     package func decide(_ request: FileRequest) -> FileDecision {
-        guard !request.path.hasTrailingSlash else { return .now(PreparedReply(.notFound)) }
-        guard let path = TreePath(segments: request.path.segments) else {
-            guard let path = PackPath(segments: request.path.segments) else { return .now(PreparedReply(.notFound)) }
-            return .later(.whole) { _ in await pack(at: path) }
+        guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else {
+            return .now(PreparedReply(.notFound))
         }
+        let accepted = path.file.mayBeCompressed ? CompressionFormat.accepted(by: request) : []
         switch path.file {
-        case .object, .target, .timestamp:
-            return .now(PreparedReply(file(at: request.path), edition: edition, whenUsed: prefetch(of: path)))
+        case .object, .target, .timestamp, .compressed:
+            let reply = compressed(path, at: request.path, accepted) ?? file(at: request.path)
+            return .now(PreparedReply(reply, edition: edition, whenUsed: prefetch(of: path)))
+        case .pack(let manifest):
+            if let reply = compressed(path, at: request.path, accepted) { return .now(PreparedReply(reply)) }
+            return .later(.whole) { _ in await pack(PackCache.Name(app: path.app, manifest: manifest)) }
         case .root, .role:
-            if let role = knownRole(request.path) { return .now(PreparedReply(.bytes(role), edition: edition)) }
-            return .later(.whole) { _ in file(at: request.path) }
+            if let role = knownRole(request.path, accepted) {
+                return .now(PreparedReply(.bytes(role), edition: edition))
+            }
+            return .later(.whole) { _ in file(at: request.path, accepted) }
         }
     }
 
     /// A client that fetches a manifest mostly asks for its pack next, after verifying signatures.
     private func prefetch(of path: TreePath) -> (@Sendable () -> Lease?)? {
-        guard let pack = PackPath(ofManifest: path) else { return nil }
+        guard case .target(let target, let digest) = path.file, target.isManifest else { return nil }
         return { [packs] in
-            packs.prefetch(pack)
+            packs.prefetch(PackCache.Name(app: path.app, manifest: digest))
             return nil
         }
     }
 
-    private func pack(at path: PackPath) async -> FileAnswer {
-        guard let contents = await packs.contents(at: path) else { return .notFound }
-        let app = tree.root.at(path.app.text)
+    private func pack(_ name: PackCache.Name) async -> FileAnswer {
+        guard let contents = await packs.contents(of: name) else { return .notFound }
+        let app = tree.root.at(name.app.text)
         return .files(
             ServedFiles(
                 offsets: contents.pack.offsets,
                 root: tree.root,
-                entityTag: "\(path.manifest.hex).full",
+                entityTag: "\(name.manifest.hex).full",
                 cacheControl: Self.immutable,
-                headers: Self.nosniff
+                headers: Self.negotiated
             ) { app.at(URLLayout.object(contents.objects[$0])) }
         )
     }
 
-    private func file(at requested: RequestPath) -> FileAnswer {
+    /// The form of a file that the request wants most, of those that lie beside it.
+    ///
+    /// Nil where there is none, or it cannot be looked up: the plain file is as good.
+    private func compressed(
+        _ path: TreePath,
+        at requested: RequestPath,
+        _ accepted: [CompressionFormat]
+    ) -> FileAnswer? {
+        for format in accepted {
+            guard let found = try? tree.lookUp(requested, suffix: format.suffix) else { continue }
+            var headers = Self.negotiated
+            headers.add(name: "Content-Encoding", value: format.rawValue)
+            return .file(
+                ServedFile(
+                    path: found.path,
+                    root: found.root,
+                    entityTag: "\(path.file.tag)\(format.suffix)",
+                    contentType: path.file.contentType,
+                    cacheControl: Self.immutable,
+                    headers: headers,
+                    size: found.size
+                )
+            )
+        }
+        return nil
+    }
+
+    private func file(at requested: RequestPath, _ accepted: [CompressionFormat] = []) -> FileAnswer {
         guard let path = TreePath(segments: requested.segments) else { return .notFound }
         do throws(FolderFilesError) {
-            if path.file.digest == nil, let role = knownRole(requested) { return .bytes(role) }
+            if let role = knownRole(requested, accepted) { return .bytes(role) }
             guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
-            return answer(path, found)
+            switch path.file {
+            case .timestamp: return whole(found, cacheControl: Self.brief)
+            case .root, .role: return whole(found, cacheControl: Self.immutable, accepted)
+            case .target, .object, .pack, .compressed:
+                return .file(
+                    ServedFile(
+                        path: found.path,
+                        root: found.root,
+                        entityTag: path.file.tag,
+                        contentType: path.file.contentType,
+                        cacheControl: Self.immutable,
+                        headers: path.file.mayBeCompressed ? Self.negotiated : Self.nosniff,
+                        size: found.size
+                    )
+                )
+            }
         } catch {
             return Self.unreadable
         }
     }
 
+    /// The role in the form that is wanted most, as far as it was read before.
+    ///
     /// - Precondition: the path is one of the tree's grammar, which has no `..`.
-    private func knownRole(_ path: RequestPath) -> ServedBytes? {
-        known.served(FilePath("\(tree.root.string)\(path.text)"))
-    }
-
-    private func answer(_ path: TreePath, _ found: FolderFiles.Found) -> FileAnswer {
-        switch path.file {
-        case .timestamp:
-            return whole(found, cacheControl: Self.brief)
-        case .root, .role:
-            return whole(found, cacheControl: Self.immutable)
-        case .target(let target, let digest):
-            let type = target.text.hasSuffix(".json") ? "application/json" : ContentType.unknown
-            return .file(Self.file(found, digest, contentType: type))
-        case .object(let digest):
-            return .file(Self.file(found, digest, contentType: ContentType.unknown))
-        }
+    private func knownRole(_ path: RequestPath, _ accepted: [CompressionFormat]) -> ServedBytes? {
+        known.served(FilePath("\(tree.root.string)\(path.text)"), as: accepted.first)
     }
 
     /// Bytes whose name does not give their content; their tag is their digest.
-    private func whole(_ found: FolderFiles.Found, cacheControl: String) -> FileAnswer {
+    ///
+    /// A role is small: it is compressed when it is read, and remembered so, in place of lying compressed on the disk.
+    private func whole(
+        _ found: FolderFiles.Found,
+        cacheControl: String,
+        _ accepted: [CompressionFormat]? = nil
+    ) -> FileAnswer {
         do throws(FileError) {
             // Taken before the read, so that a write meanwhile shows at the next look.
             guard let origin = FileOrigin(at: found.path.string) else { return Self.unreadable }
-            let bytes = try DiskFiles().read(found.path, limit: Limits.targetsRole)
+            let plain = try DiskFiles().read(found.path, limit: Limits.targetsRole)
+            let format = accepted?.first
+            let form = format.flatMap { try? $0.compressed(plain) }.flatMap {
+                CompressionFormat.pays($0.count, for: plain.count) ? $0 : nil
+            }
+            var headers = accepted == nil ? Self.nosniff : Self.negotiated
+            if let format, form != nil { headers.add(name: "Content-Encoding", value: format.rawValue) }
+            let tag = SHA256Digest(of: plain).hex
             let served = ServedBytes(
-                bytes: bytes,
-                entityTag: SHA256Digest(of: bytes).hex,
+                bytes: form ?? plain,
+                entityTag: form == nil ? tag : tag + (format?.suffix ?? ""),
                 contentType: "application/json",
                 cacheControl: cacheControl,
-                headers: Self.nosniff,
+                headers: headers,
                 origin: origin
             )
-            known.remember(served, of: found.path)
+            known.remember(served, of: found.path, as: format)
             return .bytes(served)
         } catch {
             return Self.unreadable
         }
     }
 
-    private static func file(_ found: FolderFiles.Found, _ digest: SHA256Digest, contentType: String) -> ServedFile {
-        ServedFile(
-            path: found.path,
-            root: found.root,
-            entityTag: digest.hex,
-            contentType: contentType,
-            cacheControl: immutable,
-            headers: nosniff,
-            size: found.size
-        )
-    }
-
     /// A newer root that does not exist is asked for at every refresh, and will exist one day.
     private static func missing(_ path: TreePath) -> FileAnswer {
         guard case .root = path.file else { return .notFound }
         return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": brief])
+    }
+}
+
+extension TreePath.File {
+    /// Of a file whose name gives its content.
+    fileprivate var tag: String {
+        switch self {
+        case .object(let digest), .target(_, let digest): digest.hex
+        case .pack(let manifest): "\(manifest.hex).full"
+        case .compressed(let file, let format): file.tag + format.suffix
+        case .role(let name, let version): "\(version).\(name)"
+        case .root(let version): "\(version).root"
+        case .timestamp: "timestamp"
+        }
+    }
+
+    fileprivate var contentType: String {
+        switch self {
+        case .target(let path, _) where path.text.hasSuffix(".json"): "application/json"
+        case .target, .object, .pack: ContentType.unknown
+        case .compressed(_, .zstandard): "application/zstd"
+        case .compressed(_, .gzip): "application/gzip"
+        case .timestamp, .root, .role: "application/json"
+        }
+    }
+}
+
+extension CompressionFormat {
+    /// Those that a request accepts, most wanted first.
+    fileprivate static func accepted(by request: FileRequest) -> [CompressionFormat] {
+        ContentCoding.accepted(in: request.headers).compactMap { CompressionFormat(rawValue: $0.rawValue) }
     }
 }

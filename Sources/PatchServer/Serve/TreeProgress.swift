@@ -4,6 +4,8 @@ package import PatchFormat
 package enum TreeWork: Sendable {
     /// An offered release's objects.
     case verifying
+    /// What a release brings, before anybody gets it.
+    case compressing
     case writing
     case checking
     /// What `gc` found.

@@ -119,9 +119,10 @@ extension TreeReport {
     var lines: [String] {
         let unreferenced =
             counts.unreferenced > 0 ? "; \(Words.count(counts.unreferenced, "file")) that nothing refers to" : ""
+        let forms = counts.forms > 0 ? "\(Words.count(counts.forms, "compressed form")), " : ""
         let summary =
             "\(app): \(Words.count(counts.roles, "role")), \(Words.count(counts.targets, "target")), "
-            + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "signature")), "
+            + "\(Words.count(counts.objects, "object")), \(forms)\(Words.count(counts.signatures, "signature")), "
             + "\(ByteText(counts.bytes))\(unreferenced)"
         let number = faults.count(where: \.rule.isFault)
         return repaired.map { "✓ repaired \($0.path): \($0.rule.rawValue)" }
@@ -136,7 +137,8 @@ extension TreeReport {
             ("repaired", .array(repaired.map(\.json))),
             ("notes", notes.isEmpty ? nil : .array(notes.map { .text($0) })), ("roles", .integer(counts.roles)),
             ("targets", .integer(counts.targets)), ("objects", .integer(counts.objects)),
-            ("signatures", .integer(counts.signatures)), ("bytes", .integer(counts.bytes)),
+            ("compressedForms", .integer(counts.forms)), ("signatures", .integer(counts.signatures)),
+            ("bytes", .integer(counts.bytes)),
             ("unreferenced", .integer(counts.unreferenced)),
         ])
     }

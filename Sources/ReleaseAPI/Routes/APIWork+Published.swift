@@ -44,6 +44,9 @@ extension APIWork {
 
 extension TreePath.File {
     fileprivate var isDocument: Bool {
-        if case .object = self { false } else { true }
+        switch self {
+        case .timestamp, .root, .role, .target: true
+        case .object, .pack, .compressed: false
+        }
     }
 }

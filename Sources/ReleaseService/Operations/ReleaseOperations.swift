@@ -64,9 +64,13 @@ package struct ReleaseOperations: Sendable {
         by actor: Actor
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
-        // Before the lock: a release without a quorum may take long to read.
+        // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
         let verified = try await reading(documentsOf: app) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
+            try serving(app) { (repository) throws(ServerError) in
+                let verified = try repository.verified(release)
+                _ = try repository.compress(verified)
+                return verified
+            }
         }
         let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])

@@ -18,6 +18,7 @@ package import SystemPackage
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// restoring/                    a backup on its way in, until it is whole
 /// incoming/                     half-written files; emptied by the next change
+/// compressing/                  compressed forms while they are made, in a folder for each release
 /// ```
 package struct ServerFolder: Hashable, Sendable {
     package let root: FilePath
@@ -30,14 +31,21 @@ package struct ServerFolder: Hashable, Sendable {
     package var serving: FilePath { root.at("serving") }
     package var tree: FilePath { root.at("tree") }
     package var incoming: FilePath { root.at("incoming") }
+    package var compressing: FilePath { root.at("compressing") }
     package var recordsFile: FilePath { root.at("records.sqlite") }
     package var uploads: FilePath { root.at("uploads") }
     package var apps: FilePath { root.at("apps") }
 
     package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
     /// Where an app's published tree is read and written: everything of it goes through here, but serving.
-    package func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
-        FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
+    ///
+    /// - Parameter incoming: for half-written files; nil for the folder of whoever holds the lock.
+    package func storage(
+        of app: AppID,
+        files: any FileOperations,
+        incoming: FilePath? = nil
+    ) -> any TreeStorage {
+        FolderStorage(app: app, tree: tree(of: app), incoming: incoming ?? self.incoming, files: files)
     }
 
     package func records(of app: AppID) -> FilePath { apps.at(app.text) }

@@ -10,6 +10,10 @@ package struct TreePath: Hashable, Sendable {
         case role(String, version: Int)
         case target(TargetPath, SHA256Digest)
         case object(SHA256Digest)
+        /// A whole bundle's objects in one, by its manifest: see ``FullPack``. No file: it is put together while it is sent.
+        case pack(SHA256Digest)
+        /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
+        indirect case compressed(File, CompressionFormat)
 
         /// Every tree of ours has consistent snapshots: the version is in the name, whatever the request says.
         package init(_ request: RoleRequest) {
@@ -30,13 +34,32 @@ package struct TreePath: Hashable, Sendable {
     }
 
     /// Below the app's folder.
-    package var path: String {
-        switch file {
+    package var path: String { file.path }
+}
+
+extension TreePath.File {
+    fileprivate var path: String {
+        switch self {
         case .timestamp: URLLayout.timestamp
         case .root(let version): URLLayout.metadata("root", version: version)
         case .role(let role, let version): URLLayout.metadata(role, version: version)
         case .target(let path, let digest): URLLayout.target(path, sha256: digest)
         case .object(let digest): URLLayout.object(digest)
+        case .pack(let manifest): URLLayout.fullPack(of: manifest)
+        case .compressed(let file, let format): file.path + format.suffix
+        }
+    }
+
+    /// The file itself, for a compressed form.
+    package var plain: TreePath.File {
+        if case .compressed(let file, _) = self { file } else { self }
+    }
+
+    /// Whether a compressed form of it may stand beside it: never of the timestamp, which is replaced under its name.
+    package var mayBeCompressed: Bool {
+        switch self {
+        case .timestamp, .compressed: false
+        case .root, .role, .target, .object, .pack: true
         }
     }
 }
@@ -46,18 +69,26 @@ extension TreePath {
     ///
     /// One spelling for each file: what is read is written the same way again.
     package init?(segments: [String]) {
-        guard segments.count >= 3, let app = AppID(segments[0]) else { return nil }
-        let rest = Array(segments[2...])
-        let file: File? =
-            switch segments[1] {
-            case "metadata": Self.metadata(rest)
-            case "targets": Self.target(rest)
-            case "objects": Self.object(rest)
-            default: nil
-            }
-        guard let file else { return nil }
+        guard segments.count >= 3, let app = AppID(segments[0]),
+            let file = Self.file(segments[1], Array(segments[2...]))
+        else { return nil }
         self.init(app, file)
         guard path.hasSameBytes(as: segments.dropFirst().joined(separator: "/")) else { return nil }
+    }
+
+    private static func file(_ folder: String, _ rest: [String]) -> File? {
+        for format in CompressionFormat.allCases where rest.last?.hasSuffix(format.suffix) == true {
+            let name = String(rest[rest.count - 1].dropLast(format.suffix.count))
+            guard let plain = file(folder, rest.dropLast() + [name]), plain.mayBeCompressed else { return nil }
+            return .compressed(plain, format)
+        }
+        return switch folder {
+        case "metadata": metadata(rest)
+        case "targets": target(rest)
+        case "objects": object(rest)
+        case "packs": pack(rest)
+        default: nil
+        }
     }
 
     private static func metadata(_ segments: [String]) -> File? {
@@ -114,6 +145,13 @@ extension TreePath {
         case "parameters.json": .parameters(channel)
         default: nil
         }
+    }
+
+    private static func pack(_ segments: [String]) -> File? {
+        guard segments.count == 2, segments[1] == "full.pack", let manifest = SHA256Digest(hex: segments[0]) else {
+            return nil
+        }
+        return .pack(manifest)
     }
 
     private static func object(_ segments: [String]) -> File? {

@@ -120,6 +120,9 @@ extension FolderStorage {
     }
 
     private func existing(_ write: TreeWrite) throws(ServerError) -> Present {
+        if rereads, case .form(let file, let storage) = write.source {
+            return try existing(write, like: file, of: storage)
+        }
         let destination = path(of: write.file)
         do throws(FileError) {
             guard let status = try files.status(of: destination) else { return .missing }
@@ -130,17 +133,29 @@ extension FolderStorage {
                 guard status.identity.size == bytes.count else { return .wrong }
                 return try files.read(destination, limit: bytes.count) == bytes ? .right : .wrong
             case .file(_, let expected), .stored(_, _, let expected): digest = expected
+            case .form:
+                guard try size(of: write.source) == status.identity.size else { return .wrong }
+                return .right
             }
             if !rereads, try size(of: write.source) == status.identity.size { return .right }
             return try files.fingerprint(of: destination, limit: Limits.object).sha256 == digest ? .right : .wrong
         } catch { throw .file(error) }
     }
 
+    private func existing(
+        _ write: TreeWrite,
+        like file: TreePath.File,
+        of other: any TreeStorage
+    ) throws(ServerError) -> Present {
+        guard try status(of: write.file) != nil else { return .missing }
+        return try fingerprint(of: write.file) == (try other.fingerprint(of: file)) ? .right : .wrong
+    }
+
     private func size(of source: TreeWrite.Source) throws(FileError) -> Int? {
         switch source {
         case .bytes(let bytes): bytes.count
         case .file(let path, _): try files.identity(of: path)?.size
-        case .stored(let file, let storage, _): try? storage.status(of: file)?.size
+        case .stored(let file, let storage, _), .form(let file, let storage): try? storage.status(of: file)?.size
         }
     }
 
@@ -199,6 +214,11 @@ extension FolderStorage {
                 let last = name.split(separator: "/").last.map(String.init) ?? name
                 throw .tree(app, .wrongDigest(name: last, algorithm: "sha256"))
             }
+        case .form(let file, let storage):
+            guard let reader = try storage.open(file, limit: Limits.object) else {
+                throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
+            }
+            _ = try copy(reader, to: writer)
         }
         let size = writer.offset
         do throws(FileError) { if isAlone { try writer.finish() } else { try writer.close() } } catch {
@@ -271,7 +291,7 @@ extension TreePath.File {
     package var digest: SHA256Digest? {
         switch self {
         case .target(_, let digest), .object(let digest): digest
-        case .timestamp, .root, .role: nil
+        case .timestamp, .root, .role, .pack, .compressed: nil
         }
     }
 }

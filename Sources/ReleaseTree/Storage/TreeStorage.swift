@@ -71,6 +71,8 @@ package struct TreeWrite: Sendable {
         case file(FilePath, SHA256Digest)
         /// The same, from a tree.
         case stored(TreePath.File, any TreeStorage, SHA256Digest)
+        /// A compressed form from a tree, copied as it is: nobody relies on its bytes.
+        case form(TreePath.File, any TreeStorage)
     }
 
     package let file: TreePath.File

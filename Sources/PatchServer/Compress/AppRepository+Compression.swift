@@ -1,0 +1,244 @@
+import Dispatch
+import Glibc
+import NIOConcurrencyHelpers
+import PatchCompression
+import PatchFormat
+import PatchStore
+import PatchTrust
+package import ReleaseFolder
+package import ReleaseTree
+import SystemPackage
+
+/// What compressed forms came to.
+package struct CompressionTally: Equatable, Sendable {
+    /// Forms made.
+    package var forms = 0
+    /// Of all of them, in bytes.
+    package var bytes = 0
+
+    package init() {}
+}
+
+extension AppRepository {
+    /// Makes the compressed forms of what a release brings, on all cores, and puts them into the tree.
+    ///
+    /// It needs no lock: nothing refers to a form, whose name says what it was made from; so the new state has its forms
+    /// before anybody gets it, and no other change waits for them. Forms of a release that is not published after all are
+    /// garbage in time. Without a quorum nothing is made.
+    package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressionTally {
+        guard verified.quorum.isComplete else { return CompressionTally() }
+        let plan = try CompressionPlan(of: OfferedContents(verified)) { (file) throws(ServerError) in
+            try storage.status(of: file) != nil
+        }
+        return try compress(plan) { [app, files, storage] (digest) throws(ServerError) in
+            if let path = verified.release.objects[digest] {
+                do throws(FileError) { return try files.open(path, limit: Limits.object) } catch { throw .file(error) }
+            }
+            guard let reader = try storage.open(.object(digest), limit: Limits.object) else {
+                throw .treeFileMissing(app, "tree/\(app)/\(URLLayout.object(digest))")
+            }
+            return reader
+        }
+    }
+
+    private func compress(
+        _ plan: CompressionPlan,
+        open: @escaping @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
+    ) throws(ServerError) -> CompressionTally {
+        guard !plan.jobs.isEmpty else { return CompressionTally() }
+        let work = CompressionWork(plan, in: folder.compressing.at("\(UInt64.random(in: .min ... .max))"), files, open)
+        let told = progress(.compressing, plan.jobs.count)
+        do throws(FileError) { try files.makeDirectory(work.folder) } catch { throw .file(error) }
+        defer { try? files.removeTree(work.folder) }
+        let forms = try work.run(told)
+        var tally = CompressionTally()
+        (tally.forms, tally.bytes) = (forms.count, forms.reduce(0) { $0 + $1.size })
+        // Beside the writer's own half-written files, which the next change removes.
+        let putting = folder.storage(of: app, files: files, incoming: work.folder.at("incoming"))
+        _ = try putting.put(forms.map { TreeWrite(file: $0.file, source: .file($0.path, $0.digest)) })
+        return tally
+    }
+}
+
+/// A compressed form that was made.
+private struct MadeForm: Sendable {
+    let file: TreePath.File
+    let path: FilePath
+    let digest: SHA256Digest
+    let size: Int
+}
+
+/// The jobs of a plan on all cores.
+private struct CompressionWork: Sendable {
+    private struct State {
+        var next = 0
+        var done = 0
+        var made: [MadeForm] = []
+        var error: ServerError?
+    }
+
+    let folder: FilePath
+    private let plan: CompressionPlan
+    private let files: any FileOperations
+    private let open: @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
+    private let state = NIOLockedValueBox(State())
+
+    init(
+        _ plan: CompressionPlan,
+        in folder: FilePath,
+        _ files: any FileOperations,
+        _ open: @escaping @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
+    ) {
+        (self.plan, self.folder, self.files, self.open) = (plan, folder, files, open)
+    }
+
+    /// Blocks until all is done, or something failed.
+    func run(_ progress: Progress) throws(ServerError) -> [MadeForm] {
+        DispatchQueue.concurrentPerform(iterations: min(plan.jobs.count, Self.cores)) { worker in
+            while let number = take() {
+                let result = Result { () throws(ServerError) in try make(plan.jobs[number], number) }
+                let done = state.withLockedValue { state in
+                    state.done += 1
+                    switch result {
+                    case .success(let form): if let form { state.made.append(form) }
+                    case .failure(let error): state.error = state.error ?? error
+                    }
+                    return state.done
+                }
+                // One teller: it is not called from several threads at once.
+                if worker == 0 { progress(min(done, plan.jobs.count - 1)) }
+            }
+        }
+        let end = state.withLockedValue { $0 }
+        if let error = end.error { throw error }
+        progress(plan.jobs.count)
+        return end.made
+    }
+
+    /// Each thorough compression holds some 80 MB of tables.
+    private static let cores = max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
+    private func take() -> Int? {
+        state.withLockedValue { state in
+            guard state.error == nil, state.next < plan.jobs.count else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    /// Nil for what does not shrink.
+    private func make(_ job: CompressionPlan.Job, _ number: Int) throws(ServerError) -> MadeForm? {
+        let path = folder.at("\(number)")
+        guard try mayShrink(job.item), let form = try write(job, to: path) else {
+            do throws(FileError) { try files.removeIfPresent(path) } catch { throw .file(error) }
+            return nil
+        }
+        return form
+    }
+
+    /// Told by its beginning: most of what does not shrink is an image or a font, which says so at once.
+    private func mayShrink(_ item: CompressionPlan.Item) throws(ServerError) -> Bool {
+        guard item.size > Self.sample else { return true }
+        var beginning: [UInt8] = []
+        try read(item) { (bytes) throws(ServerError) in
+            beginning += bytes.prefix(Self.sample - beginning.count)
+            return beginning.count < Self.sample
+        }
+        let form = (try? CompressionFormat.zstandard.compressed(beginning, effort: .quick)) ?? beginning
+        return CompressionFormat.pays(form.count, for: beginning.count)
+    }
+
+    private static let sample = 131_072
+
+    /// Nil where it is not worth its name.
+    ///
+    /// What the codec does not take gets no form either: an object that changed on its way in is found when it is put.
+    private func write(_ job: CompressionPlan.Job, to path: FilePath) throws(ServerError) -> MadeForm? {
+        guard let compressor = try? Compressor(job.format, size: job.item.size, effort: plan.effort) else { return nil }
+        var form = try FormWriter(path, files)
+        var isBroken = false
+        try read(job.item) { (bytes) throws(ServerError) in
+            guard let piece = try? compressor.compress(bytes) else {
+                isBroken = true
+                return false
+            }
+            try form.append(piece)
+            return true
+        }
+        guard !isBroken, let end = try? compressor.finish() else { return nil }
+        try form.append(end)
+        let made = try form.finish(as: job.form)
+        return CompressionFormat.pays(made.size, for: job.item.size) ? made : nil
+    }
+
+    /// Hands over the bytes of all sources in order, for as long as `take` wants more.
+    private func read(
+        _ item: CompressionPlan.Item,
+        _ take: (_ bytes: [UInt8]) throws(ServerError) -> Bool
+    ) throws(ServerError) {
+        for source in item.sources {
+            switch source {
+            case .bytes(let bytes):
+                guard try take(bytes) else { return }
+            case .object(let digest):
+                let reader = try open(digest)
+                while let bytes = try next(of: reader) { guard try take(bytes) else { return } }
+            }
+        }
+    }
+
+    private func next(of reader: any FileReader) throws(ServerError) -> [UInt8]? {
+        do throws(FileError) { return try reader.next() } catch { throw .file(error) }
+    }
+}
+
+/// A form on its way to the disk.
+private struct FormWriter: ~Copyable {
+    private let path: FilePath
+    private let writer: any FileWriter
+    private var digester = Digester()
+
+    init(_ path: FilePath, _ files: any FileOperations) throws(ServerError) {
+        self.path = path
+        do throws(FileError) { writer = try files.create(path, permissions: .sharedFile) } catch { throw .file(error) }
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(ServerError) {
+        guard !bytes.isEmpty else { return }
+        digester.update(bytes)
+        do throws(FileError) { try writer.append(bytes) } catch { throw .file(error) }
+    }
+
+    consuming func finish(as file: TreePath.File) throws(ServerError) -> MadeForm {
+        let (path, writer, found) = (path, writer, digester.finish())
+        do throws(FileError) { try writer.close() } catch { throw .file(error) }
+        return MadeForm(file: file, path: path, digest: found.sha256, size: found.size)
+    }
+}
+
+extension OfferedContents {
+    fileprivate init(_ verified: VerifiedRelease) {
+        let release = verified.release
+        var sizes: [SHA256Digest: Int] = [:]
+        var bundles: [Bundle] = []
+        let channel = release.header.channel
+        for entry in verified.list.entries {
+            switch entry.kind {
+            case .script: sizes[entry.fingerprint.sha256] = entry.fingerprint.size
+            case .bundle:
+                let label = Label(patchID: entry.patchID, version: entry.version)
+                guard let manifest = verified.manifests[label]?.manifest else { continue }
+                let objects = manifest.assets.map(\.fingerprint)
+                for object in objects { sizes[object.sha256] = object.size }
+                let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+                let digest = entry.fingerprint.sha256
+                bundles.append(Bundle(manifest: .target(path, digest), digest: digest, objects: objects))
+            }
+        }
+        self.init(
+            targets: release.targets.map { (.target($0.key, SHA256Digest(of: $0.value)), $0.value) },
+            objects: sizes.filter { release.objects[$0.key] != nil },
+            bundles: bundles
+        )
+    }
+}

@@ -1,0 +1,236 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchCompression
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTesting
+import PatchTrust
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+import Testing
+
+@Suite("The compressed forms of a release")
+struct CompressionTests {
+    private static let code = (0..<400).map { "export const value\($0) = \($0 * 7);\n" }.joined()
+    private static func contents(_ version: String = "1.0.0", _ code: String = code) -> ReleaseFactory.Contents {
+        ReleaseFactory.Contents(
+            web: (version, ["index.html": "<p>small</p>", "main.js": code, "other.js": code + "//"])
+        )
+    }
+
+    private func folder(_ body: (TestingServer) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        try await body(try TestingServer(files: DiskFiles(), root: folder.path))
+    }
+
+    /// What the service does: it compresses before the lock, then it publishes.
+    @discardableResult
+    private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) throws -> CompressionTally {
+        let release = try server.factory.release(contents, on: server.repository)
+        let tally = try server.repository.compress(try server.repository.verified(release))
+        try server.publish(release)
+        return tally
+    }
+
+    private func object(_ text: String) -> String { URLLayout.object(SHA256Digest(of: Array(text.utf8))) }
+
+    private func bytes(_ name: String, of server: TestingServer) throws -> [UInt8] {
+        try server.files.read(server.treePath(name), limit: Limits.object)
+    }
+
+    private func forms(_ server: TestingServer) throws -> Set<String> {
+        try server.treeFiles().filter { $0.hasSuffix(".zst") || $0.hasSuffix(".gz") }
+    }
+
+    @Test func `stand beside what shrinks, in both formats, and of every bundle's pack, and hold its bytes`()
+        async throws
+    {
+        try await folder { server in
+            let tally = try publish(Self.contents(), on: server)
+            let manifest = try #require(try server.treeFiles().first { $0.hasSuffix(".manifest.json") })
+            let digest = try #require(manifest.split(separator: "/").last?.prefix(64))
+            let list = try #require(try server.treeFiles().first { $0.hasSuffix(".patchlist.json") })
+            let (code, other) = (object(Self.code), object(Self.code + "//"))
+            let pack = "packs/\(digest)/full.pack"
+            let plain = [code, other, manifest, list]
+            // Two signatures do not shrink, and the page is too small.
+            #expect(try forms(server) == Set((plain + [pack]).flatMap { ["\($0).gz", "\($0).zst"] }))
+            #expect(tally.forms == 10)
+            #expect(try tally.bytes == forms(server).reduce(0) { try $0 + bytes($1, of: server).count })
+            for format in CompressionFormat.allCases {
+                for name in plain {
+                    let form = try bytes(name + format.suffix, of: server)
+                    #expect(try format.decompressed(form, limit: 1 << 20) == bytes(name, of: server), "\(name)")
+                }
+                let whole = try format.decompressed(try bytes(pack + format.suffix, of: server), limit: 1 << 20)
+                #expect(whole == Array("<p>small</p>".utf8) + Array(Self.code.utf8) + Array((Self.code + "//").utf8))
+            }
+            #expect(try server.files.list(server.folder.compressing).isEmpty, "nothing half made stays")
+            #expect(try publish(Self.contents(), on: server) == CompressionTally(), "once made, never again")
+        }
+    }
+
+    @Test func `are made of nothing that lacks a signature`() throws {
+        let server = try TestingServer(threshold: 2)
+        let draft = try server.factory.release(Self.contents(), on: server.repository)
+        #expect(try server.repository.compress(try server.repository.verified(draft)) == CompressionTally())
+        #expect(try forms(server).isEmpty)
+    }
+
+    // MARK: Served
+
+    private func answer(_ path: String, accepting: String?, from tree: PublishedTree) async throws -> FileAnswer {
+        var headers: HTTPHeaders = [:]
+        if let accepting { headers.add(name: "Accept-Encoding", value: accepting) }
+        let path = try RequestPath(parsing: "/com.example.storefront/\(path)")
+        return await tree.answer(FileRequest(method: .GET, path: path, headers: headers))
+    }
+
+    @Test(arguments: [
+        ("zstd, gzip", "zstd"), ("gzip", "gzip"), ("gzip, zstd;q=0.5", "gzip"), ("br, *", "zstd"), ("identity", nil),
+        (nil, nil), ("deflate", nil),
+    ])
+    func `are sent to whoever accepts them, under tags of their own`(accepted: String?, coding: String?) async throws {
+        try await folder { server in
+            try publish(Self.contents(), on: server)
+            let tree = PublishedTree(server.folder.tree)
+            let name = object(Self.code)
+            let suffix = coding.map { $0 == "zstd" ? ".zst" : ".gz" } ?? ""
+            guard case .file(let file) = try await answer(name, accepting: accepted, from: tree) else {
+                Issue.record("no file")
+                return
+            }
+            #expect(file.path == server.treePath(name + suffix))
+            #expect(file.entityTag == SHA256Digest(of: Array(Self.code.utf8)).hex + suffix)
+            #expect(file.headers["Content-Encoding"] == [coding].compactMap(\.self))
+            #expect(file.headers["Vary"] == ["Accept-Encoding"])
+            #expect(file.contentType == "application/octet-stream")
+            // A role is compressed when it is read.
+            guard
+                case .bytes(let role) = try await answer("metadata/1.production.json", accepting: accepted, from: tree)
+            else {
+                Issue.record("no role")
+                return
+            }
+            let plain = try bytes("metadata/1.production.json", of: server)
+            let format = coding.flatMap(CompressionFormat.init)
+            #expect(try format.map { try $0.decompressed(role.bytes, limit: 1 << 20) } ?? role.bytes == plain)
+            #expect(role.entityTag == SHA256Digest(of: plain).hex + suffix)
+            #expect(role.headers["Content-Encoding"] == [coding].compactMap(\.self))
+            // It is replaced under its name, and a form would be another's.
+            guard
+                case .bytes(let timestamp) = try await answer(
+                    "metadata/timestamp.json",
+                    accepting: accepted,
+                    from: tree
+                )
+            else {
+                Issue.record("no timestamp")
+                return
+            }
+            #expect(timestamp.headers["Content-Encoding"].isEmpty && timestamp.headers["Vary"].isEmpty)
+        }
+    }
+
+    @Test func `are not needed: without them the plain file is sent, and a pack is put together`() async throws {
+        try await folder { server in
+            try server.publish(try server.factory.release(Self.contents(), on: server.repository))
+            let tree = PublishedTree(server.folder.tree)
+            guard case .file(let file) = try await answer(object(Self.code), accepting: "zstd", from: tree) else {
+                Issue.record("no file")
+                return
+            }
+            #expect(file.headers["Content-Encoding"].isEmpty && file.headers["Vary"] == ["Accept-Encoding"])
+            let manifest = try #require(try server.treeFiles().first { $0.hasSuffix(".manifest.json") })
+            let digest = try #require(manifest.split(separator: "/").last?.prefix(64))
+            guard case .files = try await answer("packs/\(digest)/full.pack", accepting: "zstd", from: tree) else {
+                Issue.record("no pack")
+                return
+            }
+            try publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
+            let next = try #require(try server.treeFiles().first { $0.hasPrefix("packs/") && $0.hasSuffix(".zst") })
+            guard case .file(let pack) = try await answer(String(next.dropLast(4)), accepting: "zstd", from: tree)
+            else {
+                Issue.record("no compressed pack")
+                return
+            }
+            #expect(pack.entityTag == "\(next.split(separator: "/")[1]).full.zst")
+        }
+    }
+
+    // MARK: Kept
+
+    @Test func `are garbage with what they are forms of, and where that never came`() throws {
+        let files = FaultyFiles()
+        files.setClock(to: TestingServer.start.seconds)
+        let server = try TestingServer(files: files)
+        try publish(Self.contents(), on: server)
+        let first = try forms(server)
+        try publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
+        let kept = try forms(server).subtracting(first).union(["\(object(Self.code + "//")).zst"])
+        // Compressed, and then nobody published it.
+        let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
+        _ = try server.repository.compress(try server.repository.verified(lost))
+        #expect(try forms(server).contains("\(object(Self.code + "// lost")).zst"))
+        files.setClock(to: TestingServer.start.adding(.days(30)).seconds)
+        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(5)))
+        files.setClock(to: TestingServer.start.adding(.days(60)).seconds)
+        let rule = GarbageRule(keep: 0, protect: .zero)
+        var collection = GarbageCollection(server.repository, by: rule, at: TestingServer.start.adding(.days(60)))
+        while try collection.step() {}
+        #expect(collection.removed.rows["compressed form"]?.count ?? 0 > 0)
+        for form in try forms(server) where form.hasPrefix("objects/") {
+            #expect(try server.treeFiles().contains(form.replacing(#/\.(zst|gz)$/#, with: "")), "\(form)")
+        }
+        #expect(try forms(server).contains("\(object(Self.code + "// new")).zst") && !kept.isEmpty)
+        #expect(try !forms(server).contains("\(object(Self.code)).zst"))
+        #expect(try !forms(server).contains("\(object(Self.code + "// lost")).zst"))
+    }
+
+    @Test func `that hold other bytes are named by a check, and removed by a repair`() throws {
+        let files = FaultyFiles()
+        let server = try TestingServer(files: files)
+        try publish(Self.contents(), on: server)
+        #expect(try server.repository.check().faults == [] && server.repository.check().counts.forms == 10)
+        let form = "\(object(Self.code)).zst"
+        let pack = try #require(try forms(server).first { $0.hasPrefix("packs/") && $0.hasSuffix(".gz") })
+        try files.rot(server.treePath(form))
+        let wrong = try CompressionFormat.gzip.compressed(Array("another pack's bytes".utf8))
+        try files.removeTree(server.treePath(pack))
+        try files.write(wrong, to: server.treePath(pack))
+        let app = server.repository.app
+        let expected = [form, pack].map { "tree/\(app)/\($0) form" }.sorted()
+        #expect(try server.repository.check().faults.map { "\($0.path) \($0.rule)" } == expected)
+        let report = try server.repository.checkAndRepair()
+        #expect(report.isWhole && report.repaired.map { "\($0.path) \($0.rule)" } == expected)
+        #expect(try !forms(server).contains(form) && !forms(server).contains(pack))
+        #expect(try server.repository.check().counts.forms == 8)
+    }
+
+    @Test func `are exported with the roles' own, for hosts that compress nothing, and copied once`() throws {
+        let server = try TestingServer()
+        try publish(Self.contents(), on: server)
+        _ = try server.repository.export(to: ExportedTree.folder)
+        let exported = try ExportedTree(server)
+        #expect(try exported.faults() == [])
+        let files = try exported.files()
+        #expect(try files.isSuperset(of: forms(server)))
+        for role in ["1.root", "1.targets", "1.production", "2.snapshot", "2.dial"] {
+            for format in CompressionFormat.allCases {
+                let plain = try server.files.read(exported.path("metadata/\(role).json"), limit: 1 << 20)
+                let path = exported.path("metadata/\(role).json\(format.suffix)")
+                let form = try server.files.read(path, limit: 1 << 20)
+                #expect(try format.decompressed(form, limit: 1 << 20) == plain)
+            }
+        }
+        #expect(!files.contains("metadata/timestamp.json.zst"))
+        #expect(try server.repository.export(to: ExportedTree.folder).change.files == 0)
+        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 0)
+        // One that was damaged there is copied again by an export that reads.
+        let name = "\(object(Self.code)).gz"
+        try #require(server.files as? FaultyFiles).rot(exported.path(name))
+        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 1)
+    }
+}
