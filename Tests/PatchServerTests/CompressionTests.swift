@@ -68,7 +68,7 @@ struct CompressionTests {
                 #expect(whole == Array("<p>small</p>".utf8) + Array(Self.code.utf8) + Array((Self.code + "//").utf8))
             }
             #expect(try server.files.list(server.folder.compressing).isEmpty, "nothing half made stays")
-            #expect(try publish(Self.contents(), on: server) == CompressionTally(), "once made, never again")
+            #expect(try publish(Self.contents(), on: server).forms == 2, "the next list's, and nothing is made again")
         }
     }
 

@@ -33,7 +33,7 @@ struct ExportTests {
     func `is what is published now, whole, and no older release`() throws {
         let server = try server()
         let done = try server.repository.export(to: ExportedTree.folder)
-        #expect(done.unchanged == 0 && done.change.files == 13)
+        #expect(done.unchanged == 0)
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (3, 3, 3))
         #expect(done.endingBefore == [])
 
@@ -42,7 +42,10 @@ struct ExportTests {
         let old = try server.treeFiles().subtracting(try exported.files())
         #expect(old.contains("metadata/2.snapshot.json") && old.contains("metadata/1.production.json"))
         #expect(old.contains(URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8)))))
-        #expect(try exported.files().isSubset(of: try server.treeFiles()))
+        // Roles are compressed for hosts that do not do it themselves.
+        let forms = try exported.files().filter { $0.hasPrefix("metadata/") && !$0.hasSuffix(".json") }
+        #expect(try exported.files().subtracting(forms).isSubset(of: try server.treeFiles()))
+        #expect(try exported.files().count == done.change.files && done.change.files - forms.count == 13)
     }
 
     @Test(arguments: [false, true])
@@ -90,11 +93,11 @@ struct ExportTests {
     @Test
     func `made again writes nothing and touches nothing`() throws {
         let server = try server()
-        _ = try server.repository.export(to: ExportedTree.folder)
+        let first = try server.repository.export(to: ExportedTree.folder)
         let before = try ExportedTree(server).identities()
         for rereading in [false, true] {
             let again = try server.repository.export(to: ExportedTree.folder, rereading: rereading)
-            #expect(again.change == .nothing && again.unchanged == 13)
+            #expect(again.change == .nothing && again.unchanged == first.change.files)
         }
         #expect(try ExportedTree(server).identities() == before)
     }
@@ -106,8 +109,8 @@ struct ExportTests {
         let before = try ExportedTree(server).identities()
         try server.publish(try server.factory.release(Self.third, on: server.repository))
         let done = try server.repository.export(to: ExportedTree.folder)
-        // One object, list, manifest, column, role, dial role, snapshot, timestamp.
-        #expect(done.change.files == 8)
+        // One object, list, manifest, column, timestamp; and role, dial role, snapshot with two forms each.
+        #expect(done.change.files == 5 + 9)
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])
         let kept = try exported.identities().filter { before[$0.key] != nil && $0.key != "metadata/timestamp.json" }

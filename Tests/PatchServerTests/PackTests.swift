@@ -65,7 +65,7 @@ struct PackTests {
             #expect(files.root == server.folder.tree)
             #expect(files.entityTag == "\(digest.hex).full")
             #expect(files.cacheControl == "public, max-age=31536000, immutable")
-            #expect(files.headers == ["X-Content-Type-Options": "nosniff"])
+            #expect(files.headers == ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"])
         }
     }
 

@@ -55,7 +55,8 @@ struct TreeStorageTests {
         let stick = FolderCopy(files: files, folder: FilePath("/stick").appending(server.repository.app.text))
         let current = Set(memory.names.map { TreePath(server.repository.app, $0).path })
             .subtracting(["metadata/1.snapshot.json", "metadata/1.dial.json"])
-        #expect(try stick.names() == current)
+        let forms = try stick.names().filter { $0.hasSuffix(".zst") || $0.hasSuffix(".gz") }
+        #expect(try stick.names().subtracting(forms) == current && forms.allSatisfy { $0.hasPrefix("metadata/") })
     }
 
     @Test

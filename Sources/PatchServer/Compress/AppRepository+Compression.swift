@@ -53,9 +53,8 @@ extension AppRepository {
         let forms = try work.run(told)
         var tally = CompressionTally()
         (tally.forms, tally.bytes) = (forms.count, forms.reduce(0) { $0 + $1.size })
-        // Beside the writer's own half-written files, which the next change removes.
-        let putting = folder.storage(of: app, files: files, incoming: work.folder.at("incoming"))
-        _ = try putting.put(forms.map { TreeWrite(file: $0.file, source: .file($0.path, $0.digest)) })
+        let writes = forms.map { TreeWrite(file: $0.file, source: .file($0.path, $0.digest)) }
+        _ = try storage.beside(work.folder.at("incoming")).put(writes)
         return tally
     }
 }

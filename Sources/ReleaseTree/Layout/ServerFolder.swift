@@ -38,14 +38,8 @@ package struct ServerFolder: Hashable, Sendable {
 
     package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
     /// Where an app's published tree is read and written: everything of it goes through here, but serving.
-    ///
-    /// - Parameter incoming: for half-written files; nil for the folder of whoever holds the lock.
-    package func storage(
-        of app: AppID,
-        files: any FileOperations,
-        incoming: FilePath? = nil
-    ) -> any TreeStorage {
-        FolderStorage(app: app, tree: tree(of: app), incoming: incoming ?? self.incoming, files: files)
+    package func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
+        FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
     }
 
     package func records(of app: AppID) -> FilePath { apps.at(app.text) }
