@@ -105,11 +105,14 @@ package struct TrustedSnapshot: Sendable {
 package struct VerifiedTargets: Sendable {
     package let role: TargetsRole
     package let envelope: Envelope
+    /// Of its bytes, signatures and all.
+    let sha256: SHA256Digest
 
     /// Read and nothing more: ``TrustedSnapshot`` checks it before it hands it out.
     fileprivate init(unchecked bytes: [UInt8], name: String) throws(FormatError) {
         envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
         role = try TargetsRole(envelope, name: name)
+        sha256 = SHA256Digest(of: bytes)
     }
 }
 
