@@ -20,7 +20,7 @@ extension TreeCheck {
     /// Every role that the newest timestamp leads to; nil when nothing below it can be judged.
     mutating func checkRoles() -> State? {
         guard let root = checkRoots(),
-            var repository = walked(MetadataWalk(under: root, .noRole(because: .reportsExpiry)))
+            var repository = walked(MetadataWalk(under: root, .noRole(because: .judgesBytes)))
         else { return nil }
         var state = State(snapshot: repository.snapshot, dropped: (try? self.repository.labels().dropped) ?? [:])
         for name in repository.snapshot.files.keys.sorted() where name.text != "targets" {
