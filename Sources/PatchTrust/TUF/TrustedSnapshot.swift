@@ -42,8 +42,11 @@ package struct TrustedSnapshot: Sendable {
         try self.init(current: new, named: timestamp)
     }
 
-    /// A known one, which may turn out not to be current.
-    package init(current known: KnownSnapshot, named timestamp: TrustedTimestamp) throws(TrustError) {
+    /// A known one, which may turn out not to be of the version that the timestamp names.
+    ///
+    /// Neither its digest nor a rollback is looked at: whoever calls it has asked ``TrustedTimestamp/names(_:)``, or comes from
+    /// the other initialiser.
+    init(current known: KnownSnapshot, named timestamp: TrustedTimestamp) throws(TrustError) {
         (self.timestamp, role) = (timestamp, known.role)
         let named = timestamp.role.snapshot.version
         guard role.header.version == named else {
