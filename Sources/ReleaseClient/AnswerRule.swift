@@ -5,6 +5,8 @@ enum AnswerRule {
     static let change = "must be what was proposed; is the server older than this program?"
     static let outcome = "must be published, drafted or alreadyPublished"
 
+    static func older(than current: Int) -> String { "must be below \(current), the number of the current release" }
+
     static func took(_ bytes: Int, of size: Int, _ part: String) -> String {
         "\(part): the server took \(bytes) of \(size) bytes"
     }

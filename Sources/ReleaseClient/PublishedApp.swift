@@ -24,27 +24,49 @@ package struct PublishedApp: Sendable {
     package func release(of channel: ChannelName) async throws(ServiceError) -> SignedRelease? {
         guard repository.snapshot.files[ExactString(channel.text)] != nil else { return nil }
         let walked = try await tree.walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
-        guard let envelope = walked.envelope(of: channel.text) else { preconditionFailure("a walk ends at its role") }
-        return try await release(of: channel, envelope)
+        guard let role = walked.role(channel.text), let envelope = walked.envelope(of: channel.text) else {
+            preconditionFailure("a walk ends at its role")
+        }
+        return try await release(of: channel, role, envelope)
     }
 
     /// An older release of the channel without its objects: signed by those who may sign for the channel now.
+    ///
+    /// They signed its other releases as well, and may have signed some that were never published: only the version tells that
+    /// the service sent the one that was asked for.
+    ///
+    /// - Throws: `malformed` for a version that is not below the current release's, for it is a proposal of the service that
+    ///   names it; `noRelease` where there is no current one.
     package func release(of channel: ChannelName, version: Int) async throws(ServiceError) -> SignedRelease {
         guard let keys = repository.targets.delegation(to: channel.text)?.keys else {
             throw .trust(.notDelegated(role: channel.text))
         }
+        guard let current = repository.snapshot.files[ExactString(channel.text)]?.version else {
+            throw .noRelease(channel)
+        }
+        guard version < current else {
+            throw .malformed(FormatError("answer", field: "change.to", rule: AnswerRule.older(than: current)))
+        }
         let envelope = try await tree.envelope(channel, version: version)
         try judged { () throws(TrustError) in try keys.check(envelope, role: channel.text) }
-        return try await release(of: channel, envelope)
-    }
-
-    private var tree: Tree { Tree(app: app, client: client) }
-
-    private func release(of channel: ChannelName, _ envelope: Envelope) async throws(ServiceError) -> SignedRelease {
         let role: TargetsRole
         do throws(FormatError) { role = try TargetsRole(envelope, name: channel.text) } catch {
             throw .trust(.malformed(error))
         }
+        let offered = role.header.version
+        guard offered == version else {
+            throw .trust(.wrongVersion(role: channel.text, offered: offered, expected: version))
+        }
+        return try await release(of: channel, role, envelope)
+    }
+
+    private var tree: Tree { Tree(app: app, client: client) }
+
+    private func release(
+        of channel: ChannelName,
+        _ role: TargetsRole,
+        _ envelope: Envelope
+    ) async throws(ServiceError) -> SignedRelease {
         var targets: [TargetPath: [UInt8]] = [:]
         for (name, file) in role.targets.sorted(by: { $0.key < $1.key }) {
             guard let path = TargetPath(name.text) else {

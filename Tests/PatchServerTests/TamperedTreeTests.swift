@@ -44,6 +44,37 @@ struct TamperedTreeTests {
         #expect(throws: gone) { try PublishedState(of: server.repository) }
     }
 
+    /// Whoever has the online key, and the targets key: every role verifies.
+    @Test(arguments: [
+        ("3.snapshot", true, "it does not list dial"), ("2.targets", false, "dial: no role delegates to it"),
+    ])
+    func `without a dial is no tree, and the check names the role that leaves it out`(
+        name: String,
+        isDelegated: Bool,
+        detail: String
+    ) throws {
+        let server = try TestingServer()
+        try server.publish(try server.factory.release(on: server.repository))
+        let state = try PublishedState(of: server.repository)
+        var files: [String: RoleFile] = [:]
+        for (name, file) in state.snapshot.files where name.text != "dial" { files[name.text] = file }
+        if !isDelegated {
+            let signers = RoleDocument.Signers(keys: [try TestingKey.production.signer], threshold: 1)
+            let targets = try RoleDocument.targets(
+                version: 2,
+                expires: server.factory.now.adding(.days(7)),
+                delegations: [.channel(ReleaseFactory.production, signers: signers)]
+            ).signed(by: [.targets]).fileBytes
+            try server.write(targets, to: URLLayout.metadata("targets", version: 2))
+            files["targets"] = RoleFile(of: targets, version: 2)
+        }
+        try server.overwriteSnapshot(3, timestamp: 3, files: files)
+        #expect(throws: ServerError.self) { try PublishedState(of: server.repository) }
+        let faults = try server.repository.check().faults
+        #expect(faults.map(\.path) == ["tree/\(ReleaseFactory.app)/metadata/\(name).json"])
+        #expect(faults.map(\.rule) == [.untrusted] && faults.map(\.detail) == [detail])
+    }
+
     @Test
     func `is healed where the next release brings the right bytes`() throws {
         let files = FaultyFiles()

@@ -119,6 +119,12 @@ extension TestingServer {
         for (name, file) in state.snapshot.files { files[name.text] = file }
         files["production"] = RoleFile(of: role, version: channelVersion)
         files["dial"] = RoleFile(of: dialRole, version: dial)
+        try overwriteSnapshot(snapshot, timestamp: timestamp, files: files)
+    }
+
+    /// A snapshot of these roles, and the timestamp that leads to it.
+    func overwriteSnapshot(_ snapshot: Int, timestamp: Int, files: [String: RoleFile]) throws {
+        let expires = factory.now.adding(.days(7))
         let snapshotRole = try RoleDocument.snapshot(version: snapshot, expires: expires, files: files)
             .signed(by: [.online]).fileBytes
         try write(snapshotRole, to: URLLayout.metadata("snapshot", version: snapshot))

@@ -145,6 +145,33 @@ struct DelegationSearchTests {
         #expect(!trusted.repository.isVerified("C", by: "targets"))
     }
 
+    @Test func `trusts no role by the word of one who verified other bytes of it, nor what those delegate`() throws {
+        var repository = Self.empty()
+        for (name, path) in [("A", "a"), ("B", "b")] {
+            let keys = SimulatedTUF.Keys([SimulatedSigner("C for \(name)")])
+            repository.delegate(.init(name, .paths([path])))
+            repository.delegate(.init("C", .paths([path]), keys: keys), from: name)
+        }
+        repository.delegate(.init("D"), from: "C")
+        for name in ["A", "B", "D"] { repository.publish(name) }
+        func publishC(for delegator: String) {
+            repository["C"].signers = [SimulatedSigner("C for \(delegator)")]
+            repository["C"].version = 0
+            repository.publish("C")
+        }
+        publishC(for: "A")
+        var trusted = try Self.trusted(&repository)
+        #expect(try Self.search(for: "a", in: repository, &trusted).loads == "targets<root A<targets C<A D<C")
+        publishC(for: "B")
+        #expect(try Self.search(for: "b", in: repository, &trusted).loads == "B<targets C<B D<C")
+        #expect(trusted.repository.isVerified("C", by: "B") && !trusted.repository.isVerified("C", by: "A"))
+        #expect(throws: TrustError.threshold(role: "C", valid: 0, needed: 1)) {
+            try Self.search(for: "a", in: repository, &trusted)
+        }
+        // What is refused takes nobody's place.
+        #expect(trusted.repository.isVerified("C", by: "B") && trusted.repository.isVerified("D", by: "C"))
+    }
+
     // MARK: A target of one role, as Patchline asks
 
     private static let list: TargetPath = .patchList(named("production"))

@@ -20,7 +20,7 @@ extension TreeCheck {
     /// Every role that the newest timestamp leads to; nil when nothing below it can be judged.
     mutating func checkRoles() -> State? {
         guard let root = checkRoots(),
-            var repository = walked(MetadataWalk(under: root, .noRole(because: .reportsExpiry)))
+            var repository = walked(MetadataWalk(under: root, .noRole(because: .judgesBytes)))
         else { return nil }
         var state = State(snapshot: repository.snapshot, dropped: (try? self.repository.labels().dropped) ?? [:])
         for name in repository.snapshot.files.keys.sorted() where name.text != "targets" {
@@ -33,7 +33,20 @@ extension TreeCheck {
                 state.channels.append((channel, State.Channel(name: channel, role: role, envelope: envelope)))
             }
         }
+        checkListsDial(repository)
         return state
+    }
+
+    /// A tree without a dial is none for a server (``PublishedState``), though every role that it has may verify.
+    private mutating func checkListsDial(_ repository: TrustedRepository) {
+        guard repository.snapshot.files[ExactString("dial")] == nil else { return }
+        if repository.targets.delegation(to: "dial") == nil {
+            let file = TreePath.File.role("targets", version: repository.targets.header.version)
+            add(file, .notDelegated(role: "dial"), sha256: nil)
+        } else {
+            let file = TreePath.File.role("snapshot", version: repository.snapshot.header.version)
+            add(file, .untrusted, SignedFault.unlisted("dial"))
+        }
     }
 
     /// Answers a walk from the tree, and names the file at which it ends; nil then.

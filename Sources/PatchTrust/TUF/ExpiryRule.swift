@@ -14,8 +14,9 @@ package enum ExpiryRule: Equatable, Sendable {
     package enum Reason: Sendable {
         /// A server reads its own tree, and must be able to sign expired roles again.
         case signsAgain
-        /// The check of a whole tree reports expired roles among its findings.
-        case reportsExpiry
+        /// The check of a whole tree judges bytes, whatever the time: expired roles are no fault of theirs, and `patchsrv doctor`
+        /// and `/readyz` report them.
+        case judgesBytes
     }
 
     /// The rule with the time of a newly verified timestamp, in place of an earlier one's.

@@ -8,7 +8,7 @@ package struct TrustedRepository: Sendable {
     private let top: VerifiedTargets
     /// By name, without the top one.
     private var delegated: [ExactString: VerifiedTargets] = [:]
-    /// Which delegators have verified each of them.
+    /// Which delegators, as they are now, have verified the bytes that each of them has now.
     private var delegators: [ExactString: Set<ExactString>] = [:]
 
     package var root: TrustedRoot { current.root }
@@ -26,13 +26,24 @@ package struct TrustedRepository: Sendable {
         top = try snapshot.targets(bytes, named: "targets", keys: keys, floor: floor)
     }
 
-    /// Takes a delegated role by its delegator's keys (TUF 5.6.7).
+    /// Takes a delegated role by its delegator's keys (TUF 5.6.7), in place of other bytes that it had.
+    ///
+    /// Where the snapshot lists no hash, two delegators' keys may have signed different bytes of one version.
     package mutating func take(_ bytes: [UInt8], role name: String, delegator: String) throws(TrustError) {
         _ = try file(of: name)
         guard let delegation = role(delegator)?.delegation(to: name) else { throw .notDelegated(role: name) }
         let taken = try current.targets(bytes, named: name, keys: delegation.keys)
-        delegated[ExactString(name)] = taken
-        delegators[ExactString(name), default: []].insert(ExactString(delegator))
+        let key = ExactString(name)
+        if let known = delegated[key], known.sha256 != taken.sha256 { forgetVerifications(of: key) }
+        delegated[key] = taken
+        delegators[key, default: []].insert(ExactString(delegator))
+    }
+
+    /// Whoever verified the bytes that a role had did not verify those that take their place, and what these delegate is
+    /// verified by nobody yet.
+    private mutating func forgetVerifications(of name: ExactString) {
+        delegators[name] = nil
+        for role in delegators.keys { delegators[role]?.remove(name) }
     }
 
     /// A targets role that was taken.
@@ -44,6 +55,8 @@ package struct TrustedRepository: Sendable {
     /// What the snapshot says of a targets role; a role that it does not list is not asked for (TUF 5.6.1).
     package func file(of name: String) throws(TrustError) -> RoleFile { try current.file(of: name) }
 
+    /// Whether the delegator's keys have signed the very bytes that the role has now.
+    ///
     /// A role that two others delegate to is verified by the keys that each of them names.
     package func isVerified(_ role: String, by delegator: String) -> Bool {
         guard !role.hasSameBytes(as: "targets") else { return delegator.hasSameBytes(as: "root") }

@@ -42,8 +42,11 @@ package struct TrustedSnapshot: Sendable {
         try self.init(current: new, named: timestamp)
     }
 
-    /// A known one, which may turn out not to be current.
-    package init(current known: KnownSnapshot, named timestamp: TrustedTimestamp) throws(TrustError) {
+    /// A known one, which may turn out not to be of the version that the timestamp names.
+    ///
+    /// Neither its digest nor a rollback is looked at: whoever calls it has asked ``TrustedTimestamp/names(_:)``, or comes from
+    /// the other initialiser.
+    init(current known: KnownSnapshot, named timestamp: TrustedTimestamp) throws(TrustError) {
         (self.timestamp, role) = (timestamp, known.role)
         let named = timestamp.role.snapshot.version
         guard role.header.version == named else {
@@ -105,11 +108,14 @@ package struct TrustedSnapshot: Sendable {
 package struct VerifiedTargets: Sendable {
     package let role: TargetsRole
     package let envelope: Envelope
+    /// Of its bytes, signatures and all.
+    let sha256: SHA256Digest
 
     /// Read and nothing more: ``TrustedSnapshot`` checks it before it hands it out.
     fileprivate init(unchecked bytes: [UInt8], name: String) throws(FormatError) {
         envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
         role = try TargetsRole(envelope, name: name)
+        sha256 = SHA256Digest(of: bytes)
     }
 }
 

@@ -50,10 +50,9 @@ struct SignedByAll {
         self.root = try TrustedRoot(anchor: try signed(root))
         known = try self.root.knownTimestamp(first)
         timestamp = try Self.current(self.root, nil).timestamp(first)
-        self.snapshot = try timestamp.knownSnapshot(
-            try signed(RoleDocument.snapshot(version: 1, expires: Self.far, files: files))
-        )
-        let current = try TrustedSnapshot(current: self.snapshot, named: timestamp)
+        let listing = try signed(RoleDocument.snapshot(version: 1, expires: Self.far, files: files))
+        self.snapshot = try timestamp.knownSnapshot(listing)
+        let current = try TrustedSnapshot(listing, named: timestamp)
         repository = try TrustedRepository(current, targets: try signed(targets))
     }
 

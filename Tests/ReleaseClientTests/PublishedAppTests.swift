@@ -1,0 +1,118 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+import PatchTrust
+import ReleaseFolder
+import Testing
+
+@testable import ReleaseClient
+
+@Suite("What a release service says that it publishes", .timeLimit(.minutes(10)))
+struct PublishedAppTests {
+    @Test func `is taken as an older release where its version is the one that was asked for, and no other`()
+        async throws
+    {
+        let honest = try TreeService(current: 9)
+        #expect(try await honest.release(7) == 7)
+        let hostile = try TreeService(current: 9, answering: [7: 3, 8: 9])
+        for (asked, offered) in [(7, 3), (8, 9)] {
+            await #expect(
+                throws: ServiceError.trust(.wrongVersion(role: "production", offered: offered, expected: asked))
+            ) { try await hostile.release(asked) }
+        }
+    }
+
+    @Test(arguments: [9, 12]) func `is not asked for a release that is not below the current one`(_ version: Int)
+        async throws
+    {
+        let service = try TreeService(current: 9)
+        let error = await #expect(throws: ServiceError.self) { try await service.release(version) }
+        #expect(
+            error?.description == "the server's answer is not what it should be: answer: change.to "
+                + "must be below 9, the number of the current release"
+        )
+        let empty = try TreeService(current: nil)
+        let none = await #expect(throws: ServiceError.self) { try await empty.release(version) }
+        #expect(none == .noRelease(try #require(ChannelName("production"))))
+    }
+}
+
+/// A service with one app, whose releases are all signed as they should be, and which may answer one for another.
+private struct TreeService: FileSource {
+    private static let now = UTCTime(seconds: 1_795_219_200)
+
+    private let app: AppID
+    private let channel: ChannelName
+    private let root: [UInt8]
+    /// By path below the tree.
+    private let files: [String: [UInt8]]
+
+    let acceptsBodies = false
+
+    /// - Parameters:
+    ///   - current: the version of the release that the snapshot lists; versions up to 12 are signed.
+    ///   - others: the version that is answered in place of another.
+    init(current: Int?, answering others: [Int: Int] = [:]) throws {
+        let (app, channel) = (try #require(AppID("com.example.shop")), try #require(ChannelName("production")))
+        let key = try PrivateKey.generate(.ed25519)
+        let signer = TUFKey(key.publicKey)
+        let one = RoleDocument.Signers(keys: [signer], threshold: 1)
+        let expires = Self.now.adding(.days(7))
+        func signed(_ document: Envelope) throws -> [UInt8] {
+            var envelope = document
+            try envelope.sign(with: key, id: signer.id, scheme: .ed25519)
+            return envelope.fileBytes
+        }
+        var files: [String: [UInt8]] = [:]
+        for version in 1...12 {
+            files[URLLayout.metadata(channel.text, version: version)] = try signed(
+                RoleDocument.delegated(
+                    channel.text,
+                    version: others[version] ?? version,
+                    expires: expires,
+                    targets: [:]
+                )
+            )
+        }
+        let targets = try signed(
+            RoleDocument.targets(version: 1, expires: expires, delegations: [.channel(channel, signers: one)])
+        )
+        var listed = ["targets": RoleFile(of: targets, version: 1)]
+        if let current { listed[channel.text] = RoleFile(version: current, length: nil, sha256: nil) }
+        let snapshot = try signed(RoleDocument.snapshot(version: 1, expires: expires, files: listed))
+        files[URLLayout.metadata("targets", version: 1)] = targets
+        files[URLLayout.metadata("snapshot", version: 1)] = snapshot
+        files[URLLayout.timestamp] = try signed(
+            RoleDocument.timestamp(
+                version: 1,
+                expires: expires,
+                snapshot: RoleFile(of: snapshot, version: 1),
+                signedAt: Self.now
+            )
+        )
+        let top = Dictionary(uniqueKeysWithValues: RootRole.roleNames.map { ($0, one) })
+        root = try signed(RoleDocument.root(app: app, version: 1, expires: expires, roles: top))
+        (self.app, self.channel, self.files) = (app, channel, files)
+    }
+
+    /// Asked for an older release.
+    ///
+    /// - Returns: the version of what the client took for it.
+    func release(_ version: Int) async throws -> Int {
+        let (app, channel, root) = (app, channel, root)
+        return try await asked { client throws(ServiceError) in
+            let published = try await PublishedApp(app, root: root, at: Self.now, from: client)
+            return try await published.release(of: channel, version: version).header.roleVersion
+        }
+    }
+
+    func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }
+
+    private func answer(_ request: FileRequest) -> FileAnswer {
+        let path = request.query?.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
+        guard let bytes = files[path] else {
+            return .bytes(ServedBytes(status: .notFound, bytes: [], contentType: "application/json"))
+        }
+        return .bytes(ServedBytes(status: .ok, bytes: bytes, contentType: "application/json"))
+    }
+}
