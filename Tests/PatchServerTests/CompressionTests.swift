@@ -16,7 +16,7 @@ struct CompressionTests {
     private static let code = (0..<400).map { "export const value\($0) = \($0 * 7);\n" }.joined()
     private static func contents(_ version: String = "1.0.0", _ code: String = code) -> ReleaseFactory.Contents {
         ReleaseFactory.Contents(
-            web: (version, ["index.html": "<p>small</p>", "main.js": code, "other.js": code + "//"])
+            web: (version, ["index.html": "<p>small</p>", "main.js": code, "other.js": Self.code + "//"])
         )
     }
 
@@ -27,11 +27,19 @@ struct CompressionTests {
 
     /// What the service does: it compresses before the lock, then it publishes.
     @discardableResult
-    private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) throws -> CompressionTally {
+    private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) throws -> CompressedForms {
         let release = try server.factory.release(contents, on: server.repository)
-        let tally = try server.repository.compress(try server.repository.verified(release))
-        try server.publish(release)
-        return tally
+        let verified = try server.repository.verified(release)
+        let forms = try server.repository.compress(verified)
+        defer { server.repository.discard(forms) }
+        _ = try server.repository.publish(
+            release,
+            verified: verified,
+            compressed: forms,
+            signing: server.key,
+            at: server.factory.now
+        )
+        return forms
     }
 
     private func object(_ text: String) -> String { URLLayout.object(SHA256Digest(of: Array(text.utf8))) }
@@ -48,7 +56,7 @@ struct CompressionTests {
         async throws
     {
         try await folder { server in
-            let tally = try publish(Self.contents(), on: server)
+            let made = try publish(Self.contents(), on: server)
             let manifest = try #require(try server.treeFiles().first { $0.hasSuffix(".manifest.json") })
             let digest = try #require(manifest.split(separator: "/").last?.prefix(64))
             let list = try #require(try server.treeFiles().first { $0.hasSuffix(".patchlist.json") })
@@ -57,8 +65,8 @@ struct CompressionTests {
             let plain = [code, other, manifest, list]
             // Two signatures do not shrink, and the page is too small.
             #expect(try forms(server) == Set((plain + [pack]).flatMap { ["\($0).gz", "\($0).zst"] }))
-            #expect(tally.forms == 10)
-            #expect(try tally.bytes == forms(server).reduce(0) { try $0 + bytes($1, of: server).count })
+            #expect(made.count == 10)
+            #expect(try made.bytes == forms(server).reduce(0) { try $0 + bytes($1, of: server).count })
             for format in CompressionFormat.allCases {
                 for name in plain {
                     let form = try bytes(name + format.suffix, of: server)
@@ -67,15 +75,15 @@ struct CompressionTests {
                 let whole = try format.decompressed(try bytes(pack + format.suffix, of: server), limit: 1 << 20)
                 #expect(whole == Array("<p>small</p>".utf8) + Array(Self.code.utf8) + Array((Self.code + "//").utf8))
             }
-            #expect(try server.files.list(server.folder.compressing).isEmpty, "nothing half made stays")
-            #expect(try publish(Self.contents(), on: server).forms == 2, "the next list's, and nothing is made again")
+            #expect(try server.files.list(server.folder.root).sorted() == ["apps", "tree"], "nothing half made stays")
+            #expect(try publish(Self.contents(), on: server).count == 2, "the next list's, and nothing is made again")
         }
     }
 
     @Test func `are made of nothing that lacks a signature`() throws {
         let server = try TestingServer(threshold: 2)
         let draft = try server.factory.release(Self.contents(), on: server.repository)
-        #expect(try server.repository.compress(try server.repository.verified(draft)) == CompressionTally())
+        #expect(try server.repository.compress(try server.repository.verified(draft)).count == 0)
         #expect(try forms(server).isEmpty)
     }
 
@@ -162,31 +170,36 @@ struct CompressionTests {
 
     // MARK: Kept
 
-    @Test func `are garbage with what they are forms of, and where that never came`() throws {
+    @Test func `are garbage with what they are forms of, and so are those of a publisher that died`() throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
         let server = try TestingServer(files: files)
         try publish(Self.contents(), on: server)
         let first = try forms(server)
         try publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
-        let kept = try forms(server).subtracting(first).union(["\(object(Self.code + "//")).zst"])
-        // Compressed, and then nobody published it.
+        let second = try forms(server).subtracting(first)
+        // Compressed, and then the process ended.
         let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
         _ = try server.repository.compress(try server.repository.verified(lost))
-        #expect(try forms(server).contains("\(object(Self.code + "// lost")).zst"))
-        files.setClock(to: TestingServer.start.adding(.days(30)).seconds)
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(5)))
-        files.setClock(to: TestingServer.start.adding(.days(60)).seconds)
+        let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
+        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
         let rule = GarbageRule(keep: 0, protect: .zero)
-        var collection = GarbageCollection(server.repository, by: rule, at: TestingServer.start.adding(.days(60)))
-        while try collection.step() {}
-        #expect(collection.removed.rows["compressed form"]?.count ?? 0 > 0)
-        for form in try forms(server) where form.hasPrefix("objects/") {
-            #expect(try server.treeFiles().contains(form.replacing(#/\.(zst|gz)$/#, with: "")), "\(form)")
+        func collect(afterHours hours: Int) throws -> GarbageCollection.Tally {
+            let now = TestingServer.start.adding(.hours(hours))
+            files.setClock(to: now.seconds)
+            try server.repository.refresh(signing: server.key, at: now)
+            var collection = GarbageCollection(server.repository, by: rule, at: now)
+            while try collection.step() {}
+            return collection.removed
         }
-        #expect(try forms(server).contains("\(object(Self.code + "// new")).zst") && !kept.isEmpty)
-        #expect(try !forms(server).contains("\(object(Self.code)).zst"))
-        #expect(try !forms(server).contains("\(object(Self.code + "// lost")).zst"))
+        #expect(try collect(afterHours: 23).rows["half-written"] == nil, "it may still be at work")
+        #expect(try files.list(server.folder.root).contains(scratch))
+        #expect(try collect(afterHours: 24 * 6).rows["half-written"]?.count ?? 0 > 0)
+        #expect(try !files.list(server.folder.root).contains(scratch))
+        _ = try collect(afterHours: 24 * 10)
+        // The other file is of both, and its forms too.
+        let shared = Set(CompressionFormat.allCases.map { "\(object(Self.code + "//"))\($0.suffix)" })
+        #expect(try forms(server) == second.union(shared))
     }
 
     @Test func `that hold other bytes are named by a check, and removed by a repair`() throws {

@@ -91,8 +91,6 @@ final class MemoryStorage: TreeStorage {
         return change
     }
 
-    func beside(_ folder: FilePath) -> any TreeStorage { self }
-
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
         let others = state.withLock { state in
             defer { state.beforeExchange = nil }

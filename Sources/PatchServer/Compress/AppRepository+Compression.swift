@@ -1,4 +1,5 @@
 import Dispatch
+import FileFacts
 import Glibc
 import NIOConcurrencyHelpers
 import PatchCompression
@@ -9,28 +10,40 @@ package import ReleaseFolder
 package import ReleaseTree
 import SystemPackage
 
-/// What compressed forms came to.
-package struct CompressionTally: Equatable, Sendable {
-    /// Forms made.
-    package var forms = 0
-    /// Of all of them, in bytes.
-    package var bytes = 0
+/// Compressed forms of a release that is about to be published: files of their own, to be put into the tree with it.
+package struct CompressedForms: Sendable {
+    struct Form: Sendable {
+        let file: TreePath.File
+        let path: FilePath
+        let digest: SHA256Digest
+        let size: Int
+    }
 
-    package init() {}
+    /// No forms.
+    package static let none = CompressedForms(made: [], folder: nil)
+
+    let made: [Form]
+    /// Holds them; nil for none.
+    fileprivate let folder: FilePath?
+
+    package var count: Int { made.count }
+    /// Of all of them.
+    package var bytes: Int { made.reduce(0) { $0 + $1.size } }
 }
 
 extension AppRepository {
-    /// Makes the compressed forms of what a release brings, on all cores, and puts them into the tree.
+    /// Makes the compressed forms of what a release brings, on all cores.
     ///
-    /// It needs no lock: nothing refers to a form, whose name says what it was made from; so the new state has its forms
-    /// before anybody gets it, and no other change waits for them. Forms of a release that is not published after all are
-    /// garbage in time. Without a quorum nothing is made.
-    package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressionTally {
-        guard verified.quorum.isComplete else { return CompressionTally() }
+    /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
+    /// Without a quorum nothing is made. The caller discards them in the end.
+    package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressedForms {
+        guard verified.quorum.isComplete else { return .none }
         let plan = try CompressionPlan(of: OfferedContents(verified)) { (file) throws(ServerError) in
             try storage.status(of: file) != nil
         }
-        return try compress(plan) { [app, files, storage] (digest) throws(ServerError) in
+        guard !plan.jobs.isEmpty else { return .none }
+        let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
+        let work = CompressionWork(plan, in: scratch, files) { [app, files, storage] (digest) throws(ServerError) in
             if let path = verified.release.objects[digest] {
                 do throws(FileError) { return try files.open(path, limit: Limits.object) } catch { throw .file(error) }
             }
@@ -39,32 +52,43 @@ extension AppRepository {
             }
             return reader
         }
+        do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
+        do throws(ServerError) {
+            return CompressedForms(made: try work.run(progress(.compressing, plan.jobs.count)), folder: scratch)
+        } catch {
+            try? files.removeTree(scratch)
+            throw error
+        }
     }
 
-    private func compress(
-        _ plan: CompressionPlan,
-        open: @escaping @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
-    ) throws(ServerError) -> CompressionTally {
-        guard !plan.jobs.isEmpty else { return CompressionTally() }
-        let work = CompressionWork(plan, in: folder.compressing.at("\(UInt64.random(in: .min ... .max))"), files, open)
-        let told = progress(.compressing, plan.jobs.count)
-        do throws(FileError) { try files.makeDirectory(work.folder) } catch { throw .file(error) }
-        defer { try? files.removeTree(work.folder) }
-        let forms = try work.run(told)
-        var tally = CompressionTally()
-        (tally.forms, tally.bytes) = (forms.count, forms.reduce(0) { $0 + $1.size })
-        let writes = forms.map { TreeWrite(file: $0.file, source: .file($0.path, $0.digest)) }
-        _ = try storage.beside(work.folder.at("incoming")).put(writes)
-        return tally
+    /// Removes the files of forms that were published, or are not wanted after all.
+    package func discard(_ forms: CompressedForms) {
+        if let folder = forms.folder { try? files.removeTree(folder) }
+    }
+
+    /// Removes what publishers left who died while they compressed.
+    ///
+    /// - Returns: the size of each file.
+    func removeForgottenForms(olderThan time: UTCTime) throws(ServerError) -> [Int] {
+        do throws(FileError) {
+            var sizes: [Int] = []
+            for name in try files.list(folder.root) where name.hasPrefix(ServerFolder.compressing) {
+                let path = folder.root.at(name)
+                guard let identity = try files.identity(of: path), UTCTime(nanoseconds: identity.modified) < time else {
+                    continue
+                }
+                for file in try files.list(path) { sizes.append(try files.identity(of: path.at(file))?.size ?? 0) }
+                try files.removeTree(path)
+            }
+            return sizes
+        } catch { throw .file(error) }
     }
 }
 
-/// A compressed form that was made.
-private struct MadeForm: Sendable {
-    let file: TreePath.File
-    let path: FilePath
-    let digest: SHA256Digest
-    let size: Int
+extension PublicationPlan {
+    mutating func add(_ forms: CompressedForms) {
+        for form in forms.made { write(.file(form.path, form.digest), to: .tree(form.file), in: .contents) }
+    }
 }
 
 /// The jobs of a plan on all cores.
@@ -72,7 +96,7 @@ private struct CompressionWork: Sendable {
     private struct State {
         var next = 0
         var done = 0
-        var made: [MadeForm] = []
+        var made: [CompressedForms.Form] = []
         var error: ServerError?
     }
 
@@ -92,7 +116,7 @@ private struct CompressionWork: Sendable {
     }
 
     /// Blocks until all is done, or something failed.
-    func run(_ progress: Progress) throws(ServerError) -> [MadeForm] {
+    func run(_ progress: Progress) throws(ServerError) -> [CompressedForms.Form] {
         DispatchQueue.concurrentPerform(iterations: min(plan.jobs.count, Self.cores)) { worker in
             while let number = take() {
                 let result = Result { () throws(ServerError) in try make(plan.jobs[number], number) }
@@ -126,7 +150,7 @@ private struct CompressionWork: Sendable {
     }
 
     /// Nil for what does not shrink.
-    private func make(_ job: CompressionPlan.Job, _ number: Int) throws(ServerError) -> MadeForm? {
+    private func make(_ job: CompressionPlan.Job, _ number: Int) throws(ServerError) -> CompressedForms.Form? {
         let path = folder.at("\(number)")
         guard try mayShrink(job.item), let form = try write(job, to: path) else {
             do throws(FileError) { try files.removeIfPresent(path) } catch { throw .file(error) }
@@ -152,7 +176,7 @@ private struct CompressionWork: Sendable {
     /// Nil where it is not worth its name.
     ///
     /// What the codec does not take gets no form either: an object that changed on its way in is found when it is put.
-    private func write(_ job: CompressionPlan.Job, to path: FilePath) throws(ServerError) -> MadeForm? {
+    private func write(_ job: CompressionPlan.Job, to path: FilePath) throws(ServerError) -> CompressedForms.Form? {
         guard let compressor = try? Compressor(job.format, size: job.item.size, effort: plan.effort) else { return nil }
         var form = try FormWriter(path, files)
         var isBroken = false
@@ -208,10 +232,10 @@ private struct FormWriter: ~Copyable {
         do throws(FileError) { try writer.append(bytes) } catch { throw .file(error) }
     }
 
-    consuming func finish(as file: TreePath.File) throws(ServerError) -> MadeForm {
+    consuming func finish(as file: TreePath.File) throws(ServerError) -> CompressedForms.Form {
         let (path, writer, found) = (path, writer, digester.finish())
         do throws(FileError) { try writer.close() } catch { throw .file(error) }
-        return MadeForm(file: file, path: path, digest: found.sha256, size: found.size)
+        return CompressedForms.Form(file: file, path: path, digest: found.sha256, size: found.size)
     }
 }
 

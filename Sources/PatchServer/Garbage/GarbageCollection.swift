@@ -106,7 +106,8 @@ package struct GarbageCollection: Sendable {
     }
 
     private mutating func removeHalfWritten() throws(ServerError) {
-        for size in try repository.storage.removeHalfWritten() { removed.add("half-written", bytes: size) }
+        let forgotten = try repository.removeForgottenForms(olderThan: now.adding(.zero - .days(1)))
+        for size in try repository.storage.removeHalfWritten() + forgotten { removed.add("half-written", bytes: size) }
     }
 
     private func currentRevision(_ pins: GarbagePins) throws(ServerError) -> Revision {

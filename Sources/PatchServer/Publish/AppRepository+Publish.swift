@@ -34,11 +34,13 @@ extension AppRepository {
     ///
     /// The caller holds the lock. Any error but `file` means that nothing on disk has changed.
     ///
-    /// - Parameter known: the result of ``verified(_:)`` from before the lock; parts of it that still hold are not
-    ///   checked again.
+    /// - Parameters:
+    ///   - known: the result of ``verified(_:)`` from before the lock; parts of it that still hold are not checked again.
+    ///   - compressed: the result of ``compress(_:)`` on the same, from before the lock.
     package func publish(
         _ offered: SignedRelease,
         verified known: VerifiedRelease? = nil,
+        compressed forms: CompressedForms = .none,
         signing key: OnlineKey,
         at now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
@@ -56,7 +58,7 @@ extension AppRepository {
         } catch .entry(let fault) where fault.rule == .republished {
             throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
         } catch { throw .release(.trust(error)) }
-        return try carryOut(decision, verified, state, knowing: labels, key, now)
+        return try carryOut(decision, verified, forms, state, knowing: labels, key, now)
     }
 
     /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
@@ -192,6 +194,7 @@ extension AppRepository {
     private func carryOut(
         _ decision: Publishing,
         _ verified: VerifiedRelease,
+        _ forms: CompressedForms,
         _ state: PublishedState,
         knowing known: PublishedLabels,
         _ key: OnlineKey,
@@ -214,7 +217,8 @@ extension AppRepository {
             let fresh = FreshRoles(signers: state.signers(key), versions: versions, now: now)
             let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
             let before = listed(in: channel, state)
-            let plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
+            var plan = try PublicationPlan(publishing: verified, on: state, dial: dial, labels: labels, fresh: fresh)
+            plan.add(forms)
             let change = try carryOut(plan, over: state)
             let removed = try tree.removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)

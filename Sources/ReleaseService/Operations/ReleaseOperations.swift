@@ -65,18 +65,18 @@ package struct ReleaseOperations: Sendable {
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
         // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
-        let verified = try await reading(documentsOf: app) { () throws(OperationError) in
+        let (verified, forms) = try await reading(documentsOf: app) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in
                 let verified = try repository.verified(release)
-                _ = try repository.compress(verified)
-                return verified
+                return (verified, try repository.compress(verified))
             }
         }
+        defer { try? repository(app).discard(forms) }
         let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.publish(release, verified: verified, signing: key, at: now)
+                try repository.publish(release, verified: verified, compressed: forms, signing: key, at: now)
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
             let after = entry.audited(recovered: false)

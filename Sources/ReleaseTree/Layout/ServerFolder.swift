@@ -18,7 +18,7 @@ package import SystemPackage
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// restoring/                    a backup on its way in, until it is whole
 /// incoming/                     half-written files; emptied by the next change
-/// compressing/                  compressed forms while they are made, in a folder for each release
+/// compressing.NUMBER/           compressed forms of a release that is about to be published
 /// ```
 package struct ServerFolder: Hashable, Sendable {
     package let root: FilePath
@@ -31,7 +31,7 @@ package struct ServerFolder: Hashable, Sendable {
     package var serving: FilePath { root.at("serving") }
     package var tree: FilePath { root.at("tree") }
     package var incoming: FilePath { root.at("incoming") }
-    package var compressing: FilePath { root.at("compressing") }
+    package static let compressing = "compressing."
     package var recordsFile: FilePath { root.at("records.sqlite") }
     package var uploads: FilePath { root.at("uploads") }
     package var apps: FilePath { root.at("apps") }

@@ -18,7 +18,7 @@ package struct FolderStorage: TreeStorage {
     /// The folder that holds `metadata`, `targets` and `objects`.
     package let tree: FilePath
     /// For half-written files, on the same disk.
-    package private(set) var incoming: FilePath
+    package let incoming: FilePath
     package let files: any FileOperations
     /// Of scripts and assets.
     package var objectPermissions = FilePermissions.sealed
@@ -101,12 +101,6 @@ extension FolderStorage {
             for directory in directories.sorted() { try files.syncDirectory(FilePath(directory)) }
         } catch { throw .file(error) }
         return change
-    }
-
-    package func beside(_ folder: FilePath) -> any TreeStorage {
-        var storage = self
-        storage.incoming = folder
-        return storage
     }
 
     package func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {

@@ -32,10 +32,6 @@ package protocol TreeStorage: Sendable {
     /// - Parameter progress: called with the number of files done.
     func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange
 
-    /// The same tree for a writer without the lock, who writes only what nothing refers to: its half-written files lie in
-    /// `folder`, which is the caller's to remove.
-    func beside(_ folder: FilePath) -> any TreeStorage
-
     /// Replaces the timestamp, if it still is the one that the writer read.
     ///
     /// Afterwards: readers see the new state, durably. An identical timestamp is left alone.
