@@ -32,7 +32,7 @@ extension Failure {
         case .severalApps: self.init(error.description, exitCode: .usage)
         case .cancelled: self.init(error.description, exitCode: .interrupted)
         case .file: self.init(error.description, exitCode: .disk)
-        case .noAuthority, .malformed, .answer, .changed:
+        case .noAuthority, .malformed, .otherChange, .answer, .changed:
             self.init(
                 error.description,
                 hint: "is there a release service at --server, and nothing else?",

@@ -19,6 +19,8 @@ package enum ServiceError: Error, Equatable, Sendable {
     case tooLarge(String, limit: Int)
     /// An answer that the service's rules exclude.
     case malformed(FormatError)
+    /// A proposal whose change is not the one that was proposed.
+    case otherChange(asked: ProposedChange, offered: ProposedChange)
     /// An answer that no server may give.
     case answer(AnswerFault)
     /// The server asks for a part that neither it nor the release has.
@@ -42,9 +44,8 @@ package enum ServiceError: Error, Equatable, Sendable {
         switch self {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
-        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .answer, .lacking, .changed,
-            .endless,
-            .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .otherChange, .answer,
+            .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }
     }
@@ -67,6 +68,8 @@ extension ServiceError: CustomStringConvertible {
         case .redirected(let target): "the server redirects to \(target), which is not followed"
         case .tooLarge(let what, let limit): "\(what): more than the \(limit) bytes that are allowed"
         case .malformed(let error): "the server's answer is not what it should be: \(error)"
+        case .otherChange(let asked, let offered):
+            "the server's proposal is not the change that was asked for: \(asked.words(against: offered))"
         case .answer(let fault): "the server's answer \(fault)"
         case .lacking(let name): "the server lacks \(name), and so does this release"
         case .changed(let name): "\(name): its file has another size than the release says"

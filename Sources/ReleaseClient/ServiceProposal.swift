@@ -70,16 +70,21 @@ extension ServiceClient {
         return only
     }
 
+    /// - Parameter asked: the caller's own change; nil for a proposal of somebody else's, which a person looks at.
+    /// - Throws: `otherChange` where the proposal holds another one: the service can swap it after it took it.
     package func proposal(
         _ id: ProposalID,
+        asked: ProposedChange?,
         of channel: ChannelName,
         in app: AppID
     ) async throws(ServiceError) -> ServiceProposal {
         let answer = try await json(.service(.GET, app, "/channels/\(channel)/proposals/\(id)"))
+        let proposal: ServiceProposal
         do throws(FormatError) {
-            let proposal = try ServiceProposal(answer)
+            proposal = try ServiceProposal(answer)
             guard proposal.id == id else { throw answer.broken("id", AnswerRule.proposal) }
-            return proposal
         } catch { throw .malformed(error) }
+        if let asked, proposal.change != asked { throw .otherChange(asked: asked, offered: proposal.change) }
+        return proposal
     }
 }

@@ -16,6 +16,7 @@ struct OneCommandChangeTests {
                 let unlisted = try await run(.patchsign, promote + ["--rollout", "wep=10%", "--yes"])
                 #expect(unlisted.code == 3 && unlisted.errors.contains("wep"), "\(unlisted)")
                 try await expectWaiting(after: promote, in: shop, at: url)
+                try await expectNoSwap(of: promote, in: shop, at: url)
                 let promoted = try await run(.patchsign, promote + ["--rollout", "web=10%", "--yes"])
                 #expect(promoted.code == 0 && promoted.output.contains("published production 2"), "\(promoted)")
                 #expect(promoted.output.contains("10% of devices"), "\(promoted)")
@@ -97,6 +98,40 @@ struct OneCommandChangeTests {
             )
             #expect(try await shop.waiting(at: url).isEmpty)
         }
+    }
+
+    /// A server that holds another change than it took: one's own is refused, and somebody else's is what was shown first.
+    private func expectNoSwap(of change: [String], in shop: Channels, at url: String) async throws {
+        let withdrawal = #"{"action":"withdraw","patchId":"tip"}"#
+        let id = try await shop.propose(withdrawal, at: url)
+        let held = [withdrawal, #"{"action":"promote","from":"beta"}"#]
+        _ = try await running(.python, [Tool.script("swap.py"), url] + held) { server in
+            let hostile = try await server.address()
+            let pulled = try await shop.pull(id, to: "swapped", from: hostile)
+            #expect(pulled.code == 0 && pulled.errors.contains(": production no longer lists tip\n"), "\(pulled)")
+            #expect(
+                pulled.output.contains("- tip 1 is withdrawn") && !pulled.output.contains("~ web goes"),
+                "\(pulled)"
+            )
+            #expect(try await shop.ask("DELETE", "/channels/production/proposals/\(id)", at: url).hasSuffix("204"))
+            let own = change.map { $0 == url ? hostile : $0 } + ["--rollout", "web=10%", "--yes"]
+            let refused = try await run(.patchsign, own)
+            let swap = "change.rollouts.web must be 10% and is left out"
+            #expect(
+                refused.code == 4
+                    && refused.errors == """
+                        error: the server's proposal is not the change that was asked for: \(swap)
+                        hint: nothing was signed; ask whoever runs the server why it holds another change than it took
+                        hint: the proposal was withdrawn; nothing waits on the server
+
+                        """,
+                "\(refused)"
+            )
+            // Each command asked once.
+            _ = try await server.line(with: "holds promote")
+            #expect(await server.text.matches(of: /holds \w+/).map(\.0) == ["holds withdraw", "holds promote"])
+        }
+        #expect(try await shop.waiting(at: url).isEmpty)
     }
 
     /// What was signed and not taken is told with the whole command that makes it again.

@@ -23,8 +23,10 @@ extension ServiceError: Sampled {
                 .connection("the network is unreachable"), .timedOut("/api/v1/apps"),
                 .tls(host: "updates.example.com", reason: "it was refused"), .noAuthority,
                 .notEncrypted(host: "updates.example.com"), .redirected(to: "https://example.com/"),
-                .tooLarge("/api/v1/apps", limit: 1_000_000), .malformed(Sample.format), .lacking("5e5e"),
-                .changed("objects/5e"), .endless, .file(.noSpace(.write, Sample.path)),
+                .tooLarge("/api/v1/apps", limit: 1_000_000), .malformed(Sample.format),
+                .otherChange(asked: .rollBack(to: 7), offered: .rollBack(to: 3)),
+                .otherChange(asked: .promote(from: Sample.beta), offered: .withdraw(Sample.patch, version: nil)),
+                .lacking("5e5e"), .changed("objects/5e"), .endless, .file(.noSpace(.write, Sample.path)),
                 .trust(.threshold(role: "root", valid: 0, needed: 1)), .release(.missing("list.json")),
                 .noRelease(Sample.beta), .severalApps([]), .severalApps([Sample.app, Sample.otherApp]), .cancelled,
             ] + AnswerFault.samples.map { .answer($0) }
@@ -33,7 +35,8 @@ extension ServiceError: Sampled {
     var isSampled: Bool {
         switch self {
         case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed,
-            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+            .otherChange, .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps,
+            .cancelled:
             true
         }
     }

@@ -63,7 +63,7 @@ struct ChangeOptions: ParsableArguments {
             let made: ReleaseReport?
             var base: ReleaseContents?
             do throws(Failure) {
-                made = try await work.run(proposal.id) { current, made in
+                made = try await work.run(proposal.id, asked: change) { current, made in
                     base = current
                     return current.map { !made.listsTheSame(as: $0) } ?? true
                 }

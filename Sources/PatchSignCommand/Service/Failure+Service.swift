@@ -13,7 +13,7 @@ extension Failure {
         case .problem(let problem): exitCode(problem)
         case .connection, .timedOut, .redirected, .endless: .network
         case .tls, .notEncrypted, .trust, .noRelease: .refused
-        case .malformed, .answer, .noAuthority, .changed: .malformed
+        case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
         case .release, .lacking, .tooLarge: .refused
         case .file: .disk
         case .severalApps: .usage
@@ -40,6 +40,7 @@ extension Failure {
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
         case .trust: "is --keys the root of trust of this app?"
+        case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
         case .answer: "is there a release service at --server, and nothing else?"
         case .noRelease, .severalApps, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
         }

@@ -25,16 +25,21 @@ struct ProposalWork {
     let trust: ReleaseTrust
     let folder: PulledFolder
 
-    /// - Parameter isNeeded: told what is published and what the proposal makes of it, before anybody is asked.
+    /// The proposal is fetched once: what it then held is shown, made and signed.
+    ///
+    /// - Parameters:
+    ///   - asked: the change that the proposal must hold; nil where somebody else proposed it, and what it holds is shown.
+    ///   - isNeeded: told what is published and what the proposal makes of it, before anybody is asked.
     /// - Returns: nil where it is not needed; then nothing was written.
     func run(
         _ id: ProposalID,
+        asked: ProposedChange?,
         ifNeeded isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool
     ) async throws(Failure) -> ReleaseReport? {
         let root = try trust.rootBytes()
         let (channel, app) = (channel, trust.app)
         let (proposal, base, source) = try await server.asking { client throws(ServiceError) in
-            let proposal = try await client.proposal(id, of: channel, in: app)
+            let proposal = try await client.proposal(id, asked: asked, of: channel, in: app)
             let published = try await PublishedApp(app, root: root, at: ProcessEnvironment.now(), from: client)
             let base = try await published.release(of: channel)
             var source: SignedRelease?

@@ -101,7 +101,7 @@ struct PullCommand: AsyncParsableCommand {
                     trust: trust,
                     folder: folder
                 )
-                try await work.run(proposal) { _, _ in true }?.write(json: json)
+                try await work.run(proposal, asked: nil) { _, _ in true }?.write(json: json)
             } else {
                 try await fetch(trust, into: folder)
             }
