@@ -96,6 +96,18 @@ struct CompressionTests {
         }
     }
 
+    @Test func `that is refused says why`() {
+        #expect(
+            [
+                .damaged(.zstandard, reason: "Unknown frame descriptor"), .tooLong(.gzip, limit: 1_000),
+                .incomplete(.zstandard), .noMemory(.gzip),
+            ].map { (error: CompressionError) in "\(error)" } == [
+                "not zstd: Unknown frame descriptor", "more than 1000 bytes come out of the gzip stream",
+                "the zstd stream ends early", "no memory for gzip",
+            ]
+        )
+    }
+
     @Test func `of gzip has nothing behind its end, and one of zstd may have another frame`() throws {
         let part = Array("half".utf8)
         let gzip = try CompressionFormat.gzip.compressed(part)
