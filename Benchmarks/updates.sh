@@ -37,4 +37,4 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 [ -x "$work/venv/bin/pip" ] || python3 -m venv "$work/venv"
 "$work/venv/bin/python" -c 'import hdiffpatch' 2>/dev/null || "$work/venv/bin/pip" install --quiet --disable-pip-version-check hdiffpatch || true
-PATH=$PATH:/usr/sbin:/sbin "$work/venv/bin/python" "$here/Updates/updates.py" "$bin" "$work" "$@"
+PYTHONDONTWRITEBYTECODE=1 PATH=$PATH:/usr/sbin:/sbin "$work/venv/bin/python" "$here/Updates/updates.py" "$bin" "$work" "$@"

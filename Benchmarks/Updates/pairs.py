@@ -39,6 +39,7 @@ PEERS = {
     "zstd -22 --patch-from, the tar": peers.patch_from_solid,
 }
 WHOLE = "whole: tar | zstd -19"
+SIGNATURE = 384  # Bytes of RSA-3072.
 
 
 def bundle(work, app, version):
@@ -133,6 +134,13 @@ def beside(work, app, www, kept):
     return results
 
 
+def new_statements(work, name):
+    """What must be signed anew: the list's entry, and each file that the old version has not under its path."""
+    app, old, _, new = name.split()
+    have, want = ({(path, peers.digest_of(source)) for path, source in peers.files_of(bundle(work, app, version)).items()} for version in (old, new))
+    return 1 + len(want - have)
+
+
 def cost(use, what):
     return f"{use[what]:,.2f}" if use else ""
 
@@ -183,6 +191,10 @@ def summary(results):
         told = [results["beside"][name].get(tool, {}) for name in names]
         table.row(tool, *[thousands(one["bytes"]) if "bytes" in one else "missing" for one in told])
     table.row("aim", *[thousands(AIMS[name]) if name in AIMS else "" for name in names])
+    allowed = {name: int(1.1 * AIMS[name]) + 600 for name in names if name in AIMS}
+    table.row("goal with `manifest`: 1.1 × aim, and 600 bytes", *[thousands(allowed[name]) if name in allowed else "" for name in names])
+    signatures = {name: results["new statements"][name] * SIGNATURE for name in names}
+    table.row("goal with `required`: a signature a new statement more", *[thousands(allowed[name] + signatures[name]) if name in allowed else "" for name in names])
     print(f"\nUpdates, bytes on the socket\n{table.markdown()}")
     firsts = Table("first install", "device", "bytes", "requests", "connections", *wire.CLASSES[:-1], "nothing new", WHOLE, "times that", "seconds", "MB")
     for name, kinds in results["firsts"].items():
@@ -195,7 +207,7 @@ def summary(results):
 
 
 def measure(programs, work, devices, apps, kept):
-    results = {"pairs": {}, "firsts": {}, "publishes": {}, "beside": {}}
+    results = {"pairs": {}, "firsts": {}, "publishes": {}, "beside": {}, "new statements": {}}
     www = peers.Site(f"{work}/site")
     try:
         for app in apps:
@@ -206,6 +218,7 @@ def measure(programs, work, devices, apps, kept):
             results["firsts"] |= told["firsts"]
             for name in told["pairs"]:
                 results["publishes"][name] = told["publishes"][name.split()[-1]]
+                results["new statements"][name] = new_statements(work, name)
                 for one in told["pairs"][name].values():
                     one["publish"] = results["publishes"][name]
             results["beside"] |= beside(work, app, www, kept)
