@@ -22,6 +22,7 @@ def main(programs, work, *words):
     if "--keep-peers" in words and os.path.exists(f"{work}/results.json"):
         with open(f"{work}/results.json") as file:
             kept = json.load(file)["beside"]
+        print("The stock tools' figures are those of the run before.")
     if "--many" in words:
         stored(name, many.measure(programs, work, devices()))
     else:
