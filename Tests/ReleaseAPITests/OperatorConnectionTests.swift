@@ -31,4 +31,15 @@ struct OperatorConnectionTests {
             #expect(said == "")
         }
     }
+
+    @Test func `is closed under a client that takes none of its answers, though they have no bodies`() async throws {
+        try await OperatorConnections.with({ $0.writeTimeout = .milliseconds(50) }) { operators in
+            try await operators.connected(reading: false) { client in
+                let head = "HEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+                try await client.send(String(repeating: head, count: 5_000))
+                let channel = try #require(await operators.opened.first { _ in true })
+                try await channel.closeFuture.get()
+            }
+        }
+    }
 }
