@@ -42,4 +42,27 @@ struct OperatorConnectionTests {
             }
         }
     }
+
+    @Test(arguments: [false, true])
+    func `ends after its last answer, however long the client pauses, and though that has ended its own half`(
+        _ hasEnded: Bool
+    ) async throws {
+        try await OperatorConnections.with { operators in
+            try await operators.connected(reading: false) { client in
+                try await client.send("GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                if hasEnded { try await client.channel.close(mode: .output) }
+                let channel = try #require(await operators.opened.first { _ in true })
+                _ = await operators.finished.first { _ in true }
+                let isSending = try await channel.eventLoop.submit {
+                    let connection = try channel.pipeline.syncOperations.handler(type: OperatorConnection.self)
+                    return connection.unsent > 0 && Set(connection.timers.keys) == [.writing]
+                }.get()
+                #expect(isSending, "no time runs but the one for taking it")
+                try await client.startReading()
+                let head = try await client.read(to: "\r\n\r\n")
+                let length = try #require(head.firstMatch(of: #/(?i)content-length: (\d+)/#))
+                #expect(await client.rest().utf8.count == Int(length.1))
+            }
+        }
+    }
 }

@@ -62,6 +62,7 @@ extension OperatorConnection {
         _ context: ChannelHandlerContext,
         _ promise: EventLoopPromise<Void>?
     ) {
+        turn.completes()
         send(.end(trailers), bytes: 0, context, promise).whenComplete { _ in self.ended(context) }
     }
 
@@ -149,15 +150,14 @@ extension OperatorConnection {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        switch (turn.phase, mode) {
-        case (.lingering, .output): promise?.succeed()
-        case (.lingering, .all) where context.channel.isActive:
+        switch mode {
+        case .output:
+            promise?.succeed()
+            if !turn.closes() { linger(context) }
+        case .all where context.channel.isActive && turn.closes():
             // Its own end is near, and the client is still to read the answer.
             if let promise { closing.setOrCascade(to: promise) }
-        case (_, .output):
-            promise?.succeed()
-            linger(context)
-        default: context.close(mode: mode, promise: promise)
+        case .all, .input: context.close(mode: mode, promise: promise)
         }
     }
 
