@@ -32,6 +32,19 @@ struct OperatorConnectionTests {
         }
     }
 
+    @Test func `that was refused ends with all others, whatever its client still sends`() async throws {
+        try await OperatorConnections.with({ $0.maxConnections = 1 }) { operators in
+            try await operators.occupy()
+            try await operators.connected { refused in
+                #expect(try await refused.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 503 "))
+                try await refused.send("x")
+                let channel = try #require(await operators.opened.first { _ in true })
+                operators.admission.closeAll()
+                #expect(try await channel.eventLoop.submit { channel.isActive }.get() == false)
+            }
+        }
+    }
+
     @Test func `is closed under a client that takes none of its answers, though they have no bodies`() async throws {
         try await OperatorConnections.with({ $0.writeTimeout = .milliseconds(50) }) { operators in
             try await operators.connected(reading: false) { client in
