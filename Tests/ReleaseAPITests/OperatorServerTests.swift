@@ -1,3 +1,4 @@
+import Glibc
 import HTTPFiles
 import NIOCore
 import Testing
@@ -200,6 +201,20 @@ struct OperatorServerTests {
                             _ = await client.rest()
                         }
                     }
+                }
+            }
+        }
+    }
+
+    @Test func `whose socket breaks says so at once, whoever is still connected`() async throws {
+        await #expect(throws: FileServerError.listenerClosed) {
+            try await RunningOperators.with({ $0.idleTimeout = .seconds(3600) }) { operators in
+                try await operators.connected { client in
+                    try await client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                    _ = try await client.read(to: "\r\n\r\nok")
+                    let listener = try #require(openSockets(on: operators.port).first { $0.isListening })
+                    #expect(shutdown(listener.descriptor, CInt(SHUT_RDWR)) == 0)
+                    #expect(await client.rest() == "")
                 }
             }
         }

@@ -53,6 +53,17 @@ struct ConnectionTurnTests {
         }
     }
 
+    @Test func `ends after an answer that is whole, not over it, when nobody behind has more to say`() throws {
+        var (idle, turn) = (OperatorTurn(), try Self.turn())
+        // What is left of the answer would be awaited for ever.
+        let early = [idle.closes(), turn.closes(), turn.cameToItsEnd() || turn.closes()]
+        #expect(early == [false, false, false])
+        #expect(turn.begins(stopping: false) == .answer(keeps: true) && !turn.closes())
+        turn.completes()
+        #expect(turn.closes() && turn.phase != .lingering)
+        #expect(turn.ends(goesOn: true) == .linger && turn.closes())
+    }
+
     @Test func `turns a fault of the client to whoever can still say it`() throws {
         var idle = OperatorTurn()
         #expect(idle.fails(.tooSlow) == .close)

@@ -112,9 +112,32 @@ extension RunningOperators {
         private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
         private var text = ""
 
-        fileprivate init(_ channel: any Channel, _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+        private init(_ channel: any Channel, _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
             (self.channel, self.inbound) = (channel, inbound.makeAsyncIterator())
         }
+
+        /// - Parameter reading: false for one that takes no byte before ``startReading()``.
+        static func connected<Result: Sendable>(
+            to port: Int,
+            reading: Bool = true,
+            _ body: (inout Client) async throws -> Result
+        ) async throws -> Result {
+            let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .channelOption(.allowRemoteHalfClosure, value: true)
+                .channelOption(.autoRead, value: reading)
+            let patient = reading ? bootstrap : bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4 * 1024)
+            let connection = try await patient.connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                }
+            }
+            return try await connection.executeThenClose { inbound in
+                var client = Client(connection.channel, inbound)
+                return try await body(&client)
+            }
+        }
+
+        func startReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
         func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
@@ -150,17 +173,7 @@ extension RunningOperators {
     }
 
     func connected<Result: Sendable>(_ body: (inout Client) async throws -> Result) async throws -> Result {
-        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
-                }
-            }
-        return try await connection.executeThenClose { inbound in
-            var client = Client(connection.channel, inbound)
-            return try await body(&client)
-        }
+        try await Client.connected(to: port, body)
     }
 
     /// All that is said to this text, and whether the server ended the connection then.

@@ -54,8 +54,9 @@ package struct ConnectionAdmission: Sendable {
             return AdmittedConnection(self, channel, place, group)
         case .full(let answers):
             losses.add(.refused, of: group, on: loop)
-            if answers { channel.closeFuture.whenComplete { [connections] _ in connections.refusalEnded() } }
+            if answers { channel.closeFuture.whenComplete { [connections] _ in connections.refusalEnded(channel) } }
             guard answers, configuration.tls == nil else { throw ChannelError.ioOnClosedChannel }
+            try channel.pipeline.syncOperations.addHandler(AbruptEnd())
             return AdmittedConnection(self, channel, .none, group)
         case .stopping:
             throw ChannelError.ioOnClosedChannel

@@ -15,7 +15,8 @@ final class Connections: Sendable {
     private struct State {
         var room: Room
         var channels: [Place: any Channel] = [:]
-        var lingering = 0
+        /// Those without a place that have the time to read why.
+        var refused: [ObjectIdentifier: any Channel] = [:]
         var isStopping = false
         var waiting: [EventLoopPromise<Void>] = []
 
@@ -52,16 +53,16 @@ final class Connections: Sendable {
                 }
                 return .admitted(place, leaving: (left, whose ?? .boundless))
             case .refused:
-                guard state.lingering < state.room.rule.refusals else { return .full(answers: false) }
-                state.lingering += 1
+                guard state.refused.count < state.room.rule.refusals else { return .full(answers: false) }
+                state.refused[ObjectIdentifier(channel)] = channel
                 return .full(answers: true)
             }
         }
     }
 
     /// Somebody who was refused, and got the time to read it, is gone.
-    func refusalEnded() {
-        state.withLockedValue { $0.lingering -= 1 }
+    func refusalEnded(_ channel: any Channel) {
+        state.withLockedValue { $0.refused[ObjectIdentifier(channel)] = nil }
     }
 
     func remove(_ place: Place) {
@@ -163,7 +164,7 @@ final class Connections: Sendable {
 
     /// The drain deadline has passed.
     func closeAll(_ close: (any Channel) -> Void = { $0.close(promise: nil) }) {
-        let all = state.withLockedValue { Array($0.channels.values) }
+        let all = state.withLockedValue { Array($0.channels.values) + Array($0.refused.values) }
         for channel in all { close(channel) }
     }
 }

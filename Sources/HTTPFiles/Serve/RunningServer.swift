@@ -44,7 +44,7 @@ extension RunningServer {
             try channel.pipeline.syncOperations.addHandler(front)
         case .full(let answers):
             losses.add(.refused, of: group, on: channel.eventLoop)
-            if answers { channel.closeFuture.whenComplete { _ in connections.refusalEnded() } }
+            if answers { channel.closeFuture.whenComplete { _ in connections.refusalEnded(channel) } }
             guard configuration.tls == nil else { throw ChannelError.ioOnClosedChannel }
             try channel.pipeline.syncOperations.addHandler(
                 Refusal(.tooManyConnections, exchange.source, waits: answers)

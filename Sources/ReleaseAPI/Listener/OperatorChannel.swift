@@ -39,6 +39,10 @@ struct OperatorChannel: ServerChildChannel {
                 try pipeline.addHandler(OperatorConnection(admitted, intake: routes.intake), position: .after(parser))
                 return Value(requests: requests, admitted: admitted)
             }
+        }.flatMapErrorThrowing { error in
+            // A channel whose set-up fails is nobody's, and would stay open.
+            channel.close(promise: nil)
+            throw error
         }
     }
 

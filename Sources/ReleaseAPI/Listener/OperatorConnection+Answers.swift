@@ -23,13 +23,10 @@ extension OperatorConnection {
         )
         finish(&head.headers, keeps: false)
         status = head.status
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        let hasBody = request?.method != .HEAD
-        if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil) }
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { result in
-            if case .success = result, hasBody { self.sent = bytes.readableBytes }
-            self.ended(context)
-        }
+        send(.head(head), bytes: head.length, context)
+        if request?.method != .HEAD { send(bytes, context, nil) }
+        sendEnd(nil, context, nil)
+        context.flush()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -44,36 +41,53 @@ extension OperatorConnection {
             case .answer(let keeps):
                 finish(&head.headers, keeps: keeps)
                 status = head.status
-                context.write(wrapOutboundOut(.head(head)), promise: promise)
+                send(.head(head), bytes: head.length, context, promise)
             }
         case .body(.byteBuffer(var bytes)) where bytes.readableBytes > 0:
             while let piece = bytes.readSlice(length: min(bytes.readableBytes, Self.piece)), piece.readableBytes > 0 {
-                write(piece, context, bytes.readableBytes == 0 ? promise : nil)
+                send(piece, context, bytes.readableBytes == 0 ? promise : nil)
             }
         case .body: context.write(data, promise: promise)
-        case .end:
-            let written = context.eventLoop.makePromise(of: Void.self)
-            written.futureResult.assumeIsolated().whenComplete { _ in self.ended(context) }
-            written.futureResult.cascade(to: promise)
-            context.write(data, promise: written)
+        case .end(let trailers): sendEnd(trailers, context, promise)
         }
     }
 
-    private func write(_ piece: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+    private func send(_ piece: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         let count = piece.readableBytes
+        send(.body(.byteBuffer(piece)), bytes: count, context, promise).whenSuccess { self.sent += count }
+    }
+
+    private func sendEnd(
+        _ trailers: HTTPHeaders?,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        turn.completes()
+        send(.end(trailers), bytes: 0, context, promise).whenComplete { _ in self.ended(context) }
+    }
+
+    /// Every part is timed, with or without a body's bytes: a client that takes none would keep its place for good.
+    @discardableResult
+    private func send(
+        _ part: HTTPServerResponsePart,
+        bytes: Int,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>? = nil
+    ) -> EventLoopFuture<Void>.Isolated {
         let written = context.eventLoop.makePromise(of: Void.self)
+        let sent = written.futureResult.assumeIsolated()
         unsent += 1
         if let deadline = writing.begin(at: context.eventLoop.now) { schedule(.writing, at: deadline, context) }
-        written.futureResult.assumeIsolated().whenComplete { result in
+        sent.whenComplete { _ in
             self.unsent -= 1
-            if case .success = result { self.sent += count }
-            _ = self.writing.end(at: context.eventLoop.now, bytes: count)
+            _ = self.writing.end(at: context.eventLoop.now, bytes: bytes)
             self.timers.removeValue(forKey: .writing)?.cancel()
             guard self.unsent > 0, let deadline = self.writing.begin(at: context.eventLoop.now) else { return }
             self.schedule(.writing, at: deadline, context)
         }
         written.futureResult.cascade(to: promise)
-        context.write(wrapOutboundOut(.body(.byteBuffer(piece))), promise: written)
+        context.write(wrapOutboundOut(part), promise: written)
+        return sent
     }
 
     private func finish(_ headers: inout HTTPHeaders, keeps: Bool) {
@@ -136,15 +150,14 @@ extension OperatorConnection {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        switch (turn.phase, mode) {
-        case (.lingering, .output): promise?.succeed()
-        case (.lingering, .all) where context.channel.isActive:
+        switch mode {
+        case .output:
+            promise?.succeed()
+            if !turn.closes() { linger(context) }
+        case .all where context.channel.isActive && turn.closes():
             // Its own end is near, and the client is still to read the answer.
             if let promise { closing.setOrCascade(to: promise) }
-        case (_, .output):
-            promise?.succeed()
-            linger(context)
-        default: context.close(mode: mode, promise: promise)
+        case .all, .input: context.close(mode: mode, promise: promise)
         }
     }
 
@@ -182,6 +195,11 @@ extension OperatorConnection {
             }
         }
     }
+}
+
+extension HTTPResponseHead {
+    /// About as many bytes as it has on the wire.
+    fileprivate var length: Int { headers.reduce(17) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
 }
 
 extension EventLoopPromise<Void>? {

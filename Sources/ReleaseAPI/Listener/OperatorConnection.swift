@@ -41,7 +41,7 @@ final class OperatorConnection: ChannelDuplexHandler, RemovableChannelHandler {
     var since = ContinuousClock.now
     var status = HTTPResponseStatus.ok
     var sent = 0
-    /// Pieces of answers that the system has not taken yet.
+    /// Parts of answers that the system has not taken yet.
     var unsent = 0
     var later = CircularBuffer<Later>()
     var isReadHeld = false

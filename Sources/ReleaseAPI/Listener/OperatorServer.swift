@@ -28,11 +28,19 @@ package struct OperatorServer: Service {
     package func run() async throws(FileServerError) {
         let (host, port) = (admission.configuration.host, admission.configuration.port)
         let listener = NIOLockedValueBox<(any Channel)?>(nil)
+        let failure = NIOLockedValueBox<FileServerError?>(nil)
         let server = Server(
             childChannelSetup: OperatorChannel(admission: admission, routes: routes),
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 listener.withLockedValue { $0 = channel }
+                channel.closeFuture.whenComplete { _ in
+                    guard !admission.isStopping else { return }
+                    // The error would wait for the last client otherwise.
+                    failure.withLockedValue { $0 = .listenerClosed }
+                    admission.stop()
+                    admission.closeAll()
+                }
                 if admission.isStopping { return channel.close(promise: nil) }
                 if let address = channel.localAddress { onListening(address) }
             },
@@ -55,7 +63,7 @@ package struct OperatorServer: Service {
         }
         drained.withLockedValue { $0?.cancel() }
         switch result {
-        case .success: if !admission.isStopping { throw .listenerClosed }
+        case .success: if let failure = failure.withLockedValue(\.self) { throw failure }
         case .failure(let error as IOError) where error.errnoCode == Errno.addressInUse.rawValue:
             throw .portInUse(host: host, port: port)
         case .failure(let error as IOError):

@@ -21,6 +21,8 @@ struct OperatorTurn: Equatable, Sendable {
         enum Answer: Equatable, Sendable {
             case owed
             case begun(keeps: Bool)
+            /// All of it is handed on, and the client is still to take it.
+            case whole
             case given
         }
 
@@ -126,7 +128,7 @@ struct OperatorTurn: Equatable, Sendable {
             switch (exchange.body, exchange.answer) {
             case (.whole, _): return .wait
             case (.coming, .given): return .close
-            case (.coming, .begun): return .wait
+            case (.coming, .begun), (.coming, .whole): return .wait
             case (.coming, .owed):
                 exchange.fault = fault
                 return .tellReader
@@ -149,6 +151,24 @@ struct OperatorTurn: Equatable, Sendable {
         exchange.keeps = exchange.keeps && exchange.fault == nil && exchange.isDrainable && !stopping
         exchange.answer = .begun(keeps: exchange.keeps)
         return exchange.fault.map { .fault($0) } ?? .answer(keeps: exchange.keeps)
+    }
+
+    /// The answer's last part is handed on.
+    mutating func completes() { change { $0.answer = .whole } }
+
+    /// Nobody behind has more to say.
+    ///
+    /// - Returns: whether the connection ends by itself, once the client has taken the last answer.
+    mutating func closes() -> Bool {
+        switch phase {
+        case .lingering: return true
+        case .idle, .head: return false
+        case .exchange(var exchange):
+            guard exchange.answer == .whole else { return false }
+            exchange.keeps = false
+            phase = .exchange(exchange)
+            return true
+        }
     }
 
     enum Next: Equatable, Sendable {
