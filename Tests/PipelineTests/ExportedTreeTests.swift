@@ -8,6 +8,52 @@ struct ExportedTreeTests {
         try await run(.patchsrv, ["export", folder.string, "--data", site.string] + options)
     }
 
+    /// A release whose bundle has a file that compresses, and its pack with it.
+    private func compressible(in world: World, on site: FilePath) async throws {
+        try await copy(world.shop.source(2), to: world.path("large"))
+        let code = (0..<2_000).map { "export const value\($0) = \($0 * 7);" }.joined(separator: "\n")
+        try write(code, to: world.path("large/web/large.js"))
+        try await world.release(world.path("large"), to: "larger", previous: world.shop.release(1)).done()
+        try await world.publish(world.path("larger"), to: site).done()
+    }
+
+    /// Asks a host for every form that an exported folder has.
+    private func expectForms(_ url: String, in folder: FilePath, _ options: String...) async throws {
+        let tree = folder.appending(Workshop.app)
+        let judge = try await run(.python, [Tool.script("forms.py"), "\(url)/\(Workshop.app)", tree.string] + options)
+        #expect(judge.code == 0, "\(judge)")
+        // Role, list, manifest, object and pack at least, each in two codings, and one once more by another wish.
+        #expect(try #require(judge.output.firstMatch(of: #/(\d+) forms asked for/#).flatMap { Int($0.1) }) >= 15)
+    }
+
+    /// The documented configuration, and Caddy itself.
+    @Test func `is served by Caddy and by patchsrv in its compressed forms, as by nginx`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            try await compressible(in: world, on: site)
+            let folder = world.path("www")
+            try await export(site, to: folder).done()
+            try await serving(site) { url in
+                // Its roles are compressed when they are read: those of the exported tree have forms on the disk.
+                try await expectForms(url, in: site.appending("tree"), "--packs")
+            }
+            let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/StaticHosting.md")
+            let block = try #require(try read(page).firstMatch(of: #/(?s)```\n(:8080 \{\n.*?)```/#)?.1)
+            let configuration = world.path("Caddyfile")
+            try write(String(block).replacing("/srv/www", with: folder.string), to: configuration)
+            let work = world.path("caddy")
+            try FileManager.default.createDirectory(atPath: work.string, withIntermediateDirectories: true)
+            let arguments = [Tool.script("caddy.py"), configuration.string, "", "", work.string]
+            let host = try await running(.python, arguments) { host in
+                let url = try await host.address()
+                let device = try await world.newDevice(server: url)
+                try await device.sync().done()
+                try await expectForms(url, in: folder)
+            }
+            #expect(host.1.code == 0 || host.1.wasTerminated, "\(host.1)")
+        }
+    }
+
     /// The documented configuration, and nginx itself.
     @Test func `is served by nginx as the page says: devices take it, and caches know what to keep`() async throws {
         try await World.with { world in
@@ -27,7 +73,7 @@ struct ExportedTreeTests {
                 let url = try await host.address()
                 let device = try await world.newDevice(server: url)
                 try await device.sync().done()
-                try await world.publish(world.shop.release(2), to: site).done()
+                try await compressible(in: world, on: site)
                 try await export(site, to: folder).done()
                 try await device.sync().done()
                 try await device.expectWhole(2)
@@ -45,6 +91,7 @@ struct ExportedTreeTests {
                 #expect(next.contains("404") && next.contains("cache-control: public, max-age=60\r\n"))
                 let lock = try await run(.system("curl"), ["-sSI", "\(url)/.lock"]).done().output
                 #expect(lock.contains("404") && lock.contains("no-store"))
+                try await expectForms(url, in: folder)
             }
             #expect(host.1.code == 0 || host.1.wasTerminated, "\(host.1)")
         }

@@ -1,7 +1,7 @@
 """Caddy with one site block on a free port of loopback: caddy.py CONFIGURATION CERTIFICATE KEY WORK
 
-The site's name is replaced, and its certificate is the one given, for nobody outside answers here. Caddy opens its port
-itself, so another one is looked for when somebody took it in between.
+The site's name is replaced, and its certificate is the one given, for nobody outside answers here; a site that is a port alone
+has no TLS. Caddy opens its port itself, so another one is looked for when somebody took it in between.
 """
 import os, re, shutil, signal, socket, subprocess, sys
 
@@ -13,8 +13,13 @@ text = open(configuration).read()
 for _ in range(16):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        address = "https://127.0.0.1:%d" % probe.getsockname()[1]
-    site, sites = re.subn(r"(?m)^patches\.example\.com \{", "%s {\n\ttls %s %s" % (address, certificate, key), text)
+        address = "127.0.0.1:%d" % probe.getsockname()[1]
+    if text.startswith(":8080"):
+        address = "http://" + address
+        site, sites = re.subn(r"(?m)^:8080 \{", address + " {", text)
+    else:
+        address = "https://" + address
+        site, sites = re.subn(r"(?m)^patches\.example\.com \{", "%s {\n\ttls %s %s" % (address, certificate, key), text)
     assert sites == 1, "one site is expected"
     with open(work + "/Caddyfile", "w") as file:
         file.write("{\n\tadmin off\n\tauto_https off\n}\n" + site)
