@@ -50,18 +50,20 @@ class Measure:
     def calm(self):
         run(["sync", "-f", self.work])
 
-    def ours_over(self, site, case, names, line, prefix):
-        """One sync of each kind of device through a counting proxy."""
+    def ours_over(self, site, case, way, line, link):
+        """One sync of each kind of device through a counting proxy, over the link or over loopback."""
         for kind in self.devices:
             self.calm()
-            usage = site.sync(names[kind], prefix)
-            self.add(case, f"patchsync sync, {kind}", line.take(), usage["seconds"] if prefix else None, sync=usage)
+            link and link.take()
+            usage = site.sync(f"{way}-{kind}", link.prefix if link else ())
+            self.add(f"{case}, {way}", f"patchsync sync, {kind}", line.take(), usage["seconds"] if link else None, sync=usage, packets=link and link.take())
 
-    def rsync_over(self, case, line, version, there, prefix=(), options="-az"):
+    def rsync_over(self, case, line, version, there, link, options):
         self.calm()
-        usage, _ = measured([*prefix, "rsync", options, "--stats", "--delete-after", f"rsync://{line.host}:{line.port}/{version}/", there + "/"], f"{self.work}/usage")
+        link and link.take()
+        usage, _ = measured([*(link.prefix if link else ()), "rsync", options, "--stats", "--delete-after", f"rsync://{line.host}:{line.port}/{version}/", there + "/"], f"{self.work}/usage")
         told = line.take()
-        self.add(case, f"rsync {options}", {key: told[key] for key in ("bytes", "up", "down", "connections")}, usage["seconds"] if prefix else None, sync=usage)
+        self.add(case, f"rsync {options}", {key: told[key] for key in ("bytes", "up", "down", "connections")}, usage["seconds"] if link else None, sync=usage, packets=link and link.take())
 
     def run(self):
         site, link, daemon = Site(self.programs, f"{self.work}/ours-many", "bench.many"), None, None
@@ -74,9 +76,9 @@ class Measure:
                 print(f"   ! no link of 10 Mbit/s: that needs root, ip netns and /dev/net/tun ({error})", flush=True)
             self.publishes = [self.published(site, 0)]
             port, daemon = site.serve(), Daemon(f"{self.work}/rsyncd-many", {name: f"{self.folder}/{name}" for name in ("v0", "v1")})
-            ways = {"loopback": (wire.Wire(port), wire.Wire(daemon.port, http=False), [])}
+            ways = {"loopback": (wire.Wire(port), wire.Wire(daemon.port, http=False), None)}
             if link:
-                ways["link"] = (wire.Wire(port, listener=link.listener()), wire.Wire(daemon.port, http=False, listener=link.listener()), link.prefix)
+                ways["link"] = (wire.Wire(port, listener=link.listener()), wire.Wire(daemon.port, http=False, listener=link.listener()), link)
                 if www.process:
                     self.curl(wire.Wire(www.port, listener=link.listener()), link)
             for way, (line, _, _) in ways.items():
@@ -85,11 +87,11 @@ class Measure:
             for number in range(self.rounds):
                 for kind, options in self.devices.items():
                     site.device(f"direct{number}-{kind}", f"http://127.0.0.1:{port}", options)
-            self.version(site, ways, daemon, link, "first install", 0)
+            self.version(site, ways, daemon, "first install", 0)
             self.publishes.append(self.published(site, 1))
-            self.version(site, ways, daemon, link, "1 % changed", 1)
-            for way, (line, _, prefix) in ways.items():
-                self.ours_over(site, f"nothing new, {way}", {kind: f"{way}-{kind}" for kind in self.devices}, line, prefix)
+            self.version(site, ways, daemon, "1 % changed", 1)
+            for way, (line, _, over) in ways.items():
+                self.ours_over(site, "nothing new", way, line, over)
         finally:
             site.stop(), www.stop()
             for other in (daemon, link):
@@ -103,18 +105,12 @@ class Measure:
         print(f"   ✓ release {number + 1}: signed in {signed['seconds']:.1f} s, published in {told['publish']['seconds']:.1f} s", flush=True)
         return told
 
-    def version(self, site, ways, daemon, link, case, number):
+    def version(self, site, ways, daemon, case, number):
         """All devices and copies take one version: over each way with its bytes, and past the proxy with their times."""
-        for way, (line, rsync_line, prefix) in ways.items():
-            if prefix:
-                link.take()
-            self.ours_over(site, f"{case}, {way}", {kind: f"{way}-{kind}" for kind in self.devices}, line, prefix)
-            if prefix:
-                self.add(f"{case}, {way}", f"patchsync sync, {list(self.devices)[-1]}", packets=link.take())
-            for options in ("-az",) if prefix else ("-az", "-a"):
-                self.rsync_over(f"{case}, {way}", rsync_line, f"v{number}", self.copy(f"{way}{options}", number), prefix, options)
-                if prefix:
-                    self.add(f"{case}, {way}", f"rsync {options}", packets=link.take())
+        for way, (line, rsync_line, over) in ways.items():
+            self.ours_over(site, case, way, line, over)
+            for options in ("-az",) if over else ("-az", "-a"):
+                self.rsync_over(f"{case}, {way}", rsync_line, f"v{number}", self.copy(f"{way}{options}", number), over, options)
         for turn in range(self.rounds):
             for kind in self.devices:
                 self.calm()
@@ -146,7 +142,8 @@ class Measure:
 
 def show(results):
     table = Table("what", "bytes", "up", "requests", "connections", "packets' bytes", *wire.CLASSES[:-1], "seconds", "CPU s", "MB")
-    for case, rows in results["rows"].items():
+    order = [f"{case}, {way}" for case in ("first install", "1 % changed", "nothing new") for way in ("loopback", "link")]
+    for case, rows in sorted(results["rows"].items(), key=lambda one: order.index(one[0])):
         table.row(f"**{case}**")
         for who, told in rows.items():
             classes = told.get("classes", {})
@@ -158,11 +155,19 @@ def show(results):
     sizes = results["sizes"]
     print(f"\n{sizes['files']:,} files\n{table.markdown()}\n")
     whole, new = sizes["whole, tar | zstd -19"], sizes["new, zstd -19 each"]
-    goals = Table("goal", "bytes allowed", "bytes", "")
-    for case, allowed, what in (("first install, loopback", int(whole * 1.02), "1.02 × the .tar.zst"), ("1 % changed, loopback", int(new * 1.05) + 65_536, "1.05 × the new files, zstd -19 each, and 64 kB")):
-        for who, told in results["rows"][case].items():
-            if who.startswith("patchsync"):
-                goals.row(f"{case}, {who}: {what}", thousands(allowed), thousands(told["bytes"]), "met" if told["bytes"] <= allowed else f"{told['bytes'] / allowed:.2f} × that")
+    goals = Table("goal", "allowed", "measured", "")
+
+    def goal(what, allowed, measured):
+        goals.row(what, f"{allowed:,}", f"{measured:,}", "met" if measured <= allowed else f"{measured / allowed:.2f} × that")
+
+    for case, rows in sorted(results["rows"].items(), key=lambda one: order.index(one[0])):
+        for who in [who for who in rows if who.startswith("patchsync")]:
+            if case.startswith("first install"):
+                goal(f"{case}, {who}: bytes, 1.02 × the .tar.zst", int(whole * 1.02), rows[who]["bytes"])
+            elif case.startswith("1 % changed"):
+                goal(f"{case}, {who}: bytes, 1.05 × the new files, zstd -19 each, and 64 kB", int(new * 1.05) + 65_536, rows[who]["bytes"])
+                for other in [other for other in rows if other.startswith("rsync")]:
+                    goal(f"{case}, {who}: seconds, beside {other}", *[round(statistics.median(rows[one]["seconds"]), 2) for one in (other, who)])
     print(goals.markdown())
     for number, told in enumerate(results["publishes"]):
         print("   " + "; ".join(f"{what} {number + 1}: {use['seconds']:.2f} s, {use['cpu']:.2f} s of CPU, {use['MB']:.0f} MB" for what, use in told.items()))
