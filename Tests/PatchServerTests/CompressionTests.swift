@@ -80,6 +80,32 @@ struct CompressionTests {
         }
     }
 
+    @Test func `that a tree lacks, for an earlier server made none, come with the next release or the same again`()
+        throws
+    {
+        let server = try TestingServer()
+        let release = try server.factory.release(Self.contents(), on: server.repository)
+        try server.publish(release)
+        #expect(try forms(server).isEmpty)
+        let verified = try server.repository.verified(release)
+        let made = try server.repository.compress(verified)
+        let outcome = try server.repository.publish(
+            release,
+            verified: verified,
+            compressed: made,
+            signing: server.key,
+            at: server.factory.now
+        )
+        guard case .alreadyPublished(_, 1, let change) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try made.count == 10 && change.files == 10 && forms(server).count == 10)
+        let other = try TestingServer()
+        try other.publish(try other.factory.release(Self.contents(), on: other.repository))
+        #expect(try publish(Self.contents(), on: other).count == 10, "with the next list in place of the first")
+    }
+
     @Test func `are made of nothing that lacks a signature`() throws {
         let server = try TestingServer(threshold: 2)
         let draft = try server.factory.release(Self.contents(), on: server.repository)

@@ -32,14 +32,14 @@ package struct CompressedForms: Sendable {
 }
 
 extension AppRepository {
-    /// Makes the compressed forms of what a release brings, on all cores.
+    /// Makes the compressed forms that a release's files lack, on all cores.
     ///
     /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
     /// Without a quorum nothing is made. The caller discards them in the end.
     package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
-        let plan = try CompressionPlan(of: OfferedContents(verified)) { (file) throws(ServerError) in
-            try storage.status(of: file) != nil
+        let plan = try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
+            try storage.status(of: form) != nil
         }
         guard !plan.jobs.isEmpty else { return .none }
         let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
@@ -161,7 +161,6 @@ private struct CompressionWork: Sendable {
 
     /// Told by its beginning: most of what does not shrink is an image or a font, which says so at once.
     private func mayShrink(_ item: CompressionPlan.Item) throws(ServerError) -> Bool {
-        guard item.size > Self.sample else { return true }
         var beginning: [UInt8] = []
         try read(item) { (bytes) throws(ServerError) in
             beginning += bytes.prefix(Self.sample - beginning.count)
@@ -239,12 +238,11 @@ private struct FormWriter: ~Copyable {
     }
 }
 
-extension OfferedContents {
+extension ReleaseContents {
     fileprivate init(_ verified: VerifiedRelease) {
         let release = verified.release
         var sizes: [SHA256Digest: Int] = [:]
         var bundles: [Bundle] = []
-        let channel = release.header.channel
         for entry in verified.list.entries {
             switch entry.kind {
             case .script: sizes[entry.fingerprint.sha256] = entry.fingerprint.size
@@ -253,14 +251,12 @@ extension OfferedContents {
                 guard let manifest = verified.manifests[label]?.manifest else { continue }
                 let objects = manifest.assets.map(\.fingerprint)
                 for object in objects { sizes[object.sha256] = object.size }
-                let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
-                let digest = entry.fingerprint.sha256
-                bundles.append(Bundle(manifest: .target(path, digest), digest: digest, objects: objects))
+                bundles.append(Bundle(manifest: entry.fingerprint.sha256, objects: objects))
             }
         }
         self.init(
             targets: release.targets.map { (.target($0.key, SHA256Digest(of: $0.value)), $0.value) },
-            objects: sizes.filter { release.objects[$0.key] != nil },
+            objects: sizes,
             bundles: bundles
         )
     }

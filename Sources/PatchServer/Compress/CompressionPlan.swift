@@ -32,14 +32,20 @@ struct CompressionPlan: Sendable {
     let jobs: [Job]
     let effort: Compressor.Effort
 
-    /// - Parameter items: those without a form; the others have theirs.
-    init(_ items: [Item]) {
-        let worth = items.filter { $0.size >= Self.least }
-        jobs =
-            worth
-            .sorted { ($1.size, $0.file.sortedName) < ($0.size, $1.file.sortedName) }
-            .flatMap { item in CompressionFormat.allCases.map { Job(item: item, format: $0) } }
-        effort = Self.effort(for: worth.reduce(0) { $0 + $1.size })
+    /// - Parameter isThere: whether the tree has a form already.
+    init<Failure>(
+        _ items: [Item],
+        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
+    ) throws(Failure) {
+        var jobs: [Job] = []
+        for item in items where item.size >= Self.least {
+            for format in CompressionFormat.allCases {
+                let job = Job(item: item, format: format)
+                if try !isThere(job.form) { jobs.append(job) }
+            }
+        }
+        self.jobs = jobs.sorted { ($1.item.size, $0.name) < ($0.item.size, $1.name) }
+        effort = Self.effort(for: jobs.reduce(0) { $0 + $1.item.size } / CompressionFormat.allCases.count)
     }
 
     /// The most that a publisher waits for: a minute or two of one core, whatever the release weighs.
@@ -53,34 +59,28 @@ struct CompressionPlan: Sendable {
         }
     }
 
-    /// Of a release: every target and object that it brings, and the pack of every bundle.
+    /// Of a release: every target and object that it has, and the pack of every bundle.
     ///
-    /// - Parameter isThere: whether the tree had a file before: then it has its forms, or is not worth one.
+    /// What does not shrink is tried again with each release, which costs little: its beginning says so.
     init<Failure>(
-        of release: OfferedContents,
-        isThere: (TreePath.File) throws(Failure) -> Bool
+        of release: ReleaseContents,
+        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
-        var items: [Item] = []
-        for (file, bytes) in release.targets where try !isThere(file) {
-            items.append(Item(file: file, sources: [.bytes(bytes)], size: bytes.count))
-        }
-        for (digest, size) in release.objects where try !isThere(.object(digest)) {
-            items.append(Item(file: .object(digest), sources: [.object(digest)], size: size))
-        }
-        for bundle in release.bundles where try !isThere(bundle.manifest) {
+        var items = release.targets.map { Item(file: $0, sources: [.bytes($1)], size: $1.count) }
+        items += release.objects.map { Item(file: .object($0), sources: [.object($0)], size: $1) }
+        for bundle in release.bundles {
             let size = bundle.objects.reduce(0) { $0 + $1.size }
             let sources = bundle.objects.map { Item.Source.object($0.sha256) }
-            items.append(Item(file: .pack(bundle.digest), sources: sources, size: size))
+            items.append(Item(file: .pack(bundle.manifest), sources: sources, size: size))
         }
-        self.init(items)
+        try self.init(items, isThere: isThere)
     }
 }
 
-/// What a release brings, as far as its compressed forms are concerned.
-struct OfferedContents: Sendable {
+/// What a release has, as far as its compressed forms are concerned.
+struct ReleaseContents: Sendable {
     struct Bundle: Sendable {
-        let manifest: TreePath.File
-        let digest: SHA256Digest
+        let manifest: SHA256Digest
         /// In the manifest's order.
         let objects: [Fingerprint]
     }
@@ -91,12 +91,12 @@ struct OfferedContents: Sendable {
     let bundles: [Bundle]
 }
 
-extension TreePath.File {
+extension CompressionPlan.Job {
     /// So that the same release is always compressed in the same order.
-    fileprivate var sortedName: String {
-        switch self {
-        case .object(let digest), .pack(let digest), .target(_, let digest): digest.hex
-        case .timestamp, .root, .role, .compressed: ""
+    fileprivate var name: String {
+        switch item.file {
+        case .object(let digest), .pack(let digest), .target(_, let digest): digest.hex + format.suffix
+        case .timestamp, .root, .role, .compressed: format.suffix
         }
     }
 }

@@ -208,6 +208,7 @@ extension AppRepository {
         case .repair:
             var plan = PublicationPlan()
             plan.add(contentsOf: verified)
+            plan.add(forms)
             let change = try carryOut(plan, over: state)
             _ = try tree.removeDrafts(of: channel, upTo: version)
             return .alreadyPublished(channel: channel, version: version, change)

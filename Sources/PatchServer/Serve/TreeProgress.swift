@@ -4,7 +4,7 @@ package import PatchFormat
 package enum TreeWork: Sendable {
     /// An offered release's objects.
     case verifying
-    /// What a release brings, before anybody gets it.
+    /// The files of a release, before anybody gets it.
     case compressing
     case writing
     case checking
