@@ -125,7 +125,8 @@ let package = Package(
         .target(
             name: "PatchFetch",
             dependencies: [
-                "CLinux", "PatchCompression", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1,
+                "CLinux", "PatchCompression", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency,
+                nioCore, nioHTTP1,
                 nioPosix, nioSSL, systemPackage,
             ]
         ),
@@ -142,7 +143,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "FileFacts", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
@@ -212,7 +214,7 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
-                "PatchFetch",
+                "PatchCompression", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
                 nioConcurrency,
                 systemPackage,
@@ -244,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchCompression", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService", "ServerRecords",
+                "PatchCompression", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService",
+                "ServerRecords",
                 "PatchTesting",
                 "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
@@ -280,7 +283,8 @@ let package = Package(
             name: "PatchSyncTests",
             dependencies: [
                 "FileFacts", "PatchFetch",
-                "PatchCompression", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust",
+                "PatchCompression", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat",
+                "PatchTrust",
                 "PatchStore",
                 "ReleaseFolder", nioConcurrency, systemPackage,
             ]
@@ -288,7 +292,8 @@ let package = Package(
         .testTarget(
             name: "PatchFetchTests",
             dependencies: [
-                "PatchCompression", "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
+                "PatchCompression", "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient,
+                nioConcurrency, nioCore,
                 nioPosix, nioSSL,
                 subprocess, systemPackage,
             ]
@@ -331,7 +336,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "Patchline",
+                "PatchRelease",
+                "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
                 "ReleaseService",

@@ -27,7 +27,7 @@ import PatchFormat
         let output = unsafe [UInt8](unsafeUninitializedCapacity: room) { space, count in
             unsafe input.withUnsafeBytes { bytes in
                 // zlib counts in 32 bits and only reads what goes in.
-                let offered = unsafe min(bytes.count, 1 << 30)
+                let offered = min(bytes.count, 1 << 30)
                 unsafe stream.pointee.next_in = UnsafeMutablePointer(
                     mutating: bytes.assumingMemoryBound(to: UInt8.self).baseAddress
                 )
@@ -77,7 +77,7 @@ import PatchFormat
             var result = Z_OK
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { space, count in
                 unsafe input.withUnsafeBufferPointer { bytes in
-                    let offered = unsafe min(bytes.count - offset, 1 << 30)
+                    let offered = min(bytes.count - offset, 1 << 30)
                     unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress).map {
                         unsafe $0 + offset
                     }

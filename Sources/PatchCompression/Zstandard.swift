@@ -29,7 +29,7 @@ import PatchFormat
                 (taken, count) = unsafe (source.pos, target.pos)
             }
         }
-        guard unsafe ZSTD_isError(result) == 0 else {
+        guard ZSTD_isError(result) == 0 else {
             throw .damaged(.zstandard, reason: unsafe String(cString: ZSTD_getErrorName(result)))
         }
         if taken > 0 || !output.isEmpty { hasEnded = result == 0 }
@@ -46,10 +46,7 @@ import PatchFormat
         unsafe self.context = context
         _ = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Int32(level))
         _ = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-        // Above that, HTTP's clients do not read it; the levels used stay at or below it by themselves.
-        let parameters = unsafe ZSTD_getCParams(Int32(level), UInt64(size), 0)
-        let window = min(Int32(parameters.windowLog), ZstandardDecoding.windowLog)
-        _ = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window)
+        // The levels of ``Compressor/Effort`` have no larger window than ``ZstandardDecoding/windowLog``.
         _ = unsafe ZSTD_CCtx_setPledgedSrcSize(context, UInt64(size))
     }
 
@@ -60,7 +57,7 @@ import PatchFormat
         var offset = 0
         while true {
             var result = 0
-            let room = unsafe ZSTD_CStreamOutSize()
+            let room = ZSTD_CStreamOutSize()
             output += unsafe [UInt8](unsafeUninitializedCapacity: room) { space, count in
                 unsafe input.withUnsafeBytes { bytes in
                     var source = unsafe ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: offset)
@@ -70,7 +67,7 @@ import PatchFormat
                     (offset, count) = unsafe (source.pos, target.pos)
                 }
             }
-            guard unsafe ZSTD_isError(result) == 0 else {
+            guard ZSTD_isError(result) == 0 else {
                 throw .damaged(.zstandard, reason: unsafe String(cString: ZSTD_getErrorName(result)))
             }
             if isLast ? result == 0 : offset == input.count { return output }
