@@ -214,7 +214,7 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
-                "PatchFetch",
+                "PatchCompression", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
                 nioConcurrency,
                 systemPackage,
@@ -336,7 +336,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchFetch", "PatchFormat", "Patchline", "PatchRelease", "PatchServer",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "Patchline",
+                "PatchRelease",
+                "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
                 "ReleaseService",

@@ -46,7 +46,7 @@ import PatchFormat
         unsafe self.context = context
         _ = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Int32(level))
         _ = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-        // No level up to 19 has a window above the one that HTTP's clients read.
+        // The levels of ``Compressor/Effort`` have no larger window than ``ZstandardDecoding/windowLog``.
         _ = unsafe ZSTD_CCtx_setPledgedSrcSize(context, UInt64(size))
     }
 

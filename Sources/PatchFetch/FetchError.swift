@@ -1,4 +1,5 @@
 package import HTTPPeers
+package import PatchCompression
 
 /// Why a fetch failed.
 package enum FetchError: Error, Equatable, Sendable {
@@ -26,6 +27,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case wrongRange(String, field: String)
     /// A content coding that was not asked for.
     case encoded(String, as: String)
+    /// A compressed form of which the file does not come: it is asked for as it is.
+    case badForm(String, CompressionError)
     /// The server's tag names a digest, and it is not the wanted one (M7).
     case contradictingTag(String, tag: String)
     /// A web page instead of the file: a captive portal's, or an error page with status 200.
@@ -56,6 +59,7 @@ extension FetchError: CustomStringConvertible {
         case .answer(let path, let fault): "\(path): the server's answer \(fault)"
         case .wrongRange(let path, let field): "\(path): the server sent another part than asked for (\(field))"
         case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for"
+        case .badForm(let path, let error): "\(path): \(error)"
         case .contradictingTag(let path, let tag): "Hash mismatch for asset: /\(path) (the server's tag is \(tag))"
         case .webPage(let path): "\(path): a web page came in its place"
         case .notTaken(let path, let reason): "\(path): \(reason)"
@@ -70,8 +74,8 @@ extension FetchError: CustomStringConvertible {
         switch self {
         case .short, .timedOut, .stalled, .connection, .busy, .webPage, .syncDeadline: true
         case .status(_, let code): code >= 500 || code == 408 || code == 429
-        case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .contradictingTag, .notTaken,
-            .newerList, .cancelled:
+        case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .badForm, .contradictingTag,
+            .notTaken, .newerList, .cancelled:
             false
         }
     }
@@ -79,7 +83,7 @@ extension FetchError: CustomStringConvertible {
     /// Whether the server sent or announced bytes that nobody signed, or answered as no server may.
     package var isLie: Bool {
         switch self {
-        case .tooLarge, .answer, .wrongRange, .encoded, .contradictingTag: true
+        case .tooLarge, .answer, .wrongRange, .encoded, .badForm, .contradictingTag: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .tls, .webPage,
             .notTaken,
             .syncDeadline, .newerList, .cancelled:

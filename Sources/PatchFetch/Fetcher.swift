@@ -2,7 +2,8 @@ package import PatchFormat
 
 /// A source of bytes: a server, a folder, a test's simulator.
 package protocol Fetcher: Sendable {
-    /// Hands over one head, then the bytes while they arrive; together with `resume.offset` at most `limit` of them.
+    /// Hands over one head, then the bytes while they arrive, as they travel; together with `resume.offset` at most `limit` of
+    /// them.
     func fetch(
         _ request: FetchRequest,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
@@ -20,23 +21,26 @@ package struct FetchRequest: Equatable, Sendable {
         package let offset: Int
         /// A strong validator, verbatim: an entity tag or a date (RFC 9110 §13.1.5).
         package let validator: String
+        /// The compressed form that is here in part; its bytes are counted, not the file's.
+        package let coding: CompressionFormat?
 
-        package init(offset: Int, validator: String) {
+        package init(offset: Int, validator: String, coding: CompressionFormat? = nil) {
             self.offset = offset
             self.validator = validator
+            self.coding = coding
         }
     }
 
     /// Below `/APP/`: `metadata/timestamp.json`; made by ``URLLayout`` only.
     package let path: String
-    /// The most bytes of the whole file, or of the part.
+    /// The most bytes of the whole file, and of a compressed form of it: one that is no smaller is none.
     package let limit: Int
     /// For the whole request.
     package let deadline: Duration
     /// Only with `expected`.
     package var resume: Resume?
-    /// Only these bytes of the file, and all of them: any other answer is refused.
-    package private(set) var part: Range<Int>?
+    /// Whether it is asked for as it is, and in no compressed form.
+    package var isPlain = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
     /// A document to post: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
@@ -56,11 +60,21 @@ package struct FetchRequest: Equatable, Sendable {
         self.resume = resume
     }
 
-    /// - Precondition: `part` is not empty.
-    package init(_ path: String, part: Range<Int>, deadline: Duration) {
-        precondition(!part.isEmpty, "no bytes to ask for")
-        self.init(path, limit: part.count, deadline: deadline)
-        self.part = part
+    /// The content codings that may be answered, in the order in which they are preferred.
+    ///
+    /// The timestamp goes as it is: it is small, and its tag is its digest. So does the rest of a file that came as it is,
+    /// for that is what its validator names.
+    package var codings: [CompressionFormat] {
+        let isPlainRest = resume.map { $0.coding == nil } ?? false
+        let isPlain = isPlain || isPlainRest || question != nil || path == URLLayout.timestamp || expected?.size == 0
+        return isPlain ? [] : CompressionFormat.allCases
+    }
+
+    /// The same file from its first byte, in no compressed form.
+    package var plain: FetchRequest {
+        var request = self
+        (request.isPlain, request.resume) = (true, nil)
+        return request
     }
 }
 
@@ -75,59 +89,22 @@ package enum FetchedPart: Equatable, Sendable {
 package struct FetchedHead: Equatable, Sendable {
     /// Their first offset: the requested one, or 0 because the whole file is sent.
     package let offset: Int
-    /// The file's strong validator, verbatim; nil where the server names none.
+    /// The strong validator of what is sent, verbatim; nil where the server names none.
     package let validator: String?
     /// Its type is HTML.
     package let isWebPage: Bool
+    /// The compressed form that the bytes are of: whoever takes them decodes them, within bounds.
+    package let coding: CompressionFormat?
 
-    package init(offset: Int = 0, validator: String? = nil, isWebPage: Bool = false) {
+    package init(
+        offset: Int = 0,
+        validator: String? = nil,
+        isWebPage: Bool = false,
+        coding: CompressionFormat? = nil
+    ) {
         self.offset = offset
         self.validator = validator
         self.isWebPage = isWebPage
-    }
-}
-
-extension Fetcher {
-    /// The bytes of a whole file as they come.
-    package func fetch(
-        _ path: String,
-        limit: Int,
-        deadline: Duration,
-        receive: (_ chunk: [UInt8]) async throws(FetchError) -> Void
-    ) async throws(FetchError) {
-        try await fetch(FetchRequest(path, limit: limit, deadline: deadline)) { part throws(FetchError) in
-            if case .bytes(let chunk) = part { try await receive(chunk) }
-        }
-    }
-
-    /// The answer to a question.
-    package func answer(
-        to question: [UInt8],
-        at path: String,
-        limit: Int,
-        deadline: Duration
-    ) async throws(FetchError) -> [UInt8] {
-        var request = FetchRequest(path, limit: limit, deadline: deadline)
-        request.question = question
-        var bytes: [UInt8] = []
-        try await fetch(request) { part throws(FetchError) in
-            if case .bytes(let chunk) = part { bytes += chunk }
-        }
-        return bytes
-    }
-
-    package func bytes(_ path: String, limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        try await fetch(path, limit: limit, deadline: deadline) { bytes += $0 }
-        return bytes
-    }
-
-    package func bytes(
-        _ path: String,
-        known: [UInt8],
-        limit: Int,
-        deadline: Duration
-    ) async throws(FetchError) -> [UInt8] {
-        try await bytes(path, limit: limit, deadline: deadline)
+        self.coding = coding
     }
 }

@@ -1,4 +1,5 @@
 import NIOHTTP1
+import PatchCompression
 import PatchFormat
 import PatchTrust
 
@@ -22,29 +23,32 @@ enum HTTPAnswer: Equatable {
     ) throws(FetchError) {
         let path = request.path
         switch status {
-        // Its server does not support ranges.
-        case 200 where request.part != nil: throw .status(path, code: status)
         case 200:
-            try Self.check(headers, request)
+            let coding = try Self.coding(headers, request)
+            // The tag of a compressed form names its own bytes, whatever it is made of.
+            if coding == nil { try Self.check(headers, request) }
             let length = headers.length
-            if let length, length > request.limit, !(request.expected != nil && headers.isWebPage) {
-                throw .tooLarge(path, limit: request.limit)
+            if let length, length > request.limit, coding != nil || !(request.expected != nil && headers.isWebPage) {
+                throw request.tooLarge(as: coding)
             }
-            let head = headers.fetchedHead(offset: 0)
+            let head = headers.fetchedHead(offset: 0, of: request, coding)
             // Known before the body: no received bytes are given up for it.
-            if head.isWebPage, let length, let expected = request.expected, length != expected.size {
+            if head.isWebPage, coding == nil, let length, let expected = request.expected, length != expected.size {
                 throw .webPage(path)
             }
             self = .body(head, length: length)
-        case 206 where request.part != nil: self = try Self.part(headers, of: request)
         case 206:
             guard let resume = request.resume else { throw .status(path, code: status) }
-            try Self.check(headers, request)
+            // Who sends the rest of what a strong validator names need not repeat its coding (RFC 9110 §15.3.7).
+            let coding = try Self.coding(headers, request) ?? resume.coding
+            if coding == nil { try Self.check(headers, request) }
             let field = headers.first(name: "content-range") ?? ""
             guard let range = ContentRange(field), range.first == resume.offset, range.last == range.total - 1,
-                range.total == request.expected?.size ?? request.limit
+                coding == resume.coding,
+                coding == nil ? range.total == request.expected?.size ?? request.limit : range.total <= request.limit
             else { throw .wrongRange(path, field: field) }
-            self = .body(headers.fetchedHead(offset: resume.offset), length: range.total - resume.offset)
+            let head = headers.fetchedHead(offset: resume.offset, of: request, coding)
+            self = .body(head, length: range.total - resume.offset)
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
         case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")
@@ -59,19 +63,19 @@ enum HTTPAnswer: Equatable {
         }
     }
 
-    private static func part(_ headers: HTTPHeaders, of request: FetchRequest) throws(FetchError) -> HTTPAnswer {
-        try check(headers, request)
-        let field = headers.first(name: "content-range") ?? ""
-        guard let range = ContentRange(field), let part = request.part, range.first == part.lowerBound,
-            range.last == part.upperBound - 1
-        else { throw .wrongRange(request.path, field: field) }
-        return .body(headers.fetchedHead(offset: 0), length: part.count)
+    /// The compressed form that the bytes are of; nil for the file as it is.
+    private static func coding(
+        _ headers: HTTPHeaders,
+        _ request: FetchRequest
+    ) throws(FetchError) -> CompressionFormat? {
+        let fields = headers["content-encoding"].filter { $0.lowercased() != "identity" }
+        guard let field = fields.first else { return nil }
+        guard fields.count == 1, let coding = request.codings.first(where: { $0.rawValue == field.lowercased() })
+        else { throw .encoded(request.path, as: fields.joined(separator: ", ")) }
+        return coding
     }
 
     private static func check(_ headers: HTTPHeaders, _ request: FetchRequest) throws(FetchError) {
-        if let coding = headers.first(name: "content-encoding"), coding.lowercased() != "identity" {
-            throw .encoded(request.path, as: coding)
-        }
         guard let expected = request.expected, let tag = headers.first(name: "etag") else { return }
         let opaque = (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]).filter { $0 != "\"" }.lowercased()
         guard let digest = Hex.bytes(opaque) else { return }
@@ -82,6 +86,13 @@ enum HTTPAnswer: Equatable {
             default: false
             }
         if isContradiction { throw .contradictingTag(request.path, tag: tag) }
+    }
+}
+
+extension FetchRequest {
+    /// - Parameter coding: of what has too many bytes.
+    func tooLarge(as coding: CompressionFormat?) -> FetchError {
+        coding.map { .badForm(path, .notSmaller($0, limit: limit)) } ?? .tooLarge(path, limit: limit)
     }
 }
 
@@ -104,8 +115,21 @@ extension HTTPHeaders {
         first(name: "content-length").flatMap { Int($0) }
     }
 
-    fileprivate func fetchedHead(offset: Int) -> FetchedHead {
-        FetchedHead(offset: offset, validator: strongValidator, isWebPage: isWebPage)
+    fileprivate func fetchedHead(
+        offset: Int,
+        of request: FetchRequest,
+        _ coding: CompressionFormat?
+    ) -> FetchedHead {
+        let validator = coding == nil ? strongValidator : validatorOfForm(of: request)
+        return FetchedHead(offset: offset, validator: validator, isWebPage: isWebPage, coding: coding)
+    }
+
+    /// Neither a date nor the tag of the plain file tells it from its compressed forms.
+    private func validatorOfForm(of request: FetchRequest) -> String? {
+        guard first(name: "etag") != nil, let tag = strongValidator,
+            request.expected.map({ tag != "\"\($0.sha256)\"" }) ?? true
+        else { return nil }
+        return tag
     }
 
     fileprivate var isWebPage: Bool {

@@ -7,7 +7,7 @@ import PatchTrust
 
 /// Fetches over HTTP, once: trying again, and where, is the engine's business.
 ///
-/// No redirect is followed and nothing is cached.
+/// No redirect is followed, nothing is cached, and a compressed form is handed over as it travels.
 package struct HTTPFetcher: Fetcher {
     let client: HTTPClient
     let places: BaseURLs
@@ -76,7 +76,9 @@ package struct HTTPFetcher: Fetcher {
     ) async throws(FetchError) -> [UInt8] {
         var bytes: [UInt8] = []
         let tag = "\"\(SHA256Digest(of: known).hex)\""
-        let request = FetchRequest(path, limit: limit, deadline: deadline)
+        var request = FetchRequest(path, limit: limit, deadline: deadline)
+        // A compressed form has another tag than the file that is known.
+        request.isPlain = true
         let isNew = try await fetch(request, unless: tag) { if case .bytes(let chunk) = $0 { bytes += chunk } }
         return isNew ? bytes : known
     }
@@ -125,8 +127,8 @@ package struct HTTPFetcher: Fetcher {
             var received = head.offset
             for try await buffer in response.body {
                 received += buffer.readableBytes
-                guard received <= request.limit else { throw FetchError.tooLarge(request.path, limit: request.limit) }
-                let isPage = head.isWebPage && request.expected == nil
+                guard received <= request.limit else { throw request.tooLarge(as: head.coding) }
+                let isPage = head.isWebPage && request.expected == nil && head.coding == nil
                 if isPage, buffer.readableBytesView.first == UInt8(ascii: "<") {
                     throw FetchError.webPage(request.path)
                 }
@@ -159,15 +161,16 @@ package struct HTTPFetcher: Fetcher {
 extension HTTPClientRequest {
     fileprivate init(_ request: FetchRequest, at url: String, unless tag: String?) {
         self.init(url: url)
-        headers.add(name: "accept-encoding", value: "identity")
+        let codings = request.codings.map(\.rawValue)
+        headers.add(
+            name: "accept-encoding",
+            value: codings.isEmpty ? "identity" : codings.joined(separator: ", ")
+        )
         headers.add(name: "user-agent", value: "patchsync")
         if let tag { headers.add(name: "if-none-match", value: tag) }
         if let resume = request.resume {
             headers.add(name: "range", value: "bytes=\(resume.offset)-")
             headers.add(name: "if-range", value: resume.validator)
-        }
-        if let part = request.part {
-            headers.add(name: "range", value: "bytes=\(part.lowerBound)-\(part.upperBound - 1)")
         }
         if let question = request.question {
             method = .POST

@@ -1,3 +1,4 @@
+import PatchCompression
 import PatchFetch
 import PatchFormat
 import PatchSync
@@ -13,11 +14,25 @@ struct SimulatedAnswer {
     let fault: SimulatedRepository.Fault?
     /// What the server calls a file; nil where it has no strong name.
     var validator: ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
+    /// The compressed form that the server has of the file, unless it is no smaller.
+    var coding: CompressionFormat?
 
     private var path: String { request.path }
 
     func send(_ take: (FetchedPart) async throws(FetchError) -> Void) async throws(FetchError) {
         var answer = found ?? []
+        var coding = coding.flatMap { request.codings.contains($0) ? $0 : nil }
+        var fault = fault
+        if case .replaced(let bytes) = fault { answer = bytes }
+        if let format = coding, let form = try? format.compressed(answer, effort: .quick), form.count < answer.count {
+            answer = form
+        } else {
+            coding = nil
+        }
+        if case .ofForm(let inner) = fault {
+            fault = coding == nil ? nil : inner
+            if case .replaced(let bytes) = fault { answer = bytes }
+        }
         var isEndless = false
         var end: Int?
         switch fault {
@@ -27,27 +42,41 @@ struct SimulatedAnswer {
         case .timesOut: throw .timedOut(path)
         case .stalls: throw .stalled(path)
         case .connection: throw .connection(path, reason: "unplugged")
-        case .replaced(let bytes): answer = bytes
         case .endless: isEndless = true
         case .shortened(let count): answer = Array(answer.prefix(count))
-        case .breaksOff(let count): end = count
+        case .breaksOff(let count), .hangs(let count): end = count
         case .bitFlipped(let place):
             let index = min(answer.count - 1, Int(Double(answer.count) * place))
             answer[index] ^= 1
-        case nil: break
+        case .replaced, .ofForm, nil: break
         }
         if found == nil, fault == nil { throw .notFound(path) }
-        if let part = request.part {
-            guard found == nil || part.upperBound <= found?.count ?? 0 else { throw .status(path, code: 416) }
-            answer = Array(answer.dropFirst(part.lowerBound).prefix(part.count))
-        }
-        let validator = found.flatMap(validator)
+        let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
-        if !isEndless, end == nil, answer.count > request.limit { throw .tooLarge(path, limit: request.limit) }
-        try await take(.head(FetchedHead(offset: offset, validator: validator)))
+        let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0, limit: request.limit)) }
+        if !isEndless, end == nil, answer.count > request.limit {
+            throw tooLarge ?? .tooLarge(path, limit: request.limit)
+        }
+        try await take(.head(FetchedHead(offset: offset, validator: validator, coding: coding)))
         let body = end.map { answer.prefix(offset + $0) } ?? answer[...]
-        try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)
-        if let end, found == nil || offset + end < answer.count { throw .short(path) }
+        do throws(FetchError) {
+            try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)
+        } catch .tooLarge(let path, let limit) { throw tooLarge ?? .tooLarge(path, limit: limit) }
+        if let end, found == nil || offset + end < answer.count {
+            if case .hangs = fault { try await hang() }
+            throw .short(path)
+        }
+    }
+
+    private func hang() async throws(FetchError) {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
+        throw .cancelled
+    }
+
+    /// A form has a name of its own, and none where the file has only a date.
+    private func name(of coding: CompressionFormat?, _ plain: String) -> String? {
+        guard let coding else { return plain }
+        return plain.hasSuffix("\"") ? "\(plain.dropLast())\(coding.suffix)\"" : nil
     }
 
     private func send(

@@ -20,6 +20,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
         case connection
         /// The connection ends after this many bytes of each answer.
         case breaksOff(after: Int)
+        /// Nothing comes after this many bytes, until whoever waits is cancelled.
+        case hangs(after: Int)
         /// The answer is whole for HTTP, and holds only this many bytes.
         case shortened(to: Int)
         /// Goes on for ever, without a length.
@@ -27,6 +29,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
         /// One bit, in the byte at this part of the whole: 0 for the first, 0.5 for the middle.
         case bitFlipped(at: Double)
         case replaced([UInt8])
+        /// The same of its compressed form alone; the file itself is right.
+        indirect case ofForm(Fault)
     }
 
     package static let production: ChannelName = simulated("production")
@@ -38,6 +42,7 @@ package final class SimulatedRepository: Fetcher, Sendable {
         var bytes = 0
         var onRequest: (@Sendable (String) async -> Void)?
         var validator: @Sendable ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
+        var compress: @Sendable (String) -> CompressionFormat? = { _ in nil }
         var onQuestion: (@Sendable (DeviceQuestion) -> [UInt8]?)?
     }
 
@@ -199,9 +204,15 @@ package final class SimulatedRepository: Fetcher, Sendable {
         state.withLockedValue { $0.validator = validator }
     }
 
+    /// Which compressed form there is of each file from now on; asked for or not.
+    package func compress(_ form: @escaping @Sendable (_ path: String) -> CompressionFormat?) {
+        state.withLockedValue { $0.compress = form }
+    }
+
     /// The access log: every path that was asked for, in the order in which they came, and empties it.
     ///
-    /// `PATH from 700` where only the rest was asked for, `PATH 700..<900` where a part was.
+    /// `PATH from 700` where only the rest was asked for, `PATH from 700 of zstd` where the rest of a compressed form was, and
+    /// `PATH plain` where no form was taken that there is.
     package func takeRequests() -> [String] {
         state.withLockedValue { state in
             defer { state.requests = [] }
@@ -218,15 +229,19 @@ package final class SimulatedRepository: Fetcher, Sendable {
     ) async throws(FetchError) {
         let path = request.path
         let (answer, onRequest) = state.withLockedValue { state in
-            let range = request.resume.map { " from \($0.offset)" } ?? request.part.map { " \($0)" }
-            state.requests.append(path + (range ?? ""))
+            let form = state.compress(path)
+            let range = request.resume.map { resume in
+                " from \(resume.offset)" + (resume.coding.map { " of \($0.rawValue)" } ?? "")
+            }
+            state.requests.append(path + (range ?? (request.isPlain && form != nil ? " plain" : "")))
             let answer = SimulatedAnswer(
                 request: request,
                 found: request.question.map { question in
                     (try? DeviceQuestion(question)).flatMap { state.onQuestion?($0) }
                 } ?? state.tree.files[path],
                 fault: state.faults[path],
-                validator: state.validator
+                validator: state.validator,
+                coding: form
             )
             return (answer, state.onRequest)
         }

@@ -127,9 +127,10 @@ struct CompressionTests {
     }
 
     @Test(arguments: [(CompressionFormat.zstandard, "zstd"), (.gzip, "gzip")])
-    func `is read by the format's own tool, and the tool's by us`(_ format: CompressionFormat, _ tool: String)
-        async throws
-    {
+    func `is read by the format's own tool, and the tool's by us`(
+        _ format: CompressionFormat,
+        _ tool: String
+    ) async throws {
         #expect(try await run(tool, ["-dc"], try format.compressed(Self.text)) == Self.text)
         let theirs = try await run(tool, ["-9", "-c"], Self.text)
         #expect(try format.decompressed(theirs, limit: Self.text.count) == Self.text)

@@ -1,4 +1,5 @@
 import NIOHTTP1
+import PatchCompression
 import PatchFormat
 import PatchTrust
 import Testing
@@ -47,22 +48,82 @@ struct HTTPAnswerTests {
         )
     }
 
-    @Test func `of 206 to a part announces exactly this part`() throws {
-        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
-        let body = HTTPAnswer.body(FetchedHead(offset: 0, validator: "\"v1\""), length: 4)
-        #expect(try HTTPAnswer(206, ["content-range": "bytes 4-7/10", "etag": "\"v1\""], to: part) == body)
-        for field in ["bytes 4-9/10", "bytes 3-7/10", "bytes 4-6/10", "bytes */10", ""] {
-            let headers: HTTPHeaders = field.isEmpty ? [:] : ["content-range": field]
-            #expect(error(206, headers, to: part) == .wrongRange("packs/x", field: field))
-        }
-        let packed: HTTPHeaders = ["content-range": "bytes 4-7/10", "content-encoding": "gzip"]
-        #expect(error(206, packed, to: part) == .encoded("packs/x", as: "gzip"))
+    /// The rest of a compressed form.
+    private func rest(of coding: CompressionFormat) -> FetchRequest {
+        FetchRequest(
+            "objects/x",
+            limit: 10,
+            deadline: .seconds(1),
+            expected: ExpectedFile(Self.object),
+            resume: .init(offset: 4, validator: "\"v1.zst\"", coding: coding)
+        )
     }
 
-    @Test func `of 200 is refused where a part was asked for, whatever its length`() {
-        let part = FetchRequest("packs/x", part: 4..<8, deadline: .seconds(1))
-        #expect(error(200, ["content-length": "10"], to: part) == .status("packs/x", code: 200))
-        #expect(error(200, ["content-length": "4"], to: part) == .status("packs/x", code: 200))
+    @Test(arguments: CompressionFormat.allCases)
+    func `of 200 says which compressed form it is, where one was asked for`(coding: CompressionFormat) throws {
+        let headers: HTTPHeaders = [
+            "content-length": "8", "content-encoding": coding.rawValue.uppercased(), "etag": "\"v1.zst\"",
+        ]
+        let head = FetchedHead(validator: "\"v1.zst\"", coding: coding)
+        #expect(try HTTPAnswer(200, headers, to: plain) == .body(head, length: 8))
+        // What it does not go on with has a name of its own.
+        #expect(try HTTPAnswer(200, headers, to: rest(of: .zstandard)) == .body(head, length: 8))
+        let refused = FetchError.encoded("objects/x", as: coding.rawValue.uppercased())
+        #expect(error(200, headers, to: plain.plain) == refused)
+        #expect(error(200, headers, to: rest) == refused)
+        var question = FetchRequest("api/x", limit: 10, deadline: .seconds(1))
+        question.question = [1]
+        let timestamp = FetchRequest(URLLayout.timestamp, limit: 10, deadline: .seconds(1))
+        for request in [question, timestamp] { #expect(error(200, headers, to: request)?.isLie == true) }
+    }
+
+    @Test func `of a compressed form that is no smaller than the file may be is refused before the body`() {
+        let headers: HTTPHeaders = ["content-length": "11", "content-encoding": "gzip"]
+        #expect(error(200, headers) == .badForm("objects/x", .notSmaller(.gzip, limit: 10)))
+        #expect(
+            error(200, ["content-length": "11", "content-type": "text/html", "content-encoding": "zstd"])
+                == .badForm("objects/x", .notSmaller(.zstandard, limit: 10))
+        )
+    }
+
+    @Test func `of 206 is the rest of the same form, whose size nobody signed`() throws {
+        let head = FetchedHead(offset: 4, validator: "\"v1.zst\"", coding: .zstandard)
+        for coding: HTTPHeaders in [["content-encoding": "zstd"], [:]] {
+            for (range, length) in [("bytes 4-9/10", 6), ("bytes 4-7/8", 4)] {
+                var headers: HTTPHeaders = ["content-range": range, "etag": "\"v1.zst\""]
+                headers.add(contentsOf: coding)
+                #expect(try HTTPAnswer(206, headers, to: rest(of: .zstandard)) == .body(head, length: length))
+            }
+        }
+        for range in ["bytes 4-10/11", "bytes 3-7/8", "bytes 4-6/8"] {
+            #expect(
+                error(206, ["content-range": range, "content-encoding": "zstd"], to: rest(of: .zstandard))
+                    == .wrongRange("objects/x", field: range)
+            )
+        }
+        let other: HTTPHeaders = ["content-range": "bytes 4-7/8", "content-encoding": "gzip"]
+        #expect(error(206, other, to: rest(of: .zstandard)) == .wrongRange("objects/x", field: "bytes 4-7/8"))
+        #expect(error(206, other, to: rest) == .encoded("objects/x", as: "gzip"))
+        #expect(try HTTPAnswer(416, [:], to: rest(of: .gzip)) == .noSuchRange)
+    }
+
+    @Test func `names a compressed form by a strong tag of its own, and by no date`() throws {
+        let older: HTTPHeaders = [
+            "last-modified": "Thu, 19 Nov 2026 08:00:00 GMT", "date": "Fri, 20 Nov 2026 08:00:00 GMT",
+        ]
+        let table: [(HTTPHeaders, String?)] = [
+            (["etag": "\"v1.zst\""], "\"v1.zst\""), (["etag": "W/\"v1\""], nil), (older, nil), ([:], nil),
+            // Of the file itself.
+            (["etag": "\"\(Self.object.sha256)\""], nil),
+            // Of the form's own bytes: no contradiction.
+            (["etag": "\"\(Fingerprint(of: [1]).sha256)\""], "\"\(Fingerprint(of: [1]).sha256)\""),
+        ]
+        for (headers, validator) in table {
+            var headers = headers
+            headers.add(name: "content-encoding", value: "gzip")
+            let head = FetchedHead(validator: validator, coding: .gzip)
+            #expect(try HTTPAnswer(200, headers, to: plain) == .body(head, length: nil), "\(headers)")
+        }
     }
 
     @Test func `of 206 is refused where no part was asked for`() {
@@ -99,7 +160,15 @@ struct HTTPAnswerTests {
 
     @Test(arguments: ["gzip", "br", "GZIP", "identity, gzip"])
     func `that packs without being asked is refused before the body`(coding: String) {
-        #expect(error(200, ["content-encoding": coding]) == .encoded("objects/x", as: coding))
+        #expect(error(200, ["content-encoding": coding], to: plain.plain) == .encoded("objects/x", as: coding))
+    }
+
+    @Test func `that packs in another way than asked for is refused before the body`() {
+        for coding in ["br", "deflate", "x-gzip", "zstd, gzip", "gzip, gzip"] {
+            #expect(error(200, ["content-encoding": coding]) == .encoded("objects/x", as: coding))
+        }
+        let twice = HTTPHeaders([("content-encoding", "gzip"), ("content-encoding", "zstd")])
+        #expect(error(200, twice) == .encoded("objects/x", as: "gzip, zstd"))
     }
 
     @Test func `with a tag that names another digest is refused before the body`() {

@@ -41,13 +41,13 @@ struct HTTPFetcherTests {
         )
     }
 
-    @Test func `asks for the plain bytes, and for no part`() async throws {
+    @Test func `asks for a compressed form where there is one, and for no part`() async throws {
         let (parts, error, heads) = try await fetch { _ in .bytes(.answer("200 OK", ["ETag: \"v1\""], "0123456789")) }
         #expect(error == nil)
         #expect(parts == [.head(FetchedHead(validator: "\"v1\"")), .bytes(Array(body.utf8))])
         let head = try #require(heads.first).lowercased()
         #expect(head.hasPrefix("get /com.example.storefront/objects/x http/1.1\r\n"))
-        #expect(head.contains("\r\naccept-encoding: identity"))
+        #expect(head.contains("\r\naccept-encoding: zstd, gzip\r\n"))
         #expect(head.contains("\r\nuser-agent: patchsync"))
         #expect(!head.contains("range") && !head.contains("if-none-match"))
     }
@@ -60,6 +60,8 @@ struct HTTPFetcherTests {
         #expect(parts == [.head(FetchedHead(offset: 4, validator: "\"v1\"")), .bytes(Array("456789".utf8))])
         let head = try #require(heads.first).lowercased()
         #expect(head.contains("\r\nrange: bytes=4-\r\n") && head.contains("\r\nif-range: \"v1\""))
+        // Of what came as it is.
+        #expect(head.contains("\r\naccept-encoding: identity\r\n"))
     }
 
     @Test func `takes the whole file where the server gives no part`() async throws {
@@ -158,7 +160,7 @@ struct HTTPFetcherTests {
     @Test func `refuses a page, a packed body and a tag of another digest before their bodies`() async throws {
         let answers: [(fields: [String], error: FetchError)] = [
             (["Content-Type: text/html"], .webPage("objects/x")),
-            (["Content-Encoding: gzip"], .encoded("objects/x", as: "gzip")),
+            (["Content-Encoding: br"], .encoded("objects/x", as: "br")),
             (
                 ["ETag: \"\(SHA1Digest.zero)\""],
                 .contradictingTag("objects/x", tag: "\"\(SHA1Digest.zero)\"")
@@ -195,6 +197,8 @@ struct HTTPFetcherTests {
             }
             #expect(found == expected)
             #expect(heads.map { $0.lowercased().contains("\r\nif-none-match: \(tag)") } == [true], "\(heads)")
+            // A compressed form has another tag.
+            #expect(heads[0].lowercased().contains("\r\naccept-encoding: identity\r\n"))
         }
         // Where nothing is known, nobody is told so.
         let unasked = try await fetch { _ in .bytes(.answer("304 Not Modified")) }
@@ -224,6 +228,7 @@ struct HTTPFetcherTests {
             let head = try #require(heads.first).lowercased()
             #expect(head.hasPrefix("post /api/v1/x http/1.1\r\n") && head.contains("content-length: 2"))
             #expect(head.contains("\r\ncontent-type: application/json"))
+            #expect(head.contains("\r\naccept-encoding: identity\r\n"))
         }
     }
 

@@ -19,6 +19,8 @@ final class RawServer: Sendable {
     enum Answer: Sendable {
         /// These bytes; the connection stays open.
         case bytes(String)
+        /// A head, and bytes that are no text.
+        case body(String, [UInt8])
         /// These bytes, and the end of the connection.
         case last(String)
         /// These bytes, and then the same piece over and over, ``mostPieces`` times, and the end of the connection.
@@ -144,6 +146,9 @@ private final class RawAnswers: ChannelInboundHandler {
             if head.hasPrefix("PRI ") { return context.close(promise: nil) }
             switch server.answer(head) {
             case .bytes(let text): write(text, context, thenClose: false)
+            case .body(let text, let bytes):
+                write(text, context, thenClose: false)
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             case .last(let text): write(text, context, thenClose: true)
             case .endless(let text, let piece):
                 write(text, context, thenClose: false)
@@ -174,6 +179,14 @@ private final class RawAnswers: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
+    }
+}
+
+extension RawServer.Answer {
+    /// An HTTP/1.1 answer with these bytes, and their length.
+    static func answer(_ fields: [String], _ body: [UInt8]) -> RawServer.Answer {
+        let head = ["HTTP/1.1 200 OK", "Content-Length: \(body.count)"] + fields
+        return .body(head.joined(separator: "\r\n") + "\r\n\r\n", body)
     }
 }
 

@@ -124,6 +124,58 @@ struct ObjectReceiverTests {
         #expect(try folder.files.list(folder("part")) == ["\(Sample.large.digest).part"])
     }
 
+    @Test(arguments: TestDisk.allCases, CompressionFormat.allCases)
+    func `keeps what came of a compressed form from 64 KiB on, with what the server calls it`(
+        _ disk: TestDisk,
+        _ format: CompressionFormat
+    ) throws {
+        let (folder, store) = try open(disk)
+        let expected = ExpectedFile(size: 100_000, sha256: Sample.large.digest)
+        let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0) }
+        var form = store.beginForm(format, validator: "\"v1\"", of: expected)
+        try form.append(Array(bytes.prefix(65_536)))
+        #expect(try !form.isKept && folder.files.list(folder("part")) == [])
+        try form.append(Array(bytes[65_536..<69_000]))
+        try form.append(Array(bytes[69_000...]))
+        let name = "\(expected.sha256)\(format.suffix)"
+        #expect(try form.isKept && folder.files.list(folder("part")) == [name, name + ".tag"])
+        #expect(try store.partialDownloads() == [expected.sha256])
+        var again = try #require(try store.keptForm(of: expected))
+        #expect((again.format, again.size, again.validator) == (format, 70_000, "\"v1\""))
+        try again.append([1, 2])
+        let kept = try folder.files.read(folder("part/\(name)"), limit: 100_000)
+        #expect(kept == bytes + [1, 2])
+        // Of another object, or of more bytes than the object has: begun anew.
+        #expect(try store.keptForm(of: ExpectedFile(Sample.small.fingerprint)) == nil)
+        try store.removePartialDownloads(except: [expected.sha256])
+        #expect(try folder.files.list(folder("part")).count == 2)
+        #expect(try store.keptForm(of: ExpectedFile(size: 70_001, sha256: expected.sha256)) == nil)
+        #expect(try folder.files.list(folder("part")) == [])
+        // Without a name that can be sent back, nothing is kept.
+        for validator in [nil, "", "\"\u{E9}\"", "\"a\nb\""] {
+            var nameless = store.beginForm(format, validator: validator, of: expected)
+            try nameless.append(bytes)
+            #expect(!nameless.isKept && nameless.size == 70_000)
+        }
+        #expect(try folder.files.list(folder("part")) == [])
+    }
+
+    @Test(arguments: TestDisk.allCases)
+    func `is removed with its compressed forms, and these are forgotten with it`(_ disk: TestDisk) throws {
+        let (folder, store) = try open(disk)
+        let expected = ExpectedFile(size: 100_000, sha256: Sample.large.digest)
+        for isForgotten in [false, true] {
+            for format in CompressionFormat.allCases {
+                var form = store.beginForm(format, validator: "\"v1\"", of: expected)
+                try form.append([UInt8](repeating: 7, count: 70_000))
+            }
+            try folder.files.write([1], to: folder("part/\(expected.sha256).part"))
+            #expect(try folder.files.list(folder("part")).count == 5)
+            if isForgotten { try store.removePartialDownloads() } else { try store.removePart(of: expected) }
+            #expect(try folder.files.list(folder("part")) == [])
+        }
+    }
+
     private func open(_ disk: TestDisk) throws -> (TestFolder, ObjectStore) {
         let folder = try disk.open()
         let store = ObjectStore(root: folder("objects"), incoming: folder("part"), files: folder.files)

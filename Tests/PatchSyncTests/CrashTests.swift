@@ -31,6 +31,7 @@ struct CrashTests {
         case healing
 
         func prepare(_ world: World) async throws {
+            world.repository.compress { [self] _ in form }
             guard self != .firstSync else { return }
             try await world.device.sync()
             try await world.device.launchAndConfirm()
@@ -42,6 +43,15 @@ struct CrashTests {
             }
             world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
             if self != .updateSync, self != .packedSync { try await world.device.sync() }
+        }
+
+        /// What the server has of everything.
+        private var form: CompressionFormat? {
+            switch self {
+            case .packedSync: .zstandard
+            case .updateSync, .healing: .gzip
+            case .firstSync, .switchAndConfirm, .launchAndRollBack: nil
+            }
         }
 
         func run(_ device: SimulatedDevice) async throws {

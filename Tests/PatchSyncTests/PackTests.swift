@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchCompression
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -11,10 +12,10 @@ import Testing
 @testable import PatchSync
 
 /// A bundle `web` of files `00.js`, `01.js`, …, and no page else.
-private func bundle(_ version: String, _ texts: [String]) -> SimulatedPatch {
+private func bundle(_ version: String, _ texts: [String], id: String = "web") -> SimulatedPatch {
     var files = Dictionary(uniqueKeysWithValues: texts.enumerated().map { (fileName($0), $1) })
     files["index.html"] = "<p>\(version)</p>"
-    return .bundle("web", version, files)
+    return .bundle(id, version, files)
 }
 
 private func fileName(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number).js" }
@@ -39,7 +40,7 @@ extension World {
         return URLLayout.fullPack(of: digest)
     }
 
-    /// What was asked for but documents, in order; packs by their bytes alone.
+    /// What was asked for but documents, in order.
     fileprivate func transfers() throws -> [String] {
         let pack = try pack()
         return repository.takeRequests().compactMap { request in
@@ -57,37 +58,65 @@ extension World {
     }
 }
 
+/// Bytes that compress to half of themselves, and to no less.
+func noise(_ count: Int, seed: UInt64 = 1) -> String {
+    var state = seed
+    return String(
+        decoding: (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(ascii: "a") + UInt8(truncatingIfNeeded: state >> 60)
+        },
+        as: UTF8.self
+    )
+}
+
+/// As a test's argument: nil for a server that has no compressed forms.
+let forms: [CompressionFormat?] = [nil, .zstandard, .gzip]
+
 @Suite("A pack")
 struct PackTests {
-    /// `index.html`, which comes after the scripts.
-    private let page = 8
+    private let page = object("<p>1</p>")
 
-    @Test func `brings the neighbours of a bundle in one request, and each is compared with its entry`() async throws {
+    @Test(arguments: forms)
+    func `brings a bundle in one request, and each object is compared with its entry`(
+        form: CompressionFormat?
+    ) async throws {
         let world = try World([bundle("1", texts)])
+        world.repository.compress { _ in form }
         let report = try await world.device.sync()
-        #expect(report.isComplete && report.failures == [])
-        #expect(try world.transfers() == ["pack 0..<\(2_000 + page)"])
+        #expect(report.isComplete && report.failures == [] && report.mirrors == [])
+        #expect(try world.transfers() == ["pack"])
         #expect(report.filesReceived == 23)
+        let files = world.repository.tree.files.filter { $0.key.contains("/web/1/") || $0.key == (try? world.pack()) }
+        #expect(report.bytesReceived == files.reduce(0) { $0 + $1.value.count })
+        let travelled = try files.reduce(0) { sum, file in
+            sum + min(file.value.count, try form?.compressed(file.value, effort: .quick).count ?? .max)
+        }
+        #expect(report.bytesTransferred == travelled)
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
         #expect(try world.parts == [])
     }
 
-    @Test func `is asked for what is missing alone; few neighbours come by themselves`() async throws {
+    @Test(arguments: forms)
+    func `is taken where much is missing, and what is here is passed over; a few come by themselves`(
+        form: CompressionFormat?
+    ) async throws {
         let world = try await World.settled([bundle("1", texts)])
+        world.repository.compress { _ in form }
         let changed = (0..<20).map { [2, 3].contains($0) || (8..<18).contains($0) ? text($0, 2) : text($0) }
         world.repository.publish([bundle("2", changed)])
-        let before = world.repository.bytesSent
-        #expect(try await world.device.sync().isComplete)
-        let transfers = try world.transfers()
-        #expect(Set(transfers) == [object(text(2, 2)), object(text(3, 2)), "pack 800..<1800", object("<p>2</p>")])
-        #expect(transfers.count == 4)
-        let documents = world.repository.tree.files.filter { $0.key.contains("/web/2/") || $0.key.contains("/2.") }
-        #expect(
-            world.repository.bytesSent - before < 1_200 + page + documents.reduce(0) { $0 + $1.value.count } + 9_000
-        )
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.filesReceived == 15)
+        #expect(try world.transfers() == ["pack"])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 2")
+        let few = changed.enumerated().map { $0 < 3 ? text($0, 3) : $1 }
+        world.repository.publish([bundle("3", few)])
+        #expect(try await world.device.sync().isComplete)
+        #expect(Set(try world.transfers()) == Set((0..<3).map { object(text($0, 3)) } + [object("<p>3</p>")]))
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 3")
     }
 
     @Test func `is asked for once where a server has none, and its objects come one by one`() async throws {
@@ -96,13 +125,14 @@ struct PackTests {
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [])
         let transfers = try world.transfers()
-        #expect(transfers.first == "pack 0..<\(2_000 + page)" && transfers.count == 22)
-        #expect(Set(transfers.dropFirst()) == Set(texts.map { object($0) } + [object("<p>1</p>")]))
+        #expect(transfers.first == "pack" && transfers.count == 22)
+        #expect(Set(transfers.dropFirst()) == Set(texts.map { object($0) } + [page]))
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
     }
 
-    @Test func `that has another byte is given up there, and its server is named with the entry`() async throws {
+    @Test func `that has another byte gives all but that object, and its server is named with the entry`() async throws
+    {
         let world = try World([bundle("1", texts)])
         // In file 10.
         world.repository.fail(try world.pack(), with: .bitFlipped(at: 0.5))
@@ -110,23 +140,65 @@ struct PackTests {
         #expect(report.isComplete)
         let wrong = MirrorFault.Wrong.lied(.object(entry: "web 1 10.js", field: "md5"))
         #expect(report.mirrors == [MirrorFault(server: SimulatedDevice.server.text, wrong: wrong)])
-        // What came before it stays; all else comes by itself.
-        let rest = (10..<20).map { object(texts[$0]) } + [object("<p>1</p>")]
-        #expect(Set(try world.transfers().dropFirst()) == Set(rest))
+        #expect(try world.transfers() == ["pack", object(texts[10])])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
     }
 
-    @Test func `that breaks off goes on at the byte with the object, and then with the rest of the pack`() async throws
-    {
+    @Test(arguments: forms)
+    func `that is another in all its bytes gives nothing, and what it should have brought comes one by one`(
+        form: CompressionFormat?
+    ) async throws {
+        let world = try World([bundle("1", texts)])
+        world.repository.compress { _ in form }
+        let size = world.repository[try world.pack()].count
+        world.repository.fail(try world.pack(), with: .replaced([UInt8](repeating: 0x20, count: size)))
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.mirrors.map(\.server) == [SimulatedDevice.server.text])
+        let transfers = try world.transfers()
+        #expect(transfers.first == "pack" && transfers.count == 22)
+        #expect(Set(transfers.dropFirst()) == Set(texts.map { object($0) } + [page]))
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 1")
+    }
+
+    @Test(
+        arguments: [CompressionFormat.zstandard, .gzip],
+        [
+            SimulatedRepository.Fault.ofForm(.bitFlipped(at: 0.7)), .ofForm(.shortened(to: 150_000)),
+            .breaksOff(after: 150_000),
+        ]
+    )
+    func `in a compressed form that is damaged or ends early gives what it can, and nothing of that is asked for again`(
+        form: CompressionFormat,
+        fault: SimulatedRepository.Fault
+    ) async throws {
+        let texts = (0..<20).map { noise(20_000, seed: UInt64($0)) }
+        let world = try World([bundle("1", texts)])
+        world.repository.compress { $0.hasPrefix("packs/") ? form : nil }
+        world.repository.fail(try world.pack(), with: fault)
+        let report = try await world.device.sync()
+        #expect(report.isComplete)
+        // What is wrong with the form is a lie; a line that breaks is none.
+        let isLine = if case .breaksOff = fault { true } else { false }
+        let isShort = if case .ofForm(.shortened) = fault { true } else { false }
+        #expect(report.mirrors.count == (isLine || isShort ? 0 : 1), "\(report.mirrors)")
+        let transfers = try world.transfers()
+        #expect(transfers.first == "pack" && Set(transfers).count == transfers.count)
+        #expect((1...15).contains(transfers.count - 1), "\(transfers.count)")
+        #expect(transfers.dropFirst().allSatisfy { $0.hasPrefix("objects/") })
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 1")
+        #expect(try world.parts == [])
+    }
+
+    @Test func `that breaks off goes on at the byte with the object, and then one by one`() async throws {
         let world = try World([bundle("1", texts)])
         world.repository.fail(try world.pack(), with: .breaksOff(after: 730))
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [])
-        // It breaks off each time; what is asked for at the same time may change places.
-        let objects = ["\(object(texts[7])) from 30", "\(object(texts[15])) from 30"]
-        let rest = (16..<20).map { object(texts[$0]) } + [object("<p>1</p>")]
-        #expect(try world.transfers().sorted() == (["pack 0..<2008", "pack 800..<2008"] + objects + rest).sorted())
+        let rest = (8..<20).map { object(texts[$0]) } + [page]
+        #expect(try world.transfers().sorted() == (["pack", "\(object(texts[7])) from 30"] + rest).sorted())
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
         #expect(try world.parts == [])
@@ -160,12 +232,12 @@ struct PackTests {
     @Test func `comes from the mirror where the server breaks off`() async throws {
         var world = try World([bundle("1", texts)])
         let mirror = world.mirror()
-        world.repository.fail(try world.pack(), with: .breaksOff(after: 1_000))
+        world.repository.fail(try world.pack(), with: .breaksOff(after: 730))
         let report = try await world.device.sync()
         #expect(report.isComplete)
-        #expect(try world.transfers() == ["pack 0..<2008"])
+        #expect(try world.transfers() == ["pack"])
         // At the same time.
-        #expect(Set(mirror.takeRequests()) == [object(texts[10]), "\(try world.pack()) 1100..<2008"])
+        #expect(Set(mirror.takeRequests()) == ["\(object(texts[7])) from 30", try world.pack()])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
     }
@@ -182,37 +254,66 @@ struct PackTests {
         world.repository.repair(object(texts[9]))
         _ = try world.transfers()
         #expect(try await world.device.sync().isComplete)
-        #expect(Set(try world.transfers()) == ["pack 0..<900", "\(object(texts[9])) from 40", "pack 1000..<2000"])
+        #expect(Set(try world.transfers()) == ["pack", "\(object(texts[9])) from 40"])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 1")
+    }
+
+    @Test func `is read to the last object that is missing, and no further`() async throws {
+        // The page comes after the scripts, and is the same in both.
+        let files = { (versions: Range<Int>) in
+            Dictionary(uniqueKeysWithValues: (0..<20).map { (fileName($0), text($0, versions.contains($0) ? 2 : 1)) })
+                .merging(["index.html": "<p>1</p>", "z.bin": noise(100_000)]) { $1 }
+        }
+        let world = try await World.settled([.bundle("web", "1", files(0..<0))])
+        world.repository.publish([.bundle("web", "2", files(0..<12))])
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.mirrors == [])
+        #expect(try world.transfers() == ["pack"])
+        // It comes in pieces of a twentieth.
+        let documents = world.repository.tree.files.filter { $0.key.contains("/web/2/") }
+        let piece = world.repository[try world.pack()].count / 20
+        #expect(report.bytesTransferred == piece + documents.reduce(0) { $0 + $1.value.count })
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 2")
+    }
+
+    @Test func `leaves to another patch what that one brings`() async throws {
+        let docs = bundle("1", (0..<20).map { $0 < 10 ? text($0) : text($0, 7) }, id: "docs")
+        let world = try World([docs, bundle("1", texts)])
+        let report = try await world.device.sync()
+        #expect(report.isComplete)
+        // Twenty of the one, ten of the other, the page of both, and two documents of each.
+        #expect(report.filesReceived == 20 + 10 + 1 + 4)
+        let requests = world.repository.takeRequests()
+        #expect(requests.count { $0.hasPrefix("packs/") } == 2 && !requests.contains { $0.hasPrefix("objects/") })
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("docs 1, web 1")
     }
 
     @Test func `keeps what came of it when the sync is cancelled`() async throws {
         var world = try World([bundle("1", texts)])
         let device = world.device
+        world.repository.fail(try world.pack(), with: .hangs(after: 1_250))
+        let (twelve, isTwelfth) = AsyncStream.makeStream(of: Void.self)
         let count = NIOLockedValueBox(0)
-        let sync = NIOLockedValueBox<Task<Void, any Error>?>(nil)
         world.device.report = { event in
             guard case .fileDone(let entry) = event, entry.hasSuffix(".js") else { return }
-            if count.withLockedValue({
-                $0 += 1; return $0 == 12
-            }) {
-                sync.withLockedValue { $0?.cancel() }
+            let number = count.withLockedValue { count in
+                count += 1
+                return count
             }
+            if number == 12 { isTwelfth.yield() }
         }
         let cancelled = world.device
-        let (started, start) = AsyncStream.makeStream(of: Void.self)
-        let task = Task {
-            for await _ in started { break }
-            _ = try await cancelled.sync()
-        }
-        sync.withLockedValue { $0 = task }
-        start.finish()
+        let task = Task { _ = try await cancelled.sync() }
+        for await _ in twelve { break }
+        task.cancel()
         await #expect(throws: SyncError.fetch(.cancelled)) { try await task.value }
         _ = try world.transfers()
+        world.repository.repair(try world.pack())
         #expect(try await device.sync().isComplete)
-        // It came in pieces of 700 bytes, and was cancelled in the second.
-        #expect(Set(try world.transfers()) == Set((14..<20).map { object(texts[$0]) } + [object("<p>1</p>")]))
+        #expect(Set(try world.transfers()) == ["pack", "\(object(texts[12])) from 50"])
         try await device.launchAndConfirm()
         try world.expectWhole("web 1")
     }

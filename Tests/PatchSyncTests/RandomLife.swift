@@ -61,6 +61,14 @@ struct RandomLife {
         let shipped = ["banner", "docs", "web"].map { Self.item($0, 1, SimulatedRepository.production) }
         world = Self.isEmbedded(seed) ? try World(shipped.map(\.patch), embedded: EmbeddedWorld.folder) : try World([])
         listed = Set(shipped.map(\.content))
+        // Of some files the server has this form, of some the other.
+        world.repository.compress { path in
+            switch (seed &+ UInt64(path.utf8.count)) % 3 {
+            case 0: nil
+            case 1: .zstandard
+            default: .gzip
+            }
+        }
         try await world.tell { [native] facts in
             facts.answers = .set(true)
             facts.platform = .set(native)

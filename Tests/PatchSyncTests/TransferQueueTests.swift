@@ -19,7 +19,7 @@ struct TransferQueueTests {
         let parts = Set(begun.map { fingerprint($0, sizes[$0]).sha256 })
         var queue = TransferQueue(requests, begun: parts)
         var transfers: [String] = []
-        while let next = queue.next(packs: packs) { transfers.append(next.words) }
+        while let next = queue.next(packs: { _ in packs }) { transfers.append(next.words) }
         return transfers
     }
 
@@ -63,60 +63,68 @@ struct TransferQueueTests {
 
     private let small = Array(repeating: 100, count: 20)
 
-    @Test func `is a run where neighbours are missing`() {
-        #expect(transfers(small) == ["0..<20"])
+    @Test func `is the whole pack where all is missing`() {
+        #expect(transfers(small) == ["pack of 0: 0..<20"])
     }
 
     @Test func `is single objects where no server has packs`() {
         #expect(transfers(small, packs: false) == (0..<20).map(String.init))
     }
 
-    @Test func `breaks a run at what is here`() {
-        let missing = Array(0..<9) + Array(10..<20)
-        #expect(transfers(small, missing: missing) == ["0..<9", "9..<19"])
+    @Test func `is the pack too where some is here, and few objects one by one`() {
+        let missing = Array(0..<9) + Array(12..<20)
+        #expect(transfers(small, missing: missing) == ["pack of 0: 0..<17"])
+        #expect(transfers(small, missing: Array(0..<7)) == (0..<7).map(String.init))
     }
 
-    @Test func `asks for fewer than eight neighbours one by one`() {
-        let missing = Array(0..<7) + Array(8..<16)
-        #expect(transfers(small, missing: missing) == (0..<7).map(String.init) + ["7..<15"])
+    @Test func `leaves what came in part to itself, and what is begun counts for no pack`() {
+        #expect(transfers(small, begun: [9]) == ["pack of 0: \((0..<20).filter { $0 != 9 })", "9"])
+        #expect(transfers(small, begun: Array(3..<16)) == (Array(0..<3) + (16..<20) + (3..<16)).map(String.init))
     }
 
-    @Test func `breaks a run at an object that came in part, and at one without bytes`() {
-        #expect(transfers(small, begun: [9]) == ["0..<9", "9", "10..<20"])
+    @Test func `takes an object without bytes from the pack`() {
         var sizes = small
         sizes[8] = 0
-        #expect(transfers(sizes) == ["0..<8", "8", "9..<20"])
+        #expect(transfers(sizes) == ["pack of 0: 0..<20"])
+        #expect(transfers(Array(repeating: 0, count: 20)) == (0..<20).map(String.init))
     }
 
-    @Test func `bounds a run by a thousand objects`() {
-        #expect(transfers(Array(repeating: 10, count: 2_500)) == ["0..<1000", "1000..<2000", "2000..<2500"])
+    @Test func `judges each patch by itself, and a script has no pack`() {
+        let first = task(small, missing: Array(0..<20))
+        let second = task(small + [1, 2, 3, 4, 5], missing: Array(15..<25))
+        let script = PatchDownload(
+            wanted: SyncPlan.Wanted(patch: installed("fix 1"), current: nil),
+            content: .script(isMissing: true)
+        )
+        // What the first one lacks too comes once.
+        var queue = TransferQueue(MissingObjects([first, script, second]), begun: [])
+        var transfers: [String] = []
+        while let next = queue.next(packs: { _ in true }) { transfers.append(next.words) }
+        #expect(transfers == ["pack of 0: 0..<20"] + (20..<26).map(String.init))
     }
 
-    @Test func `bounds a run by eight mebibytes, and leaves what is larger to itself`() {
-        #expect(transfers(Array(repeating: 1 << 20, count: 20)) == ["0..<8", "8..<16", "16", "17", "18", "19"])
-        let sizes = Array(repeating: 10, count: 8) + [9 << 20] + Array(repeating: 10, count: 8)
-        #expect(transfers(sizes) == ["0..<8", "8", "9..<17"])
+    @Test func `asks by itself for what was wrong, and for the others as it is chosen then`() {
+        let requests = MissingObjects([task(small, missing: Array(0..<20))])
+        var queue = TransferQueue(requests, begun: [])
+        let all = Array(0..<20)
+        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: all))
+        queue.putBack(Array(5..<20), of: 0, alone: [5, 11])
+        #expect(queue.next(packs: { _ in true }) == .object(5))
+        #expect(queue.next(packs: { _ in true }) == .object(11))
+        let rest = (6..<20).filter { $0 != 11 }
+        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: rest))
+        queue.putBack(Array(17..<20), of: 0, alone: [])
+        #expect((17..<20).map { _ in queue.next(packs: { _ in true }) } == (17..<20).map { .object($0) })
+        #expect(queue.next(packs: { _ in true }) == nil)
     }
 
-    @Test func `asks for the first that did not come by itself, then for the others`() {
-        var queue = TransferQueue(MissingObjects([task(small, missing: Array(0..<20))]), begun: [])
-        #expect(queue.next(packs: true) == .run(0..<20))
-        queue.putBack(5..<20)
-        #expect(queue.next(packs: true) == .object(5))
-        #expect(queue.next(packs: true) == .run(6..<20))
-        queue.putBack(19..<20)
-        #expect(queue.next(packs: true) == .object(19))
-        #expect(queue.next(packs: true) == nil)
-    }
-
-    @Test func `says where a run stands in the pack of the whole bundle`() {
+    @Test func `says which rows of the whole bundle's pack are wanted`() {
         let sizes = (0..<20).map { 10 + $0 }
         let requests = MissingObjects([task(sizes, missing: Array(4..<20))])
-        let run = requests.run(2..<10)
-        // Rows 6 to 13.
-        #expect(run.bytes == sizes[..<6].reduce(0, +)..<sizes[..<14].reduce(0, +))
-        #expect(run.requests.map(\.expected.sha256) == (6..<14).map { fingerprint($0, 0).sha256 })
-        #expect(run.path == URLLayout.fullPack(of: installed("web 1").fingerprint.sha256))
+        let pack = requests.pack(of: 0, for: [9, 2, 3])
+        #expect(pack.wanted == [.init(row: 6, position: 2), .init(row: 7, position: 3), .init(row: 13, position: 9)])
+        #expect(pack.size == sizes.reduce(0, +))
+        #expect(pack.path == URLLayout.fullPack(of: installed("web 1").fingerprint.sha256))
     }
 }
 
@@ -124,7 +132,10 @@ extension TransferQueue.Transfer {
     fileprivate var words: String {
         switch self {
         case .object(let position): "\(position)"
-        case .run(let positions): "\(positions)"
+        case .pack(let bundle, let positions):
+            positions == Array(positions[0]..<positions[0] + positions.count)
+                ? "pack of \(bundle): \(positions[0]..<positions[0] + positions.count)"
+                : "pack of \(bundle): \(positions)"
         }
     }
 }

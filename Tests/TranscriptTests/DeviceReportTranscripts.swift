@@ -191,6 +191,8 @@ struct DeviceReportTranscripts {
             failures: [],
             filesReceived: 3,
             bytesReceived: 1_234,
+            // What is taken at once came compressed.
+            bytesTransferred: activates == .atOnce ? 410 : 1_234,
             healed: [],
             staging: staging,
             activates: activates,

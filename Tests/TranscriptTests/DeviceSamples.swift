@@ -1,3 +1,4 @@
+import PatchCompression
 import PatchFetch
 import APIProxy
 import HTTPFiles
@@ -55,13 +56,30 @@ extension FetchError: Sampled {
             .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,
         ] + AnswerFault.samples.map { .answer(file, $0) } + TLSFault.samples.map { .tls($0) }
+            + CompressionError.samples.map { .badForm(file, $0) }
     }
 
     var isSampled: Bool {
         switch self {
         case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .tls, .answer,
-            .wrongRange, .encoded, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList, .cancelled:
+            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList,
+            .cancelled:
             true
+        }
+    }
+}
+
+extension CompressionError: Sampled {
+    static var samples: [CompressionError] {
+        [
+            .damaged(.gzip, reason: "invalid stored block lengths"), .tooLong(.zstandard, limit: 1_000),
+            .notSmaller(.gzip, limit: 1_000), .incomplete(.zstandard), .noMemory(.zstandard),
+        ]
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .damaged, .tooLong, .notSmaller, .incomplete, .noMemory: true
         }
     }
 }

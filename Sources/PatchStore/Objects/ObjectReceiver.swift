@@ -161,22 +161,31 @@ extension ObjectStore {
         let names = try files.list(incoming)
         guard !names.isEmpty, case let wanted = wanted() else { return }
         for name in names {
-            let digest = Self.digest(in: name, ending: ".part") ?? Self.digest(in: name, ending: ".tag")
+            let digest = Self.endings.lazy.compactMap { Self.digest(in: name, ending: $0) }.first
             if digest.map({ !wanted.contains($0) }) ?? true { try files.removeTree(incoming.at(name)) }
         }
     }
 
-    /// The objects that were received in part.
+    private static let endings =
+        [".part", ".tag"] + CompressionFormat.allCases.flatMap { [$0.suffix, $0.suffix + ".tag"] }
+
+    /// The objects that were received in part, in whatever form.
     package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {
-        Set(try files.list(incoming).compactMap { Self.digest(in: $0, ending: ".part") })
+        let endings = [".part"] + CompressionFormat.allCases.map(\.suffix)
+        return Set(
+            try files.list(incoming).compactMap { name in
+                endings.lazy.compactMap { Self.digest(in: name, ending: $0) }.first
+            }
+        )
     }
 
     private static func digest(in name: String, ending: String) -> SHA256Digest? {
         name.hasSuffix(ending) ? SHA256Digest(hex: String(name.dropLast(ending.count))) : nil
     }
 
-    /// Removes the received part of an object.
+    /// Removes the received part of an object, and what came of a compressed form of it.
     package func removePart(of expected: ExpectedFile) throws(StoreError) {
+        try removeForms(of: expected.sha256)
         do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }
         removeValidator(of: expected)
     }

@@ -30,8 +30,10 @@ extension MetadataRefresh {
     ) async throws(SyncError) -> [UInt8] {
         if let stored, file.matches(stored) { return stored }
         let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
-        let bytes = try await fetch(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.dial))
-        try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
-        return bytes
+        return try await fetch(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.dial)) {
+            bytes throws(SyncError) in
+            try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
+            return bytes
+        }
     }
 }

@@ -55,15 +55,14 @@ extension MetadataRefresh {
     ) async throws(SyncError) -> [UInt8] {
         let path = TargetPath.parameters(channel)
         let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
-        let bytes = try await fetch(
-            URLLayout.target(path, sha256: sha256),
-            limit: min(file.length, Limits.parameters)
-        )
-        try judged { () throws(TrustError) in
-            try file.check(bytes, name: path.text)
-            try OnlineParameters(trusting: bytes).check(app: app, channel: channel)
+        return try await fetch(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.parameters)) {
+            bytes throws(SyncError) in
+            try judged { () throws(TrustError) in
+                try file.check(bytes, name: path.text)
+                try OnlineParameters(trusting: bytes).check(app: app, channel: channel)
+            }
+            return bytes
         }
-        return bytes
     }
 }
 

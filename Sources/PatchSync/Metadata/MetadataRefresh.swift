@@ -108,30 +108,46 @@ struct MetadataRefresh {
                 let stored = try store.metadata(role)
                 try judged { () throws(TrustError) in try walk.recall(stored) }
             case .fetch(let request):
-                guard let bytes = try await bytes(request) else {
-                    walk.absent()
-                    continue
+                let taken = try await take(request) { bytes throws(SyncError) in
+                    var next = walk
+                    let taken = try judged { () throws(TrustError) in try next.take(bytes) }
+                    walk = next
+                    return taken
                 }
-                switch try judged({ () throws(TrustError) in try walk.take(bytes) }) {
-                case .new: try save(bytes, of: request)
-                case .known: continue
-                case .older(let offered, let known): older = (offered, known)
+                switch taken {
+                case nil: walk.absent()
+                case (.new, let bytes)?: try save(bytes, of: request)
+                case (.known, _)?: continue
+                case (.older(let offered, let known), _)?: older = (offered, known)
                 }
             }
         }
     }
 
     /// Nil when there is no later root.
-    private func bytes(_ request: RoleRequest) async throws(SyncError) -> [UInt8]? {
-        switch request {
-        case .root:
-            do throws(FetchError) {
-                return try await fetcher.bytes(request.path, limit: request.mostBytes, deadline: deadlines.document)
-            } catch .notFound {
-                return nil
-            } catch { throw .fetch(error) }
-        case .timestamp(let known): return try await fetch(request.path, known: known, limit: request.mostBytes)
-        case .role: return try await fetch(request.path, limit: request.mostBytes)
+    private func take(
+        _ request: RoleRequest,
+        _ take: (_ bytes: [UInt8]) throws(SyncError) -> MetadataWalk.Taken
+    ) async throws(SyncError) -> (MetadataWalk.Taken, [UInt8])? {
+        do throws(SyncError) {
+            if case .timestamp(let known?) = request {
+                let bytes: [UInt8]
+                do throws(FetchError) {
+                    bytes = try await fetcher.bytes(
+                        request.path,
+                        known: known,
+                        limit: request.mostBytes,
+                        deadline: deadlines.document
+                    )
+                } catch { throw .fetch(error) }
+                return (try take(bytes), bytes)
+            }
+            return try await fetch(request.path, limit: request.mostBytes) { bytes throws(SyncError) in
+                (try take(bytes), bytes)
+            }
+        } catch .fetch(.notFound(let path)) {
+            guard case .root = request else { throw .fetch(.notFound(path)) }
+            return nil
         }
     }
 
@@ -142,11 +158,13 @@ struct MetadataRefresh {
         }
     }
 
-    func fetch(_ path: String, known: [UInt8]? = nil, limit: Int) async throws(SyncError) -> [UInt8] {
-        do throws(FetchError) {
-            guard let known else { return try await fetcher.bytes(path, limit: limit, deadline: deadlines.document) }
-            return try await fetcher.bytes(path, known: known, limit: limit, deadline: deadlines.document)
-        } catch { throw .fetch(error) }
+    /// What is made of a document; see ``PatchFetch/Fetcher/document(_:reading:)``.
+    func fetch<Value>(
+        _ path: String,
+        limit: Int,
+        _ read: (_ bytes: [UInt8]) throws(SyncError) -> Value
+    ) async throws(SyncError) -> Value {
+        try await fetcher.document(FetchRequest(path, limit: limit, deadline: deadlines.document), reading: read)
     }
 
     func judged<Result>(_ rule: () throws(TrustError) -> Result) throws(SyncError) -> Result {

@@ -114,8 +114,11 @@ package struct TUFClient {
         var received = 0
         var broken: FileError?
         do throws(FetchError) {
-            try await fetcher.fetch(path, limit: file.length, deadline: Deadlines().object(of: file.length)) {
-                chunk throws(FetchError) in
+            var request = FetchRequest(path, limit: file.length, deadline: Deadlines().object(of: file.length))
+            // A target of any repository is digested as it comes.
+            request.isPlain = true
+            try await fetcher.fetch(request) { part throws(FetchError) in
+                guard case .bytes(let chunk) = part else { return }
                 received += chunk.count
                 check.update(chunk)
                 do throws(FileError) { try writer.append(chunk) } catch {

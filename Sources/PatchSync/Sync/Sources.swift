@@ -41,6 +41,8 @@ final class Sources: Sendable {
     private struct State {
         var order: [Source]
         var faults: [MirrorFault] = []
+        /// Bytes of files that came from any of them, as they travelled.
+        var transferred = 0
     }
 
     private let state: NIOLockedValueBox<State>
@@ -63,6 +65,18 @@ final class Sources: Sendable {
     func note(_ fault: MirrorFault) {
         state.withLockedValue { state in
             if !state.faults.contains(fault) { state.faults.append(fault) }
+        }
+    }
+
+    /// So many more bytes of a file came, in whatever form.
+    func count(_ bytes: Int) {
+        state.withLockedValue { $0.transferred += bytes }
+    }
+
+    func takeTransferred() -> Int {
+        state.withLockedValue { state in
+            defer { state.transferred = 0 }
+            return state.transferred
         }
     }
 

@@ -102,16 +102,14 @@ extension SyncEngine {
         }
         let sha256: SHA256Digest
         do throws(TrustError) { sha256 = try file.requiredSHA256(of: path.text) } catch { throw .trust(error) }
-        let bytes: [UInt8]
-        do throws(FetchError) {
-            bytes = try await fetcher.bytes(
-                URLLayout.target(path, sha256: sha256),
-                limit: min(file.length, Limits.patchList),
-                deadline: deadlines.document
-            )
-        } catch { throw .fetch(error) }
-        let list: VerifiedList
-        do throws(TrustError) { list = try verify(bytes) } catch { throw .trust(error) }
+        let request = FetchRequest(
+            URLLayout.target(path, sha256: sha256),
+            limit: min(file.length, Limits.patchList),
+            deadline: deadlines.document
+        )
+        let (list, bytes) = try await fetcher.document(request) { bytes throws(SyncError) in
+            do throws(TrustError) { return (try verify(bytes), bytes) } catch { throw .trust(error) }
+        }
         try store.savePatchList(bytes, of: channel)
         return list
     }

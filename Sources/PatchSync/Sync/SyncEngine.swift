@@ -49,7 +49,7 @@ package struct SyncEngine: Sendable {
     /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; received bytes
     /// stay.
     package func sync() async throws(SyncError) -> SyncReport {
-        _ = sources.takeFaults()
+        _ = (sources.takeFaults(), sources.takeTransferred())
         guard let deadline = deadlines.sync else { return try await syncNewest() }
         return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds))) {
             () async throws(SyncError) in
@@ -80,6 +80,7 @@ package struct SyncEngine: Sendable {
                     failures: outcome.failures,
                     filesReceived: traffic.files,
                     bytesReceived: traffic.bytes,
+                    bytesTransferred: sources.takeTransferred(),
                     healed: outcome.healed,
                     staging: staging,
                     activates: plan.activates,

@@ -15,6 +15,8 @@ package enum SyncEvent: Equatable, Sendable {
     /// This many more bytes came.
     case received(bytes: Int)
     case fileDone(String)
+    /// A server's compressed form of this file was wrong: the file itself is asked for.
+    case askedPlain(String, because: SyncError)
     case failed(PatchFailure)
     /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
@@ -44,7 +46,10 @@ package struct SyncReport: Equatable, Sendable {
     package let failures: [PatchFailure]
     /// Objects, manifests and columns that travelled.
     package let filesReceived: Int
+    /// Of these, as they are stored.
     package let bytesReceived: Int
+    /// Of these and of what was given up, as they travelled.
+    package var bytesTransferred = 0
     /// Patches whose files were healed.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging

@@ -44,28 +44,47 @@ struct MissingObjects: RandomAccessCollection {
         tasks[Int(places[position].task)].fingerprint(Int(places[position].number))
     }
 
-    /// Whether the object at a position directly follows the one before it in a pack.
-    func isNeighbour(_ position: Int) -> Bool {
-        let (before, place) = (places[position - 1], places[position])
-        guard before.task == place.task, case let task = tasks[Int(place.task)], let row = task.row(Int(place.number))
-        else { return false }
-        return task.row(Int(before.number)) == row - 1
+    /// What one patch lacks, without what another lacks that came before it.
+    struct Block {
+        let task: Int
+        let isBundle: Bool
+        let positions: Range<Int>
     }
 
-    /// One request for these neighbours.
+    /// In the order of the patches.
+    var blocks: [Block] {
+        var blocks: [Block] = []
+        var begin = 0
+        while begin < places.count {
+            let task = places[begin].task
+            var end = begin + 1
+            while end < places.count, places[end].task == task { end += 1 }
+            blocks.append(Block(task: Int(task), isBundle: packs[Int(task)] != nil, positions: begin..<end))
+            begin = end
+        }
+        return blocks
+    }
+
+    /// How these objects of a bundle come.
+    func choice(of bundle: Int, missing positions: [Int]) -> TransferChoice {
+        let bytes = positions.reduce(0) { $0 + fingerprint(at: $1).size }
+        return TransferChoice(missing: positions.count, bytes: bytes, of: packs[bundle]?.offsets.last ?? 0)
+    }
+
+    /// The pack of a bundle, for these of its objects.
     ///
-    /// - Precondition: of a bundle, and each but the first is a neighbour (``isNeighbour(_:)``).
-    func run(_ positions: Range<Int>) -> PackRun {
-        let (first, last) = (places[positions.lowerBound], places[positions.upperBound - 1])
-        let task = tasks[Int(first.task)]
-        guard let pack = packs[Int(first.task)], let begin = task.row(Int(first.number)),
-            let end = task.row(Int(last.number))
-        else { preconditionFailure("a script is in no pack") }
-        return PackRun(
-            path: URLLayout.fullPack(of: task.wanted.patch.fingerprint.sha256),
-            bytes: pack.bytes(of: begin..<end + 1),
-            requests: positions.map { self[$0] }
-        )
+    /// - Precondition: they are the bundle's.
+    func pack(of bundle: Int, for positions: [Int]) -> WholePack {
+        let task = tasks[bundle]
+        guard let layout = packs[bundle] else { preconditionFailure("a script is in no pack") }
+        let wanted = positions.sorted().map { position in
+            guard let row = task.row(Int(places[position].number)) else {
+                preconditionFailure("a script is in no pack")
+            }
+            return WholePack.Wanted(row: row, position: position)
+        }
+        let path = URLLayout.fullPack(of: task.wanted.patch.fingerprint.sha256)
+        return WholePack(bundle: bundle, path: path, layout: layout, wanted: wanted)
     }
 
     var startIndex: Int { 0 }

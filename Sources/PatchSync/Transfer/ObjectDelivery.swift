@@ -1,3 +1,4 @@
+import PatchCompression
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -8,6 +9,8 @@ struct ObjectDelivery {
     private let transfers: Transfers
     /// Servers that do not have the object, or lied about it, are not asked for it again.
     private var passedOver: [String: SyncError] = [:]
+    /// Servers whose compressed form was none of the object, by name.
+    private var askedPlain: Set<String> = []
     /// Bytes in the part that no later try asks for.
     private var progress = 0
     /// Bytes in the part when it began; nil before.
@@ -66,7 +69,16 @@ struct ObjectDelivery {
         }
     }
 
-    /// One try with one server; one more from the first byte when what was here before did not fit.
+    /// What one request came to.
+    private struct Facts {
+        /// Whether it went on with something.
+        var hadPart = false
+        /// The compressed form that was answered.
+        var coding: CompressionFormat?
+    }
+
+    /// One try with one server; one more from the first byte when what was here before did not fit, and one more without a
+    /// compressed form when that was wrong: it never keeps a device from what the file itself gives.
     private mutating func deliver<Received>(
         from source: Source,
         within time: Duration,
@@ -74,29 +86,40 @@ struct ObjectDelivery {
     ) async -> Result<Received, SyncError> {
         if Task.isCancelled { return .failure(.fetch(.cancelled)) }
         do throws(StoreError) {
-            var hadPart = false
-            let received = try await receive(from: source, within: time, &hadPart, end)
-            guard case .failure(let error) = received, hadPart, error.blamesPart else { return received }
-            try transfers.objects.removePart(of: request.expected)
-            return try await receive(from: source, within: time, &hadPart, end)
+            var facts = Facts()
+            var received = try await receive(from: source, within: time, &facts, end)
+            if case .failure(let error) = received, facts.hadPart, error.blamesPart {
+                try transfers.objects.removePart(of: request.expected)
+                received = try await receive(from: source, within: time, &facts, end)
+            }
+            if case .failure(let error) = received, error.blamesForm(facts.coding) {
+                askedPlain.insert(source.name)
+                transfers.report(.askedPlain(request.entry, because: error))
+                try transfers.objects.removePart(of: request.expected)
+                received = try await receive(from: source, within: time, &facts, end)
+            }
+            return received
         } catch { return .failure(SyncError(error, entry: request.entry)) }
     }
 
     private mutating func receive<Received>(
         from source: Source,
         within time: Duration,
-        _ hadPart: inout Bool,
+        _ facts: inout Facts,
         _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async throws(StoreError) -> Result<Received, SyncError> {
-        var receiver = try transfers.objects.receive(request.expected)
-        hadPart = receiver.received > 0
-        start = start ?? receiver.received
-        progress = max(progress, receiver.received)
-        if !receiver.isComplete || receiver.expected.size == 0 {
-            if let error = try await fetch(into: &receiver, from: source, within: time) { return .failure(error) }
+        let isPlain = askedPlain.contains(source.name)
+        var intake = try ObjectIntake.begin(request.expected, into: transfers.objects, isPlain: isPlain)
+        facts.hadPart = intake.hadPart
+        start = start ?? intake.lasting
+        progress = max(progress, intake.lasting)
+        if !intake.isWhole {
+            let error = try await fetch(into: &intake, from: source, within: time, isPlain: isPlain)
+            facts.coding = intake.coding
+            if let error { return .failure(error) }
         }
         do throws(StoreError) {
-            let received = try end(receiver)
+            let received = try end(try intake.finish())
             transfers.report(.fileDone(request.entry))
             return .success(received)
         } catch .mismatch(_, let field) {
@@ -105,36 +128,46 @@ struct ObjectDelivery {
     }
 
     private mutating func fetch(
-        into receiver: inout ObjectReceiver,
+        into intake: inout ObjectIntake,
         from source: Source,
-        within time: Duration
+        within time: Duration,
+        isPlain: Bool
     ) async throws(StoreError) -> SyncError? {
         let expected = request.expected
         var fetch = FetchRequest(request.path, limit: expected.size, deadline: time, expected: expected)
-        if receiver.received > 0 {
-            fetch.resume = .init(offset: receiver.received, validator: receiver.validator)
-        }
-        var storeError: StoreError?
+        (fetch.resume, fetch.isPlain) = (intake.resume, isPlain)
+        var failure: ObjectIntake.Failure?
         var isWebPage = false
         do throws(FetchError) {
             try await source.fetcher.fetch(fetch) { part throws(FetchError) in
-                do throws(StoreError) {
+                do throws(ObjectIntake.Failure) {
                     switch part {
                     case .head(let head):
                         isWebPage = head.isWebPage
-                        try receiver.begin(at: head.offset, validator: head.validator)
+                        try intake.begin(head)
                     case .bytes(let chunk):
-                        try receiver.append(chunk)
-                        transfers.report(.received(bytes: chunk.count))
+                        transfers.sources.count(chunk.count)
+                        let bytes = try intake.append(chunk)
+                        if bytes > 0 { transfers.report(.received(bytes: bytes)) }
                     }
                 } catch {
-                    storeError = error
+                    failure = error
                     throw .notTaken(fetch.path, reason: "\(error)")
                 }
             }
+            do throws(ObjectIntake.Failure) { try intake.end() } catch {
+                failure = error
+                throw .notTaken(fetch.path, reason: "\(error)")
+            }
         } catch {
-            if let storeError { throw storeError }
-            progress = max(progress, receiver.received)
+            if case .store(let error) = failure { throw error }
+            // Some proxies compress, and announce the plain file's length.
+            if failure == nil, intake.coding != nil, intake.isWhole { return nil }
+            progress = max(progress, intake.lasting)
+            if case .form(let error) = failure {
+                return isWebPage ? try webPage() : .fetch(.badForm(fetch.path, error))
+            }
+            try intake.breakOff()
             switch error {
             case .tooLarge where isWebPage: return try webPage()
             // The answer is not the object: named by its entry, as any other wrong bytes are.
@@ -142,7 +175,7 @@ struct ObjectDelivery {
             default: return .fetch(error)
             }
         }
-        return !receiver.isComplete && isWebPage ? try webPage() : nil
+        return !intake.isWhole && isWebPage ? try webPage() : nil
     }
 
     /// Nobody goes on from the bytes of a page.
@@ -182,7 +215,16 @@ extension SyncError {
     /// Whether it may be the fault of bytes that were here before.
     fileprivate var blamesPart: Bool {
         switch self {
-        case .object, .fetch(.wrongRange): true
+        case .object, .fetch(.wrongRange), .fetch(.badForm): true
+        default: false
+        }
+    }
+
+    /// Whether the file itself may be right where its compressed form was not.
+    fileprivate func blamesForm(_ coding: CompressionFormat?) -> Bool {
+        switch self {
+        case .fetch(.badForm): true
+        case .object: coding != nil
         default: false
         }
     }

@@ -1,22 +1,33 @@
 import PatchFetch
-/// Which of the servers are asked for packs: each, until it shows that it has none, or none that is right.
-struct PackServers {
-    private var passedOver: Set<String> = []
 
-    /// The one to ask now; nil where objects have to come one by one.
-    func first(of sources: [Source]) -> Source? {
-        sources.first { !passedOver.contains($0.name) }
+/// Which of the servers are asked for packs: each once for each bundle, until it shows that it has none, or none that is right.
+struct PackServers {
+    private struct Try: Hashable {
+        let bundle: Int
+        let server: String
     }
 
-    /// What is to be made of a run that ended early.
+    private var passedOver: Set<String> = []
+    private var tried: Set<Try> = []
+
+    /// The one to ask now for a bundle's pack; nil where its objects have to come one by one.
+    func first(of sources: [Source], for bundle: Int) -> Source? {
+        sources.first { source in
+            !passedOver.contains(source.name) && !tried.contains(Try(bundle: bundle, server: source.name))
+        }
+    }
+
+    /// What is to be made of a pack of which not all came.
     ///
     /// A server that brought nothing of it is not asked for packs again in this sync; the objects themselves may be there.
-    mutating func judge(_ source: Source, _ outcome: PackOutcome, in sources: Sources) {
-        guard let error = outcome.error, !error.isOwn else { return }
+    mutating func judge(_ transfer: PackTransfer, _ error: SyncError, broughtSome: Bool, in sources: Sources) {
+        guard !error.isOwn else { return }
+        let source = transfer.source
+        tried.insert(Try(bundle: transfer.pack.bundle, server: source.name))
         switch error {
         case .fetch(let fetch) where fetch.isWorthRetrying:
             sources.putLast(source)
-            if outcome.parts.isEmpty { passedOver.insert(source.name) }
+            if !broughtSome { passedOver.insert(source.name) }
         case .fetch(let fetch) where !fetch.isLie: passedOver.insert(source.name)
         default:
             passedOver.insert(source.name)

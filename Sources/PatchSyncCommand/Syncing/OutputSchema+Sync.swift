@@ -36,6 +36,12 @@ extension OutputSchema {
             "activates": {"$ref": "#/$defs/activates"},
             "files": {"type": "integer", "minimum": 0, "description": "Objects that travelled."},
             "bytes": {"type": "integer", "minimum": 0, "description": "Their bytes."},
+            "transferred": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "The bytes of these files that came over the line, mostly compressed, and of those \#
+        that were given up."
+            },
             "patches": {
               "type": "array",
               "items": {

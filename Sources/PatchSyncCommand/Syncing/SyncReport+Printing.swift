@@ -27,6 +27,7 @@ extension SyncReport {
             ("stateFault", stateFault.map { .fields($0.members) }),
             ("activates", staging == .staged ? .text(activates.rawValue) : nil),
             ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
+            ("transferred", .integer(bytesTransferred)),
             (
                 "patches",
                 .array(
@@ -128,9 +129,9 @@ extension SyncReport {
         for fault in mirrors where !fault.isQuiet {
             errors.line("warning: \(printable(fault.description))")
         }
-        out.line(
-            "\(Words.count(filesReceived, "file")), \(ByteText(bytesReceived)) received; \(staging.sentence(activates))"
-        )
+        let transferred = bytesTransferred == bytesReceived ? "" : " (\(ByteText(bytesTransferred)) transferred)"
+        let received = "\(ByteText(bytesReceived)) received\(transferred)"
+        out.line("\(Words.count(filesReceived, "file")), \(received); \(staging.sentence(activates))")
     }
 }
 

@@ -82,7 +82,10 @@ extension PatchlineStore {
         public let release: Int
         public let staging: Staging
         public let filesReceived: Int
+        /// Of these, as they are stored.
         public let bytesReceived: Int
+        /// Of these and of what was given up, as they travelled: mostly compressed.
+        public let bytesTransferred: Int
         /// Patches whose files were made whole again.
         public let healed: [Version]
         /// Patches that stay as they were, each with its reason.
@@ -111,6 +114,7 @@ extension PatchlineStore.SyncResult {
         staging = .init(report.staging, report.activates)
         filesReceived = report.filesReceived
         bytesReceived = report.bytesReceived
+        bytesTransferred = report.bytesTransferred
         healed = report.healed.map(PatchlineStore.Version.init)
         failures = report.failures.map { failure in
             PatchlineStore.Failure(
@@ -166,7 +170,7 @@ final class ProgressTeller: Sendable {
         case .newerList(let release): tell(.newerRelease(release))
         case .failed(let failure):
             tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
-        case .refused, .state, .fileDone, .networkChanged: break
+        case .refused, .state, .fileDone, .askedPlain, .networkChanged: break
         }
     }
 }

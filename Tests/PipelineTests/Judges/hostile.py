@@ -3,11 +3,11 @@
 usage: hostile.py TREE CONTROL
 
 CONTROL is a file with `MODE PART`, read at each request: answers to paths with PART in them, or one of PART|PART, are wrong in
-the way of MODE, which may have numbers: `hold:4096:1`. It serves packs, and parts of them.
+the way of MODE, which may have numbers: `hold:4096:1`. It serves packs, as they are.
 Anything else in it, or no such file, and it is an honest server. What a device asks beside is answered with the bytes of the
 file CONTROL.answer, while there is one. Prints `listening on URL`, then each path asked for.
 """
-import glob, http.server, json, os, re, sys, threading
+import glob, http.server, json, os, sys, threading
 
 tree, control = sys.argv[1:]
 counting = threading.Lock()
@@ -21,11 +21,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         pass
 
     def head(self, status, length):
-        if self.part and status == 200:
-            self.send_response(206)
-            self.send_header('Content-Range', 'bytes %d-%d/%d' % self.part)
-        else:
-            self.send_response(status)
+        self.send_response(status)
         if length is None:
             self.send_header('Transfer-Encoding', 'chunked')
         else:
@@ -39,15 +35,13 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         except (OSError, ValueError):
             mode, part = 'honest', ''
         path = tree + os.path.normpath('/' + self.path.split('?')[0])
-        self.pack = self.part = None
+        self.pack = None
         if mode != 'honest' and not any(one in self.path for one in part.split('|')):
             mode = 'honest'
         if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect'):
             app, _, digest, _ = self.path[1:].split('/')
             path, = glob.glob(f'{tree}/{app}/targets/*/*/*/{digest}.manifest.json')
             self.pack = f'{tree}/{app}/objects'
-            first, last = map(int, re.fullmatch('bytes=([0-9]+)-([0-9]+)', self.headers['Range']).groups())
-            self.part = first, last, sum(row['size'] for row in json.loads(self.body_of(path))['assets'])
         if not os.path.isfile(path) and mode not in ('000', '500', 'redirect'):
             mode = '404'
         mode, *arguments = mode.split(':')
@@ -57,7 +51,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do_POST(self):
-        self.part = self.pack = None
+        self.pack = None
         print(self.path, self.rfile.read(int(self.headers['Content-Length'])).decode(), flush=True)
         if os.path.isfile(control + '.answer'):
             self.whole(self.body(control + '.answer'))
@@ -68,8 +62,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         if not self.pack:
             return self.body_of(path)
         digests = [row['sha256'] for row in json.loads(self.body_of(path))['assets']]
-        first, last, _ = self.part
-        return b''.join(self.body_of(f'{self.pack}/{digest[:2]}/{digest}') for digest in digests)[first:last + 1]
+        return b''.join(self.body_of(f'{self.pack}/{digest[:2]}/{digest}') for digest in digests)
 
     def body_of(self, path):
         with open(path, 'rb') as file:

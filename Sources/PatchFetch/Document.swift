@@ -1,0 +1,71 @@
+import PatchCompression
+package import PatchFormat
+
+/// A file that is small enough to be held.
+package struct Document: Equatable, Sendable {
+    package let bytes: [UInt8]
+    /// The compressed form that it came in.
+    package let coding: CompressionFormat?
+}
+
+extension Fetcher {
+    /// The whole file, decoded.
+    ///
+    /// Where its compressed form does not give it, it is asked for once more as it is.
+    package func document(_ request: FetchRequest) async throws(FetchError) -> Document {
+        do throws(FetchError) {
+            return try await decoded(request)
+        } catch .badForm {
+            return try await decoded(request.plain)
+        }
+    }
+
+    private func decoded(_ request: FetchRequest) async throws(FetchError) -> Document {
+        var bytes: [UInt8] = []
+        var head = FetchedHead()
+        do throws(FetchError) {
+            try await fetch(request) { part throws(FetchError) in
+                switch part {
+                case .head(let new): head = new
+                case .bytes(let chunk): bytes += chunk
+                }
+            }
+        } catch .short(let path) {
+            // Some proxies compress, and announce the plain file's length.
+            guard let coding = head.coding else { throw .short(path) }
+            throw .badForm(path, .incomplete(coding))
+        }
+        guard let coding = head.coding else { return Document(bytes: bytes, coding: nil) }
+        let plain: [UInt8]
+        do throws(CompressionError) {
+            plain = try coding.decompressed(bytes, limit: request.limit)
+        } catch { throw .badForm(request.path, error) }
+        if head.isWebPage, plain.first == UInt8(ascii: "<") { throw .webPage(request.path) }
+        return Document(bytes: plain, coding: coding)
+    }
+
+    /// The answer to a question.
+    package func answer(
+        to question: [UInt8],
+        at path: String,
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        var request = FetchRequest(path, limit: limit, deadline: deadline)
+        request.question = question
+        return try await document(request).bytes
+    }
+
+    package func bytes(_ path: String, limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {
+        try await document(FetchRequest(path, limit: limit, deadline: deadline)).bytes
+    }
+
+    package func bytes(
+        _ path: String,
+        known: [UInt8],
+        limit: Int,
+        deadline: Duration
+    ) async throws(FetchError) -> [UInt8] {
+        try await bytes(path, limit: limit, deadline: deadline)
+    }
+}

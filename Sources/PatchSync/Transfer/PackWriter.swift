@@ -1,0 +1,101 @@
+import PatchFormat
+import PatchFetch
+import PatchStore
+
+/// Digests and writes some of the objects that are cut from a pack, and compares each with its entry.
+actor PackWriter {
+    /// What became of some cuts.
+    struct Written: Sendable {
+        /// Each whole and compared with its entry.
+        fileprivate(set) var parts: [(position: Int, part: SealedPart)] = []
+        /// Why these are not what their entries say.
+        fileprivate(set) var wrong: [(position: Int, error: SyncError)] = []
+        /// Of this one some bytes came, and stay.
+        fileprivate(set) var begun: Int?
+        /// The disk's.
+        fileprivate(set) var error: SyncError?
+        /// Whether nothing more comes of this writer.
+        fileprivate(set) var isDone = false
+    }
+
+    /// So that what came is soon made durable.
+    private static let most = (count: 500, bytes: 16 << 20)
+
+    nonisolated let channel = CutChannel()
+    private let requests: MissingObjects
+    private let transfers: Transfers
+    private var current: ObjectReceiver?
+    private var currentPosition = 0
+    /// The form that the pack comes in.
+    private var coding: CompressionFormat?
+
+    init(_ requests: MissingObjects, by transfers: Transfers) {
+        self.requests = requests
+        self.transfers = transfers
+    }
+
+    func begin(_ coding: CompressionFormat?) {
+        self.coding = coding
+    }
+
+    /// Writes what comes, until it is worth telling.
+    func write() async -> Written {
+        var written = Written()
+        var bytes = 0
+        while let cuts = await channel.next() {
+            do throws(StoreError) {
+                for cut in cuts {
+                    try take(cut, &written)
+                    bytes += cut.bytes.count
+                }
+            } catch {
+                channel.end()
+                (written.error, written.isDone) = (SyncError(error, entry: requests[currentPosition].entry), true)
+                return written
+            }
+            if written.parts.count >= Self.most.count || bytes >= Self.most.bytes { return written }
+        }
+        do throws(StoreError) { try leave(&written) } catch {
+            written.error = SyncError(error, entry: requests[currentPosition].entry)
+        }
+        written.isDone = true
+        return written
+    }
+
+    private func take(_ cut: PackCutter.Cut, _ written: inout Written) throws(StoreError) {
+        currentPosition = cut.position
+        let request = requests[cut.position]
+        do throws(StoreError) {
+            if current == nil { current = try begin(request.expected) }
+            guard var receiver = current.take() else { return }
+            try receiver.append(cut.bytes)
+            transfers.report(.received(bytes: cut.bytes.count))
+            guard cut.isLast else {
+                current = consume receiver
+                return
+            }
+            written.parts.append((cut.position, try receiver.seal()))
+            transfers.report(.fileDone(request.entry))
+        } catch .mismatch(_, let field) {
+            written.wrong.append((cut.position, .object(entry: request.entry, field: field)))
+        }
+    }
+
+    private func begin(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
+        var receiver = try transfers.objects.receive(expected)
+        // Named as the object is on our own servers: there it goes on at the byte.
+        try receiver.begin(at: 0, validator: nil)
+        return receiver
+    }
+
+    /// The pack ended within an object: its bytes stay, unless it is cheaper to fetch it anew in its compressed form.
+    private func leave(_ written: inout Written) throws(StoreError) {
+        guard let receiver = current.take() else { return }
+        let (expected, received) = (receiver.expected, receiver.received)
+        if coding != nil, (expected.size - received) * 100 > expected.size * 30 {
+            try transfers.objects.removePart(of: expected)
+        } else {
+            written.begun = currentPosition
+        }
+    }
+}
