@@ -2,7 +2,7 @@ import HTTPFiles
 import NIOHTTP1
 import PatchCompression
 import PatchFormat
-import PatchServer
+@testable import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
@@ -112,6 +112,30 @@ struct CompressionTests {
         #expect(try server.repository.compress(try server.repository.verified(draft)).count == 0)
         #expect(try forms(server).isEmpty)
     }
+
+    @Test(
+        arguments: [
+            (0, .most), (150_000_000, .most), (150_000_001, .thorough), (1_500_000_000, .thorough),
+            (1_500_000_001, .quick),
+        ] as [(Int, Compressor.Effort)]
+    )
+    func `are made with less effort of a large release, and its pack does not count twice`(
+        size: Int,
+        effort: Compressor.Effort
+    ) {
+        let file = Fingerprint(size: size, md5: Self.nothing.md5, sha1: Self.nothing.sha1, sha256: Self.nothing.sha256)
+        let contents = ReleaseContents(
+            targets: [],
+            objects: [file.sha256: size],
+            bundles: [.init(manifest: file.sha256, objects: [file])]
+        )
+        let plan = CompressionPlan(of: contents) { _ in false }
+        #expect(plan.effort == effort && plan.jobs.count == (size == 0 ? 0 : 4))
+        let rest = CompressionPlan(of: contents) { $0 == .compressed(.object(file.sha256), .gzip) }
+        #expect(rest.jobs.count == (size == 0 ? 0 : 3), "one is there")
+    }
+
+    private static let nothing = Fingerprint(of: [])
 
     // MARK: Served
 
