@@ -15,8 +15,9 @@ struct PackApplication {
     private let base: PackManifest
     private let objects: PackObjects
     private let tokens: Tokens
-    /// Exceptional rows of groups, those with a prefix and those without, in order.
+    /// By group.
     private let members: [[PackHead.Exception]]
+    private let groups: [Group]
     private var substitutedRows: ArraySlice<PackHead.Exception>
     private var fingerprints: [Int: Fingerprint] = [:]
 
@@ -45,6 +46,9 @@ struct PackApplication {
             rest[kind] = rest[kind].dropFirst(group.rows)
         }
         members = groups
+        self.groups = zip(groups, head.groups).map { members, group in
+            Group(rows: members.map(\.row), size: members.reduce(0) { $0 + $1.size }, length: group.length)
+        }
         substitutedRows = head.exceptions.filter { $0.kind == .substituted }[...]
         for exception in head.exceptions where exception.kind == .same {
             fingerprints[exception.row] = exception.reference.map { base.fingerprints[$0] }
@@ -61,18 +65,13 @@ struct PackApplication {
         return (next.row, bytes)
     }
 
-    func group(_ number: Int) -> Group? {
-        guard members.indices.contains(number) else { return nil }
-        let size = members[number].reduce(0) { $0 + $1.size }
-        return Group(rows: members[number].map(\.row), size: size, length: head.groups[number].length)
-    }
+    func group(_ number: Int) -> Group? { groups.indices.contains(number) ? groups[number] : nil }
 
     /// The contents of the rows of a group that is held, one after the other.
     func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
         let prefix = head.groups[number].isPlain ? [] : try prefix(of: number)
-        let size = members[number].reduce(0) { $0 + $1.size }
         do throws(CompressionError) {
-            return try ZstandardPatch.content(of: frame, prefix: prefix, size: size)
+            return try ZstandardPatch.content(of: frame, prefix: prefix, size: groups[number].size)
         } catch { throw .compression(.group(number), error) }
     }
 

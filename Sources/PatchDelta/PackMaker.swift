@@ -38,16 +38,14 @@ package struct PackMaker {
     /// Makes the pack: its head, which stands before the groups, is complete last.
     ///
     /// - Parameter take: is given the groups' bytes, which follow the head, as they are made.
-    package func make(_ take: ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
+    package func make(_ take: @escaping ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
         let plan = try PackPlan(base: base, new: new, objects: objects)
-        var making = Making()
-        var batch = PackBatch(effort: effort)
+        var making = Making(effort: effort, take: take)
         for row in plan.rows {
             if row.isSame {
                 making.exceptions.append(Self.exception(row, .same))
             } else if row.fingerprint.size > PackLimits.held {
-                making.add(try batch.made(group: making.groups.count), take)
-                batch = PackBatch(effort: effort)
+                try making.flush()
                 let length = try pass(row, group: making.groups.count, to: take)
                 making.exceptions.append(Self.exception(row, .plain))
                 making.groups.append(PackHead.Group(rows: 1, length: length, isPlain: true))
@@ -57,14 +55,14 @@ package struct PackMaker {
                     making.exceptions.append(Self.exception(row, .substituted))
                     continue
                 }
-                if !batch.hasRoom(for: member) {
-                    making.add(try batch.made(group: making.groups.count), take)
-                    batch = PackBatch(effort: effort)
-                }
-                batch.append(member)
+                // Tokens that make its reference too large make it a plain row, which comes alone.
+                let isAlone = row.reference != nil && member.reference == nil
+                if isAlone || !making.batch.hasRoom(for: member) { try making.flush() }
+                making.batch.append(member)
+                if isAlone { try making.flush() }
             }
         }
-        making.add(try batch.made(group: making.groups.count), take)
+        try making.flush()
         let head = PackHead(
             names: new.names,
             exceptions: making.exceptions.sorted { $0.row < $1.row },
@@ -120,15 +118,24 @@ package struct PackMaker {
         return length
     }
 
-    /// What stands in the head so far.
+    /// What stands in the head so far, and what comes next.
     private struct Making {
+        let effort: Effort
+        let take: ([UInt8]) -> Void
         var exceptions: [PackHead.Exception] = []
         var groups: [PackHead.Group] = []
+        var batch: PackBatch
 
-        mutating func add(_ made: PackBatch.Made, _ take: ([UInt8]) -> Void) {
+        init(effort: Effort, take: @escaping ([UInt8]) -> Void) {
+            (self.effort, self.take, batch) = (effort, take, PackBatch(effort: effort))
+        }
+
+        mutating func flush() throws(PackError) {
+            let made = try batch.made(group: groups.count)
             exceptions += made.exceptions
             groups += made.groups
             for frame in made.frames { take(frame) }
+            batch = PackBatch(effort: effort)
         }
     }
 }

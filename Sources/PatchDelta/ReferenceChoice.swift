@@ -5,7 +5,7 @@ import PatchFormat
 /// The same path where it is close, else the content that is most like it, else a file with the same name stem. It is the
 /// maker's choice alone: a reader takes any.
 struct ReferenceChoice {
-    /// A same path that is as close as this is taken without a look at the others.
+    /// A same path, or one that is gone, that is as close as this is taken without a look at the others.
     private static let close = 0.3
     /// Less is chance: a licence, a loader.
     private static let least = 0.05
@@ -16,7 +16,12 @@ struct ReferenceChoice {
     /// Rows of the base whose path the new version does not have.
     private let gone: Set<Int>
     private let read: (Int) throws(PackError) -> [UInt8]
-    private var indexes: [String: SketchIndex] = [:]
+    private var indexes: [Searched: SketchIndex] = [:]
+
+    private struct Searched: Hashable {
+        let ending: String
+        let areGone: Bool
+    }
 
     /// - Parameter read: the content of a row of the base.
     init(
@@ -44,25 +49,28 @@ struct ReferenceChoice {
             if likeness >= Self.close || sketch.hashes.isEmpty { return (row, likeness) }
             samePath = (row, likeness)
         }
-        if !sketch.hashes.isEmpty, let found = try index(path.ending).closest(to: sketch),
-            found.likeness > max(Self.least, samePath?.likeness ?? 0)
-        {
-            return found
+        if !sketch.hashes.isEmpty {
+            let least = max(Self.least, samePath?.likeness ?? 0)
+            // A file that has a new name comes first: few are gone, and its name may be a token.
+            for areGone in [true, false] {
+                let found = try index(Searched(ending: path.ending, areGone: areGone)).closest(to: sketch)
+                if let found, found.likeness > (areGone ? Self.close : least) { return found }
+            }
         }
         if let samePath { return samePath }
         return stem(of: path, size: content.count).map { ($0, 0) }
     }
 
-    /// Of the base's contents with this ending.
-    private mutating func index(_ ending: String) throws(PackError) -> SketchIndex {
-        if let index = indexes[ending] { return index }
-        var rows = base.names.rows.indices.filter {
-            base.names.rows[$0].path.ending == ending && base.fingerprints[$0].size <= PackLimits.held
+    /// Of the base's contents with an ending: of those that are gone, or of all.
+    private mutating func index(_ searched: Searched) throws(PackError) -> SketchIndex {
+        if let index = indexes[searched] { return index }
+        var rows = base.names.rows.indices.filter { row in
+            base.path(of: row).ending == searched.ending && base.fingerprints[row].size <= PackLimits.held
+                && (!searched.areGone || isGone(row))
         }
         if rows.reduce(0, { $0 + base.fingerprints[$1].size }) > Self.searched { rows = rows.filter(isGone) }
-        var index = SketchIndex()
-        for row in rows { index.insert(Sketch(of: try read(row)), row: row) }
-        indexes[ending] = index
+        let index = try SketchIndex(rows, read: read)
+        indexes[searched] = index
         return index
     }
 

@@ -56,28 +56,58 @@ struct Sketch: Sendable {
 struct SketchIndex: Sendable {
     /// A piece that stands in more contents says nothing about any of them.
     private static let most = 64
+    /// Pieces of all contents together: some 16 bytes each.
+    private static let capacity = 2_000_000
+    private static let fewest = 64
 
-    private var places: [UInt64: [Int32]] = [:]
-    private var counts: [Int32: Int] = [:]
+    private struct Place: Sendable {
+        let hash: UInt64
+        let row: Int32
+    }
 
-    mutating func insert(_ sketch: Sketch, row: Int) {
-        counts[Int32(row)] = sketch.hashes.count
-        for hash in sketch.hashes where places[hash]?.count ?? 0 < Self.most {
-            places[hash, default: []].append(Int32(row))
+    /// By hash, then by row.
+    private let places: [Place]
+    private let counts: [Int32: Int]
+    /// Of each content, so that many contents need no more memory than few.
+    private let size: Int
+
+    /// - Parameter read: the content of a row.
+    init(_ rows: [Int], read: (Int) throws(PackError) -> [UInt8]) throws(PackError) {
+        size = min(Sketch.most, max(Self.fewest, Self.capacity / max(1, rows.count)))
+        var places: [Place] = []
+        var counts: [Int32: Int] = [:]
+        for row in rows {
+            let hashes = Sketch(of: try read(row)).hashes.prefix(size)
+            counts[Int32(row)] = hashes.count
+            places += hashes.map { Place(hash: $0, row: Int32(row)) }
         }
+        self.places = places.sorted { ($0.hash, $0.row) < ($1.hash, $1.row) }
+        self.counts = counts
     }
 
     /// The content that is most like this one; the first of equals.
     func closest(to sketch: Sketch) -> (row: Int, likeness: Double)? {
         var shared: [Int32: Int] = [:]
-        for hash in sketch.hashes {
-            for row in places[hash] ?? [] { shared[row, default: 0] += 1 }
+        let hashes = sketch.hashes.prefix(size)
+        for hash in hashes {
+            let found = places[firstPlace(of: hash)...].prefix { $0.hash == hash }
+            guard found.count <= Self.most else { continue }
+            for place in found { shared[place.row, default: 0] += 1 }
         }
         var best: (row: Int, likeness: Double)?
         for (row, count) in shared.sorted(by: { $0.key < $1.key }) {
-            let likeness = Sketch.likeness(shared: count, of: sketch.hashes.count, and: counts[row] ?? 0)
+            let likeness = Sketch.likeness(shared: count, of: hashes.count, and: counts[row] ?? 0)
             if likeness > best?.likeness ?? 0 { best = (Int(row), likeness) }
         }
         return best
+    }
+
+    private func firstPlace(of hash: UInt64) -> Int {
+        var range = places.indices
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            range = places[middle].hash < hash ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }

@@ -6,19 +6,29 @@ import PatchFormat
 struct Tokens: Sendable {
     private static let bitmapBytes = 8_192
 
-    private struct Replacement: Sendable {
-        let old: [UInt8]
-        let new: [UInt8]
+    /// Old tokens with the same first four bytes, and their new ones.
+    private struct Family: Sendable {
+        var tokens: [ArraySlice<UInt8>: [UInt8]] = [:]
+        /// Of the old ones, each once, the longest first.
+        var lengths: [Int] = []
+
+        /// The longest old token that stands at a place, and its new one.
+        func found(in bytes: [UInt8], at start: Int) -> (length: Int, new: [UInt8])? {
+            for length in lengths where length <= bytes.count - start {
+                if let new = tokens[bytes[start..<start + length]] { return (length, new) }
+            }
+            return nil
+        }
     }
 
-    /// By the first four bytes of the old token; the longest first.
-    private var replacements: [UInt32: [Replacement]] = [:]
+    /// By the first four bytes.
+    private var families: [UInt32: Family] = [:]
     /// A bit for each hash of four bytes with which an old token begins: most places are passed by it alone.
     private var beginnings = [UInt8](repeating: 0, count: bitmapBytes)
 
     init() {}
 
-    var isEmpty: Bool { replacements.isEmpty }
+    var isEmpty: Bool { families.isEmpty }
 
     /// The tokens of two paths: one of their last segments, and where both have as many, one of each segment in which they differ.
     static func pairs(_ old: AssetPath, _ new: AssetPath) -> [(old: [UInt8], new: [UInt8])] {
@@ -43,18 +53,21 @@ struct Tokens: Sendable {
 
     /// Whether this token is replaced already, and by another.
     func contradict(_ pair: (old: [UInt8], new: [UInt8])) -> Bool {
-        let known = replacements[Self.beginning(pair.old[...])]?.first { $0.old == pair.old }
-        return known.map { $0.new != pair.new } ?? false
+        let known = families[Self.beginning(pair.old[...])]?.tokens[pair.old[...]]
+        return known.map { $0 != pair.new } ?? false
     }
 
     /// The first one counts where an old token has two new ones.
     mutating func insert(_ pair: (old: [UInt8], new: [UInt8])) {
         let beginning = Self.beginning(pair.old[...])
-        var others = replacements[beginning] ?? []
-        guard !others.contains(where: { $0.old == pair.old }) else { return }
-        others.append(Replacement(old: pair.old, new: pair.new))
-        others.sort { $0.old.count > $1.old.count }
-        replacements[beginning] = others
+        var family = families.removeValue(forKey: beginning) ?? Family()
+        defer { families[beginning] = family }
+        guard family.tokens[pair.old[...]] == nil else { return }
+        family.tokens[pair.old[...]] = pair.new
+        let place = family.lengths.firstIndex { $0 <= pair.old.count } ?? family.lengths.count
+        if place == family.lengths.count || family.lengths[place] != pair.old.count {
+            family.lengths.insert(pair.old.count, at: place)
+        }
         let bit = Self.bit(beginning)
         beginnings[bit >> 3] |= 1 << UInt8(bit & 7)
     }
@@ -76,14 +89,12 @@ struct Tokens: Sendable {
             let bit = Self.bit(window)
             guard beginnings[bit >> 3] & 1 << UInt8(bit & 7) != 0 else { continue }
             let start = place - 4
-            guard let found = replacements[window]?.first(where: { Self.stands($0.old, in: input, at: start) }) else {
-                continue
-            }
+            guard let found = families[window]?.found(in: bytes, at: start) else { continue }
             if output.isEmpty { output.reserveCapacity(bytes.count) }
             output += bytes[done..<start]
             output += found.new
             guard output.count <= limit else { return nil }
-            done = start + found.old.count
+            done = start + found.length
             guard input.count - done >= PackLimits.token else { break }
             place = done + 3
             window = UInt32(input[done]) << 16 | UInt32(input[done + 1]) << 8 | UInt32(input[done + 2])
@@ -91,11 +102,6 @@ struct Tokens: Sendable {
         if done == 0 { return bytes }
         output += bytes[done...]
         return output.count <= limit ? output : nil
-    }
-
-    private static func stands(_ token: [UInt8], in bytes: Span<UInt8>, at start: Int) -> Bool {
-        guard token.count <= bytes.count - start else { return false }
-        return token.indices.allSatisfy { bytes[start + $0] == token[$0] }
     }
 
     private static func beginning(_ bytes: ArraySlice<UInt8>) -> UInt32 {

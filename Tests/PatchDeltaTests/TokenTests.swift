@@ -60,3 +60,31 @@ struct TokenTests {
         #expect(Tokens().put(into: [1, 2], limit: 1) == nil)
     }
 }
+
+extension TokenTests {
+    /// What the definition says, place by place.
+    private func slowly(_ pairs: [(old: [UInt8], new: [UInt8])], _ bytes: [UInt8]) -> [UInt8] {
+        var (output, place) = ([UInt8](), 0)
+        while place < bytes.count {
+            let found = pairs.filter { bytes[place...].starts(with: $0.old) }.max { $0.old.count < $1.old.count }
+            output += found?.new ?? [bytes[place]]
+            place += found?.old.count ?? 1
+        }
+        return output
+    }
+
+    @Test func `are put in as the definition says, into any bytes`() {
+        for seed in 0..<200 {
+            var numbers = SampleNumbers(seed)
+            var (tokens, pairs) = (Tokens(), [(old: [UInt8], new: [UInt8])]())
+            for _ in 0..<numbers.next(below: 12) {
+                let old = Array(numbers.text(4 + numbers.next(below: 4), of: "ab").utf8)
+                let new = Array(numbers.text(4 + numbers.next(below: 9), of: "ab12").utf8)
+                tokens.insert((old, new))
+                if !pairs.contains(where: { $0.old == old }) { pairs.append((old, new)) }
+            }
+            let text = Array(numbers.text(numbers.next(below: 300), of: "abb").utf8)
+            #expect(tokens.put(into: text, limit: 10_000) == slowly(pairs, text))
+        }
+    }
+}
