@@ -11,11 +11,11 @@ final class LargeContent {
     private var decompressor: Decompressor
     private var digester: Digester? = Digester()
 
-    init(_ row: Int, size: Int, length: Int) throws(PackError) {
+    init(_ row: Int, size: Int, length: Int, group: Int) throws(PackError) {
         (self.row, self.size, left) = (row, size, length)
         do throws(CompressionError) {
             decompressor = try Decompressor(.zstandard, limit: size)
-        } catch { throw .compression(.group(row), error) }
+        } catch { throw .compression(.group(group), error) }
     }
 
     /// The next piece; nil when more of the frame is needed, or it is at its end.

@@ -21,7 +21,7 @@ package struct PackManifest: Sendable {
             let paths = Set(table.rows.map(\.path))
             names = PackNames(
                 header: header,
-                rows: table.rows.map { RowName(path: $0.path, members: $0.members, among: paths) }
+                rows: table.rows.map { RowName(path: $0.path, others: $0.others, among: paths) }
             )
         } catch { throw .malformed(error) }
         fingerprints = table.rows.map(\.fingerprint)
@@ -45,14 +45,15 @@ package struct PackManifest: Sendable {
 
 /// The rows as they come.
 private final class RowTable {
-    private(set) var rows: [(path: AssetPath, members: JSONObject, fingerprint: Fingerprint)] = []
+    private(set) var rows: [(path: AssetPath, others: JSONObject, fingerprint: Fingerprint)] = []
     private(set) var broken: FormatError?
 
     func take(_ row: JSON) {
         guard broken == nil, rows.count <= Limits.assetsInBundle else { return }
         do throws(FormatError) {
             let fields = try Fields(row, of: "manifest", at: "assets[\(rows.count)]")
-            rows.append((try fields.assetPath("path"), fields.object, try fields.fingerprint()))
+            let path = try fields.assetPath("path")
+            rows.append((path, RowName.others(of: path, fields.object), try fields.fingerprint()))
         } catch { broken = error }
     }
 }

@@ -15,9 +15,9 @@ struct PackNames: Sendable {
         text.append(number: rows.count)
         for row in rows {
             text += row.path.text.utf8
-            if !row.others.members.isEmpty {
+            if !row.others.isEmpty {
                 text.append(UInt8(ascii: "\t"))
-                text += JSON.object(row.others).fileBytes
+                text += row.others
             }
             text.append(UInt8(ascii: "\n"))
         }
@@ -55,6 +55,8 @@ struct PackNames: Sendable {
         if !before.isEmpty { bytes.append(UInt8(ascii: ",")) }
         bytes += "\"assets\":[".utf8
         for (index, (row, fingerprint)) in zip(rows, fingerprints).enumerated() {
+            // None is longer: what comes out is no manifest then, and its digest is not the one that was signed.
+            guard bytes.count <= Limits.manifest else { break }
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += row.json(fingerprint, among: paths).fileBytes
         }
@@ -76,21 +78,35 @@ struct RowName: Sendable {
     private static let known: Set<ExactString> = ["path", "size", "md5", "sha1", "sha256"]
 
     let path: AssetPath
+    /// An object in file form, or nothing: what it holds in memory would be many times its bytes.
+    ///
     /// Null stands for a member that the row does not have although it would follow from its path.
-    let others: JSONObject
+    let others: [UInt8]
 
-    /// - Parameter paths: of all rows.
-    init(path: AssetPath, members: JSONObject, among paths: Set<AssetPath>) {
+    /// - Parameters:
+    ///   - members: those that ``others(of:_:)`` leaves.
+    ///   - paths: of all rows.
+    init(path: AssetPath, others members: JSONObject, among paths: Set<AssetPath>) {
         self.path = path
+        var members = members
+        if let map = Self.map(of: path, among: paths) {
+            let named = members["sourceMap"]
+            members["sourceMap"] = named == .text(map.text) ? nil : named ?? .null
+        }
+        others = members.members.isEmpty ? [] : JSON.object(members).fileBytes
+    }
+
+    /// The members of a row that do not follow from its path alone.
+    static func others(of path: AssetPath, _ members: JSONObject) -> JSONObject {
         var others: [(String, JSON)] = []
-        let usual = Self.usual(path, among: paths)
-        for member in members.members where !Self.known.contains(member.key) {
+        let usual = usual(path, map: nil)
+        for member in members.members where !known.contains(member.key) {
             if usual[member.key.text] != member.value { others.append((member.key.text, member.value)) }
         }
         for member in usual.members where members[member.key.text] == nil {
             others.append((member.key.text, .null))
         }
-        self.others = JSONObject(others)
+        return JSONObject(others)
     }
 
     init(line: ArraySlice<UInt8>) throws(PackError) {
@@ -99,34 +115,39 @@ struct RowName: Sendable {
             throw .head(.rowLine)
         }
         self.path = path
-        guard name.count < line.count else {
-            others = JSONObject()
-            return
-        }
-        let json = try? JSON(parsing: Array(line[name.endIndex...].dropFirst()))
-        guard let others = json?.object, !others.members.contains(where: { Self.known.contains($0.key) }) else {
+        others = Array(line[name.endIndex...].dropFirst())
+        guard name.count < line.count else { return }
+        let members = Self.members(others)
+        guard let members, !members.members.contains(where: { Self.known.contains($0.key) }) else {
             throw .head(.rowLine)
         }
-        self.others = others
     }
 
     func json(_ fingerprint: Fingerprint, among paths: Set<AssetPath>) -> JSON {
-        var members = Self.usual(path, among: paths)
-        for other in others.members { members[other.key.text] = other.value == .null ? nil : other.value }
+        var members = Self.usual(path, map: Self.map(of: path, among: paths))
+        for other in Self.members(others)?.members ?? [] {
+            members[other.key.text] = other.value == .null ? nil : other.value
+        }
         members["path"] = .text(path.text)
         for case (let key, let value?) in fingerprint.members { members[key] = value }
         return .object(members)
     }
 
+    private static func members(_ others: [UInt8]) -> JSONObject? {
+        others.isEmpty ? nil : (try? JSON(parsing: others))?.object
+    }
+
+    private static func map(of path: AssetPath, among paths: Set<AssetPath>) -> AssetPath? {
+        (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil }
+    }
+
     /// What `patchsign` writes of a path without being told more.
-    private static func usual(_ path: AssetPath, among paths: Set<AssetPath>) -> JSONObject {
+    private static func usual(_ path: AssetPath, map: AssetPath?) -> JSONObject {
         let url = "/" + path.segments.map(URLLayout.percentEncoded).joined(separator: "/")
         var members: [(String, JSON)] = [
             ("cacheable", .bool(false)), ("type", .text(AssetType(path: path).rawValue)), ("url", .text(url)),
         ]
-        if let map = try? AssetPath(path.text + ".map"), paths.contains(map) {
-            members.append(("sourceMap", .text(map.text)))
-        }
+        if let map { members.append(("sourceMap", .text(map.text))) }
         return JSONObject(members)
     }
 }

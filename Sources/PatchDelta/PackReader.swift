@@ -96,7 +96,8 @@ package struct PackReader: ~Copyable {
                     continue
                 }
                 if group.size > PackLimits.held, let row = group.rows.first {
-                    state = .passing(try LargeContent(row, size: group.size, length: group.length), group: number)
+                    let large = try LargeContent(row, size: group.size, length: group.length, group: number)
+                    state = .passing(large, group: number)
                     continue
                 }
                 guard let frame = input.take(group.length) else { return nil }

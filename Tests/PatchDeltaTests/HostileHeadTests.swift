@@ -29,7 +29,7 @@ struct HostileHeadTests {
 
     private static let rules: [(rule: PackError.HeadRule, what: String, head: [UInt8])] = [
         (.number, "cut off", [0x80]),
-        (.number, "with zeros in front", [0x82, 0x00] + text[1...]),
+        (.number, "with zeros in front", [0x82, 0x00] + text[1...] + [1, 2, 8, 3, 0]),
         (.number, "over 2^53 − 1", [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F]),
         (.number, "of nine bytes", [UInt8](repeating: 0x80, count: 8) + [1]),
         (.header, "longer than the head", [3] + Array("{}".utf8)),

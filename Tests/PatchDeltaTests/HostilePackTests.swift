@@ -20,11 +20,11 @@ struct HostilePackTests {
         return Update(base: SampleBundle(before), new: SampleBundle(after, version: "2.0.0"))
     }()
 
-    /// What a hostile pack does: it is refused, or makes the bundle that was asked for.
-    private func isRefusedOrRight(_ pack: [UInt8]) throws -> Bool {
+    /// Whether a pack makes the bundle that was asked for; nil when it is refused.
+    private func isRight(_ pack: [UInt8]) throws -> Bool? {
         do {
             return try Self.update.applied(pack).manifest == Self.update.new.manifest()
-        } catch is PackError { return true }
+        } catch is PackError { return nil }
     }
 
     @Test func `is refused when it ends early, wherever that is`() throws {
@@ -42,7 +42,7 @@ struct HostilePackTests {
         for place in pack.indices {
             var damaged = pack
             damaged[place] ^= change
-            #expect(try isRefusedOrRight(damaged), "byte \(place)")
+            #expect(try isRight(damaged) != false, "byte \(place)")
         }
     }
 
@@ -50,6 +50,50 @@ struct HostilePackTests {
         let pack = try Self.update.pack().bytes
         #expect(throws: PackError.trailing) { try Self.update.applied(pack + [0]) }
         #expect(throws: PackError.trailing) { try Self.update.applied(pack + [0], parts: pack.count) }
+    }
+
+    @Test func `is refused with bytes behind its end before its manifest is made`() throws {
+        var reader = PackReader(
+            base: try PackManifest(try Self.update.base.manifest()),
+            manifest: SHA256Digest(of: try Self.update.new.manifest()),
+            objects: Update.objects(Self.update.base.objects),
+            limits: .init(pack: 1 << 20, contents: 1 << 30)
+        )
+        reader.feed(try Self.update.pack().bytes)
+        while try reader.next() != nil {}
+        reader.feed([0])
+        do throws(PackError) {
+            _ = try reader.next()
+            Issue.record("it was taken")
+        } catch { #expect(error == .trailing) }
+    }
+
+    /// A damaged frame says little about what is in it: here each byte of the head is another before it becomes a frame.
+    @Test(arguments: [0x01, 0x02, 0x80] as [UInt8])
+    func `is refused or makes what was asked for, whatever its head says`(_ change: UInt8) throws {
+        let pack = try Self.update.pack().bytes
+        let base = try PackManifest(try Self.update.base.manifest())
+        var input = PackInput()
+        input.append(pack)
+        let length = try input.beginning(1 << 20) ?? 0
+        let frame = input.take(length) ?? []
+        let groups = input.take(input.count) ?? []
+        let size = try #require(ZstandardPatch.contentSize(of: frame))
+        let text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
+        var right = 0
+        for place in text.indices {
+            var other = text
+            other[place] ^= change
+            // A frame that refers to nothing comes out alike with any prefix.
+            let frame = try ZstandardPatch.frame(of: other, prefix: [], level: 19)
+            var hostile = PackHead.magic
+            hostile.append(number: frame.count)
+            let isRight = try isRight(hostile + frame + groups)
+            #expect(isRight != false, "byte \(place)")
+            if isRight == true { right += 1 }
+        }
+        // Next to no byte of it is without meaning.
+        #expect(right < 3)
     }
 
     @Test func `is refused in another version, and where it is none`() throws {
