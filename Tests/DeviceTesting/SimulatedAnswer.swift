@@ -48,7 +48,7 @@ struct SimulatedAnswer {
         case .bitFlipped(let place):
             let index = min(answer.count - 1, Int(Double(answer.count) * place))
             answer[index] ^= 1
-        case .replaced, .ofForm, nil: break
+        case .replaced, .ofForm, .announcesMore, nil: break
         }
         if found == nil, fault == nil { throw .notFound(path) }
         let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
@@ -62,6 +62,7 @@ struct SimulatedAnswer {
         do throws(FetchError) {
             try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)
         } catch .tooLarge(let path, let limit) { throw tooLarge ?? .tooLarge(path, limit: limit) }
+        if case .announcesMore = fault { throw .short(path) }
         if let end, found == nil || offset + end < answer.count {
             if case .hangs = fault { try await hang() }
             throw .short(path)

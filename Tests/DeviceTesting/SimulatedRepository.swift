@@ -20,6 +20,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
         case connection
         /// The connection ends after this many bytes of each answer.
         case breaksOff(after: Int)
+        /// All of it comes, and more was announced.
+        case announcesMore
         /// Nothing comes after this many bytes, until whoever waits is cancelled.
         case hangs(after: Int)
         /// The answer is whole for HTTP, and holds only this many bytes.

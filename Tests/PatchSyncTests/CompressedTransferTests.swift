@@ -168,6 +168,13 @@ struct CompressedTransferTests {
     }
 
     @Test(arguments: formats)
+    func `that is whole counts, whatever length was announced`(form: CompressionFormat) async throws {
+        let world = try World([script], in: form)
+        world.repository.fail(object(large), with: .ofForm(.announcesMore))
+        try await world.expectComplete([object(large)])
+    }
+
+    @Test(arguments: formats)
     func `of an object that is wrong as it is too is refused, and its server named`(
         form: CompressionFormat
     ) async throws {

@@ -11,7 +11,9 @@ struct TransferChoiceTests {
             (7, 7_000, 7_000, .singleObjects),
             (0, 0, 1_000, .singleObjects),
             (10_000, 0, 0, .singleObjects),
-            // esphome's update, most of a first install, and one where most is here.
+            // esphome's update: nearly all of its bytes change, in few files.
+            (33, 4_050_000, 4_660_000, .singleObjects),
+            // Most of a first install, and one where most is here.
             (300, 4_100_000, 5_000_000, .wholePack),
             (5_000, 50_000_000, 100_000_000, .wholePack),
             (100, 2_200_000, 65_000_000, .singleObjects),
@@ -27,8 +29,8 @@ struct TransferChoiceTests {
     }
 
     @Test func `turns where both cost the same`() {
-        // 10 × 4,000 and 30 % of 100,000 are 27 % of 259,259.26.
-        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 259_259) == .wholePack)
-        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 259_260) == .singleObjects)
+        // 10 × 3,000 and 27 % of 100,000 are 27 % of 211,111.1.
+        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 211_111) == .wholePack)
+        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 211_112) == .singleObjects)
     }
 }

@@ -76,6 +76,8 @@ struct EntryTests {
             let site = try await world.site(world.shop.site2)
             let script = """
                 FILE=$(echo \(flip.file)); at=$((\(flip.offset))); chmod u+w $FILE
+                # Devices take a compressed form first, which is whole.
+                rm -f $FILE.zst $FILE.gz
                 byte=$(od -An -tu1 -j $at -N 1 $FILE)
                 printf "\\\\x$(printf %02x $((byte ^ 1)))" | dd of=$FILE bs=1 seek=$at conv=notrunc status=none
                 """

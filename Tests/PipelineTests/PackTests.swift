@@ -58,7 +58,7 @@ struct PackTests {
         let fixture = try await DownloadFixture.ready()
         try await World.with { world in
             try await world.withServer(of: fixture.site(2)) { server in
-                let device = try await fixture.device(running: 1, asking: server, in: world)
+                let device = try await world.newDevice(server: server.url)
                 try server.turn(mode, for: "/packs/")
                 try await device.sync().done()
                 #expect(try await server.requests(from: 0).contains { $0.contains("/packs/") })

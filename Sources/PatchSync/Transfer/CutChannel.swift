@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 /// From one task that cuts a pack to one that writes: whoever is ahead waits.
 final class CutChannel: Sendable {
     /// Pieces that may wait: some 128 KiB each.
-    private static let capacity = 8
+    private static let capacity = 4
 
     private struct State {
         var waiting: [[PackCutter.Cut]] = []

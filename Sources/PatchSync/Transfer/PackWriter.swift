@@ -53,7 +53,8 @@ actor PackWriter {
                 (written.error, written.isDone) = (SyncError(error, entry: requests[currentPosition].entry), true)
                 return written
             }
-            if written.parts.count >= Self.most.count || bytes >= Self.most.bytes { return written }
+            let isMuch = written.parts.count >= Self.most.count || bytes >= Self.most.bytes
+            if isMuch || !written.wrong.isEmpty { return written }
         }
         do throws(StoreError) { try leave(&written) } catch {
             written.error = SyncError(error, entry: requests[currentPosition].entry)
