@@ -134,6 +134,13 @@ struct HostilePackTests {
             try update.applied(pack, parts: 8, limits: .init(pack: pack.count - 1, contents: 1 << 30))
         }
         _ = try update.applied(pack, limits: .init(pack: pack.count, contents: 1 << 30))
+        #expect(throws: PackError.tooLong(limit: pack.count)) {
+            try update.applied(pack + [0], limits: .init(pack: pack.count, contents: 1 << 30))
+        }
+        // Its head says so, before the groups come.
+        #expect(throws: PackError.tooLong(limit: pack.count - 1)) {
+            try update.applied(Array(pack.dropLast(100)), limits: .init(pack: pack.count - 1, contents: 1 << 30))
+        }
         do {
             _ = try update.applied(pack, limits: .init(pack: pack.count, contents: 1_000))
             Issue.record("it was taken")

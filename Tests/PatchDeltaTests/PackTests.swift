@@ -162,17 +162,35 @@ struct PackTests {
 }
 
 extension PackTests {
+    @Test func `refers once to what several rows are made of`() throws {
+        var numbers = SampleNumbers(3)
+        let text = numbers.script(lines: 100)
+        let base = SampleBundle(["one.js": text, "two.js": numbers.script(lines: 20)])
+        let new = SampleBundle(
+            ["one.js": text + "//", "other.js": "//" + text, "third.js": text + text, "two.js": ""],
+            version: "2.0.0"
+        )
+        for effort in PackMaker.Effort.allCases {
+            let update = Update(base: base, new: new)
+            let (bytes, summary) = try update.pack(effort: effort)
+            #expect(summary.groups == 1 && bytes.count < 200)
+            #expect(try update.applied(bytes).manifest == (try new.manifest()))
+        }
+    }
+
     @Test func `does without a reference that the tokens make too large`() throws {
         let (short, long) = ("aaaa", String(repeating: "b", count: 180))
         let text = Array(repeating: Array("\(short) ".utf8), count: 200_000).flatMap { $0 }
-        let base = SampleBundle(["a.bin": text, "b.bin": Array("b".utf8), "x.\(short).js": Array("x()".utf8)])
+        let base = SampleBundle([
+            "0.bin": [0], "a.bin": text, "b.bin": Array("b".utf8), "x.\(short).js": Array("x()".utf8),
+        ])
         let new = SampleBundle(
-            ["a.bin": text + [1], "b.bin": Array("b2".utf8), "x.\(long).js": Array("x()".utf8)],
+            ["0.bin": [0, 0], "a.bin": text + [1], "b.bin": Array("b2".utf8), "x.\(long).js": Array("x()".utf8)],
             version: "2.0.0"
         )
         let update = Update(base: base, new: new)
         let (bytes, summary) = try update.pack(effort: .quick)
-        #expect(summary.plain == 1 && summary.patched == 1 && summary.same == 1)
+        #expect(summary.plain == 1 && summary.patched == 2 && summary.same == 1)
         #expect(try update.applied(bytes).manifest == (try new.manifest()))
     }
 }

@@ -43,6 +43,30 @@ struct ReferenceTests {
         #expect(try reference("x.9999.js", Self.texts[5], base: base) == nil)
     }
 
+    @Test func `gives tokens of a name that is gone, and of the closest pair where there are several`() throws {
+        let old = SampleBundle([
+            "a.1111aaaa.js": Self.texts[0], "b.2222bbbb.js": Self.texts[1], "stays.3333cccc.js": Self.texts[2],
+        ])
+        let new = SampleBundle(
+            [
+                "a.4444dddd.js": Self.texts[0] + Self.texts[3], "a.5555eeee.js": Self.texts[0] + "more",
+                "b.6666ffff.js": Self.texts[1], "stays.3333cccc.js": Self.texts[2],
+                "x.7777abab.js": Self.texts[2] + "x",
+            ],
+            version: "2.0.0"
+        )
+        let plan = try PackPlan(
+            base: try PackManifest(try old.manifest()),
+            new: try PackManifest(try new.manifest()),
+            objects: Update.objects(old.objects.merging(new.objects) { first, _ in first })
+        )
+        #expect(plan.rows.map(\.reference) == [0, 0, 1, 2])
+        #expect(plan.rows.map(\.isSame) == [false, false, true, false])
+        #expect(plan.rows.map(\.givesTokens) == [false, true, true, false])
+        let text = Array("1111aaaa 2222bbbb 3333cccc".utf8)
+        #expect(plan.tokens.put(into: text, limit: 100) == Array("5555eeee 6666ffff 3333cccc".utf8))
+    }
+
     @Test func `knows a part of a text wherever it stands, and holds few pieces of a large one`() {
         let text = Array(Self.texts.joined().utf8)
         let sketch = Sketch(of: text)
