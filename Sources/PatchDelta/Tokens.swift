@@ -4,7 +4,7 @@ import PatchFormat
 ///
 /// Files name one another by them, so that one that changes in nothing else becomes the new one when they are put in.
 struct Tokens: Sendable {
-    private static let bitmapBytes = 8_192
+    private static let bitmapBytes = 32_768
 
     /// Old tokens with the same first four bytes, and their new ones.
     private struct Family: Sendable {
@@ -109,7 +109,7 @@ struct Tokens: Sendable {
     }
 
     @inline(__always)
-    private static func bit(_ window: UInt32) -> Int { Int((window &* 0x9E37_79B1) >> 16) }
+    private static func bit(_ window: UInt32) -> Int { Int((window &* 0x9E37_79B1) >> 14) }
 }
 
 extension UInt8 {
