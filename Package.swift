@@ -65,6 +65,8 @@ let package = Package(
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
         .target(name: "PatchCompression", dependencies: ["CZlib", "CZstd", "PatchFormat"]),
+        // Pure: packs from a base are made and applied in memory, and what holds the contents is somebody else's.
+        .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
         .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
@@ -223,6 +225,11 @@ let package = Package(
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
+        .testTarget(
+            name: "PatchDeltaTests",
+            dependencies: ["PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", subprocess],
+            exclude: ["pack.py"]
+        ),
         .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
         .testTarget(
             name: "PatchStoreTests",

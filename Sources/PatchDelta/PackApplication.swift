@@ -1,0 +1,117 @@
+import PatchCompression
+import PatchFormat
+
+/// What the head of a pack asks for, done with the contents of the base.
+struct PackApplication {
+    struct Group {
+        let rows: [Int]
+        /// Of its contents.
+        let size: Int
+        /// Of its frame.
+        let length: Int
+    }
+
+    private let head: PackHead
+    private let base: PackManifest
+    private let objects: PackObjects
+    private let tokens: Tokens
+    /// By group.
+    private let members: [[PackHead.Exception]]
+    private let groups: [Group]
+    private var substitutedRows: ArraySlice<PackHead.Exception>
+    private var fingerprints: [Int: Fingerprint] = [:]
+
+    /// - Parameter limit: of the contents, and of what they refer to, together.
+    init(_ head: PackHead, base: PackManifest, objects: PackObjects, limit: Int) throws(PackError) {
+        (self.head, self.base, self.objects) = (head, base, objects)
+        var tokens = Tokens()
+        var total = 0
+        for exception in head.exceptions {
+            total += exception.size
+            guard let reference = exception.reference else { continue }
+            if exception.kind == .substituted || exception.kind == .patched {
+                total += base.fingerprints[reference].size
+            }
+            guard exception.givesTokens else { continue }
+            let pairs = Tokens.pairs(base.path(of: reference), head.names.rows[exception.row].path)
+            for pair in pairs { tokens.insert(pair) }
+        }
+        guard total <= limit else { throw .tooMuch(total, limit: limit) }
+        self.tokens = tokens
+        var groups: [[PackHead.Exception]] = []
+        var rest = [PackHead.Kind.patched, .plain].map { kind in head.exceptions.filter { $0.kind == kind }[...] }
+        for group in head.groups {
+            let kind = group.isPlain ? 1 : 0
+            groups.append(Array(rest[kind].prefix(group.rows)))
+            rest[kind] = rest[kind].dropFirst(group.rows)
+        }
+        members = groups
+        self.groups = zip(groups, head.groups).map { members, group in
+            Group(rows: members.map(\.row), size: members.reduce(0) { $0 + $1.size }, length: group.length)
+        }
+        substitutedRows = head.exceptions.filter { $0.kind == .substituted }[...]
+        for exception in head.exceptions where exception.kind == .same {
+            fingerprints[exception.row] = exception.reference.map { base.fingerprints[$0] }
+        }
+    }
+
+    /// The next row that the tokens make; nil after the last.
+    mutating func substituted() throws(PackError) -> (row: Int, bytes: [UInt8])? {
+        guard let next = substitutedRows.popFirst(), let reference = next.reference else { return nil }
+        let old = try objects.bytes(of: base.fingerprints[reference])
+        guard let bytes = tokens.put(into: old, limit: PackLimits.held) else {
+            throw .rowTooLarge(head.names.rows[next.row].path, limit: PackLimits.held)
+        }
+        return (next.row, bytes)
+    }
+
+    func group(_ number: Int) -> Group? { groups.indices.contains(number) ? groups[number] : nil }
+
+    /// The contents of the rows of a group that is held, one after the other.
+    func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
+        let prefix = head.groups[number].isPlain ? [] : try prefix(of: number)
+        do throws(CompressionError) {
+            return try ZstandardPatch.content(of: frame, prefix: prefix, size: groups[number].size)
+        } catch { throw .compression(.group(number), error) }
+    }
+
+    /// Where each of them stands.
+    func places(of number: Int) -> [(row: Int, range: Range<Int>)] {
+        var start = 0
+        return members[number].map { member in
+            defer { start += member.size }
+            return (member.row, start..<start + member.size)
+        }
+    }
+
+    /// What its rows refer to, with the tokens put in: each reference once.
+    private func prefix(of number: Int) throws(PackError) -> [UInt8] {
+        var prefix: [UInt8] = []
+        var known: Set<Int> = []
+        for member in members[number] {
+            guard let reference = member.reference, known.insert(reference).inserted else { continue }
+            let old = try objects.bytes(of: base.fingerprints[reference])
+            guard let bytes = tokens.put(into: old, limit: PackLimits.held - prefix.count) else {
+                throw .prefixTooLarge(group: number, limit: PackLimits.held)
+            }
+            prefix += bytes
+        }
+        return prefix
+    }
+
+    mutating func take(_ fingerprint: Fingerprint, row: Int) {
+        fingerprints[row] = fingerprint
+    }
+
+    /// The new manifest: its rows are those of the base, but for the exceptional ones.
+    func manifest() throws(PackError) -> [UInt8] {
+        var all: [Fingerprint] = []
+        for (row, name) in head.names.rows.enumerated() {
+            guard let fingerprint = fingerprints[row] ?? base.row(of: name.path).map({ base.fingerprints[$0] }) else {
+                throw .head(.unsaid)
+            }
+            all.append(fingerprint)
+        }
+        return head.names.manifest(all)
+    }
+}

@@ -1,0 +1,84 @@
+package import PatchCompression
+package import PatchFormat
+
+/// Why a pack could not be made, or was refused.
+package enum PackError: Error, Equatable, Sendable {
+    /// A part of a pack.
+    package enum Part: Equatable, Sendable {
+        case head
+        case group(Int)
+    }
+
+    /// The bytes do not begin as those of a pack that is known here.
+    case otherFormat
+    case compression(Part, CompressionError)
+    /// The head breaks a rule of the format.
+    case head(HeadRule)
+    /// The header of the manifest in the head is none.
+    case malformed(FormatError)
+    /// The pack has more bytes than it may.
+    case tooLong(limit: Int)
+    /// More bytes come out of it than may.
+    case tooMuch(Int, limit: Int)
+    /// A row made of the base's content is larger than one may be.
+    case rowTooLarge(AssetPath, limit: Int)
+    /// What the tokens make of the references of a group.
+    case prefixTooLarge(group: Int, limit: Int)
+    /// It ends before its last group does.
+    case incomplete
+    /// Bytes follow its last group.
+    case trailing
+    /// A content that its manifest names is missing, or is not of the size that the manifest says.
+    case object(SHA256Digest)
+    /// The manifest that comes out is not the one that was asked for: another base, or damage.
+    case otherManifest(SHA256Digest, asked: SHA256Digest)
+    /// The new manifest is not written as a reader of packs would write it.
+    case otherForm
+    case signatures(SignatureRule)
+
+    package enum HeadRule: String, Equatable, Sendable, CaseIterable {
+        case size = "does not name its size, or has more than 64,000,000 bytes"
+        case number = "has a number that is cut off, too long, or too large"
+        case header = "holds no header of a manifest"
+        case rowCount = "has more than 100,000 rows"
+        case rowLine = "has a row that is not a path, or a path and other members"
+        case rowOrder = "has rows that are not in order"
+        case exceptionCount = "has more exceptional rows than rows"
+        case exceptionPlace = "names a row that is not there"
+        case kind = "has a kind of row that is not known"
+        case reference = "names a row of the base that is not there, or none where one must be"
+        case contentSize = "has a content over 4,000,000,000 bytes, or a reference over 16,777,216"
+        case unsaid = "leaves out a row that the base does not have"
+        case groupCount = "has another number of groups than its rows make"
+        case groupSize = "has a group whose sizes are over its bounds"
+        case trailing = "has bytes after its end"
+    }
+
+    package enum SignatureRule: String, Equatable, Sendable, CaseIterable {
+        case length = "are not as many bytes as the new rows need"
+        case column = "do not make the column that was asked for"
+    }
+}
+
+extension PackError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .otherFormat: "it does not begin with PLP and a version that is known"
+        case .compression(.head, let error): "its head: \(error)"
+        case .compression(.group(let number), let error): "its group \(number): \(error)"
+        case .head(let rule): "its head \(rule.rawValue)"
+        case .malformed(let error): "its head: \(error)"
+        case .tooLong(let limit): "it has more than \(limit) bytes"
+        case .tooMuch(let size, let limit): "\(size) bytes come out of it, and \(limit) may"
+        case .rowTooLarge(let path, let limit): "\(path) becomes more than \(limit) bytes"
+        case .prefixTooLarge(let group, let limit): "what its group \(group) refers to is more than \(limit) bytes"
+        case .incomplete: "it ends early"
+        case .trailing: "bytes follow its end"
+        case .object(let digest): "the content \(digest) is missing, or not of its size"
+        case .otherManifest(let found, let asked):
+            "it makes the manifest \(found) instead of \(asked): its base is another one, or it is damaged"
+        case .otherForm: "the manifest is not in the form in which a pack's reader writes it"
+        case .signatures(let rule): "its signatures \(rule.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import PatchCompression
+import PatchFormat
+
+/// What stands before the groups of a pack: the new names, and how each row comes about.
+struct PackHead: Sendable {
+    static let magic = Array("PLP".utf8) + [1]
+
+    /// A row that the base does not have: no row of the same path with the same content.
+    struct Exception: Equatable, Sendable {
+        let row: Int
+        let kind: Kind
+        /// A row of the base.
+        let reference: Int?
+        /// Whether the reference's path and this row's give tokens.
+        let givesTokens: Bool
+        /// In bytes; of a row that is in a group.
+        let size: Int
+    }
+
+    enum Kind: Int, Sendable, CaseIterable {
+        /// The content of the reference.
+        case same
+        /// That of the reference, with the tokens put in.
+        case substituted
+        /// In a group that has a prefix.
+        case patched
+        /// In a group that has none.
+        case plain
+    }
+
+    /// One frame: the contents of the next rows of its kind.
+    struct Group: Equatable, Sendable {
+        let rows: Int
+        /// Of its frame, in bytes.
+        let length: Int
+        let isPlain: Bool
+    }
+
+    let names: PackNames
+    let exceptions: [Exception]
+    let groups: [Group]
+
+    /// What goes into the head's frame; its prefix is the base's head text.
+    ///
+    /// By column: like stands beside like.
+    func text(base: PackManifest) -> [UInt8] {
+        var text = names.text
+        text.append(number: exceptions.count)
+        var last = -1
+        for exception in exceptions {
+            text.append(number: exception.row - last - 1)
+            last = exception.row
+        }
+        for exception in exceptions {
+            let flags = (exception.givesTokens ? 4 : 0) + (exception.reference == nil ? 0 : 8)
+            text.append(number: exception.kind.rawValue + flags)
+        }
+        var expected = ExpectedReference()
+        for exception in exceptions {
+            guard let reference = exception.reference else { continue }
+            text.append(difference: reference - expected.of(exception.row))
+            expected.take(exception.row, reference)
+        }
+        for exception in exceptions where exception.kind.isInGroup {
+            text.append(difference: exception.size - (exception.reference.map { base.fingerprints[$0].size } ?? 0))
+        }
+        text.append(number: groups.count)
+        for group in groups {
+            text.append(number: group.rows * 2 + (group.isPlain ? 1 : 0))
+            text.append(number: group.length)
+        }
+        return text
+    }
+
+    /// What a pack begins with: all before the first group.
+    func bytes(base: PackManifest, level: Int) throws(PackError) -> [UInt8] {
+        let text = text(base: base)
+        guard text.count <= PackLimits.head else { throw .head(.size) }
+        let frame: [UInt8]
+        do throws(CompressionError) {
+            frame = try ZstandardPatch.frame(of: text, prefix: base.names.text, level: level)
+        } catch { throw .compression(.head, error) }
+        var bytes = Self.magic
+        bytes.append(number: frame.count)
+        return bytes + frame
+    }
+}
+
+extension PackHead.Kind {
+    var isInGroup: Bool {
+        switch self {
+        case .same, .substituted: false
+        case .patched, .plain: true
+        }
+    }
+}
+
+/// Where the reference of the next row is looked for: as far behind the last one as the row is behind its own.
+struct ExpectedReference {
+    private var (row, reference) = (-1, -1)
+
+    func of(_ row: Int) -> Int { reference + row - self.row }
+
+    mutating func take(_ row: Int, _ reference: Int) {
+        (self.row, self.reference) = (row, reference)
+    }
+}

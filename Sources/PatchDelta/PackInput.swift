@@ -1,0 +1,41 @@
+/// The bytes of a pack that came and were not used yet.
+struct PackInput {
+    private var bytes: [UInt8] = []
+    private var offset = 0
+    /// Of all that came.
+    private(set) var total = 0
+
+    var count: Int { bytes.count - offset }
+
+    mutating func append(_ more: [UInt8]) {
+        total += more.count
+        // What was used goes before it grows: at most one group waits here.
+        if offset > 0 { bytes.removeFirst(offset) }
+        offset = 0
+        bytes += more
+    }
+
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard self.count >= count else { return nil }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    mutating func takeAtMost(_ count: Int) -> [UInt8] { take(min(count, self.count)) ?? [] }
+
+    /// The magic, and how long the head's frame is; nil when that is not all there.
+    mutating func beginning(_ limit: Int) throws(PackError) -> Int? {
+        let magic = PackHead.magic
+        guard zip(magic, bytes).allSatisfy({ $0 == $1 }) else { throw .otherFormat }
+        guard bytes.count > magic.count else { return nil }
+        let number = bytes[magic.count...].prefix(8)
+        guard let last = number.firstIndex(where: { $0 < 0x80 }) else {
+            if number.count == 8 { throw .head(.number) }
+            return nil
+        }
+        var input = HeadInput(Array(number.prefix(through: last)))
+        let length = try input.number(upTo: min(limit, PackLimits.headFrame), .size)
+        offset = last + 1
+        return length
+    }
+}

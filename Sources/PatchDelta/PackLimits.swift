@@ -1,0 +1,13 @@
+import PatchFormat
+
+/// What a pack may ask of its reader; sizes are in bytes.
+package enum PackLimits {
+    /// Of what comes out of the head, and of a manifest's head text: names of 100,000 files.
+    static let head = Limits.manifest
+    /// Of a content that is made in memory, of the content of a group, and of its prefix: they are held at once.
+    package static let held = 16_777_216
+    /// Of the head's frame.
+    static let headFrame = 2 * head
+    /// The shortest name part that is put in the place of another.
+    static let token = 4
+}

@@ -1,0 +1,165 @@
+import PatchCompression
+package import PatchFormat
+import PatchTrust
+
+/// Makes the pack that brings a device from one version of a bundle to another.
+///
+/// Contents are read by digest, some of them several times; what is held at once does not grow with the bundle.
+package struct PackMaker {
+    package enum Effort: Sendable, CaseIterable {
+        case quick, most
+
+        var level: Int {
+            switch self {
+            case .quick: 19
+            case .most: 22
+            }
+        }
+    }
+
+    private let base: PackManifest
+    private let new: PackManifest
+    private let objects: PackObjects
+    private let effort: Effort
+
+    /// - Parameter manifest: the digest of the new manifest as it was signed.
+    /// - Throws: `otherForm` for a manifest that a reader would write with other bytes.
+    package init(
+        base: PackManifest,
+        new: PackManifest,
+        manifest: SHA256Digest,
+        objects: PackObjects,
+        effort: Effort = .most
+    ) throws(PackError) {
+        guard SHA256Digest(of: new.bytes) == manifest else { throw .otherForm }
+        (self.base, self.new, self.objects, self.effort) = (base, new, objects, effort)
+    }
+
+    /// Makes the pack: its head, which stands before the groups, is complete last.
+    ///
+    /// - Parameter take: is given the groups' bytes, which follow the head, as they are made.
+    package func make(_ take: @escaping ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
+        let plan = try PackPlan(base: base, new: new, objects: objects)
+        var making = Making(effort: effort, take: take)
+        for row in plan.rows {
+            if row.isSame {
+                making.exceptions.append(Self.exception(row, .same))
+            } else if row.fingerprint.size > PackLimits.held {
+                try making.flush()
+                let length = try pass(row, group: making.groups.count, to: take)
+                making.exceptions.append(Self.exception(row, .plain))
+                making.groups.append(PackHead.Group(rows: 1, length: length, isPlain: true))
+            } else {
+                let member = try member(row, plan.tokens)
+                if member.isMade {
+                    making.exceptions.append(Self.exception(row, .substituted))
+                    continue
+                }
+                // Tokens that make its reference too large make it a plain row, which comes alone.
+                let isAlone = row.reference != nil && member.reference == nil
+                if isAlone || !making.batch.hasRoom(for: member) { try making.flush() }
+                making.batch.append(member)
+                if isAlone { try making.flush() }
+            }
+        }
+        try making.flush()
+        let head = PackHead(
+            names: new.names,
+            exceptions: making.exceptions.sorted { $0.row < $1.row },
+            groups: making.groups
+        )
+        let bytes = try head.bytes(base: base, level: effort.level)
+        return (bytes, PackSummary(head, headBytes: bytes.count))
+    }
+
+    static func exception(_ row: PackPlan.Row, _ kind: PackHead.Kind) -> PackHead.Exception {
+        // A plain row has its reference for the tokens alone.
+        let needsReference = kind != .plain || row.givesTokens
+        return PackHead.Exception(
+            row: row.row,
+            kind: kind,
+            reference: needsReference ? row.reference : nil,
+            givesTokens: row.givesTokens,
+            size: kind.isInGroup ? row.fingerprint.size : 0
+        )
+    }
+
+    /// A row with its content and what it is made from.
+    private func member(_ row: PackPlan.Row, _ tokens: Tokens) throws(PackError) -> PackBatch.Member {
+        let content = try objects.bytes(of: row.fingerprint)
+        guard let reference = row.reference else { return PackBatch.Member(row: row, content: content, reference: nil) }
+        let old = try objects.bytes(of: base.fingerprints[reference])
+        return PackBatch.Member(row: row, content: content, reference: tokens.put(into: old, limit: PackLimits.held))
+    }
+
+    /// A content that is too large to be held goes through, in a group of its own.
+    ///
+    /// - Returns: how many bytes the group has.
+    private func pass(_ row: PackPlan.Row, group: Int, to take: ([UInt8]) -> Void) throws(PackError) -> Int {
+        let source = try objects.source(of: row.fingerprint)
+        let size = row.fingerprint.size
+        var (length, count) = (0, 0)
+        do throws(CompressionError) {
+            let compressor = try Compressor(.zstandard, size: size, effort: effort == .most ? .most : .thorough)
+            while count <= size, let piece = source.next() {
+                count += piece.count
+                guard count <= size else { break }
+                let bytes = try compressor.compress(piece)
+                length += bytes.count
+                if !bytes.isEmpty { take(bytes) }
+            }
+            if count == size {
+                let bytes = try compressor.finish()
+                length += bytes.count
+                take(bytes)
+            }
+        } catch { throw .compression(.group(group), error) }
+        guard source.finish() == row.fingerprint else { throw .object(row.fingerprint.sha256) }
+        return length
+    }
+
+    /// What stands in the head so far, and what comes next.
+    private struct Making {
+        let effort: Effort
+        let take: ([UInt8]) -> Void
+        var exceptions: [PackHead.Exception] = []
+        var groups: [PackHead.Group] = []
+        var batch: PackBatch
+
+        init(effort: Effort, take: @escaping ([UInt8]) -> Void) {
+            (self.effort, self.take, batch) = (effort, take, PackBatch(effort: effort))
+        }
+
+        mutating func flush() throws(PackError) {
+            let made = try batch.made(group: groups.count)
+            exceptions += made.exceptions
+            groups += made.groups
+            for frame in made.frames { take(frame) }
+            batch = PackBatch(effort: effort)
+        }
+    }
+}
+
+/// What a pack is made of.
+package struct PackSummary: Equatable, Sendable {
+    /// Of the whole pack.
+    package let bytes: Int
+    package let headBytes: Int
+    package let groups: Int
+    /// Rows whose content the base has under another path, and those that the tokens make.
+    package let same: Int
+    package let substituted: Int
+    package let patched: Int
+    package let plain: Int
+
+    init(_ head: PackHead, headBytes: Int) {
+        let kinds = head.exceptions.map(\.kind)
+        bytes = head.groups.reduce(headBytes) { $0 + $1.length }
+        self.headBytes = headBytes
+        groups = head.groups.count
+        same = kinds.count { $0 == .same }
+        substituted = kinds.count { $0 == .substituted }
+        patched = kinds.count { $0 == .patched }
+        plain = kinds.count { $0 == .plain }
+    }
+}

@@ -1,0 +1,69 @@
+import PatchFormat
+
+/// Which row of the base each new row is made from, and the tokens that follow: all that is decided before anything is compressed.
+struct PackPlan {
+    struct Row {
+        let row: Int
+        let fingerprint: Fingerprint
+        let reference: Int?
+        /// Whether the base has this content, under another path.
+        let isSame: Bool
+        let likeness: Double
+        fileprivate(set) var givesTokens = false
+    }
+
+    /// The exceptional rows, in order.
+    private(set) var rows: [Row] = []
+    private(set) var tokens = Tokens()
+
+    init(base: PackManifest, new: PackManifest, objects: PackObjects) throws(PackError) {
+        var choice = ReferenceChoice(base: base, new: new) { (row) throws(PackError) in
+            try objects.bytes(of: base.fingerprints[row])
+        }
+        let contents = Self.contents(of: base, choice)
+        for (row, fingerprint) in new.fingerprints.enumerated() {
+            let path = new.path(of: row)
+            if let old = base.row(of: path), base.fingerprints[old] == fingerprint { continue }
+            if let old = contents[fingerprint] {
+                rows.append(Row(row: row, fingerprint: fingerprint, reference: old, isSame: true, likeness: 1))
+                continue
+            }
+            // What is too large to be held is not compared.
+            let found =
+                fingerprint.size > PackLimits.held
+                ? nil : try choice.reference(for: path, try objects.bytes(of: fingerprint))
+            rows.append(
+                Row(
+                    row: row,
+                    fingerprint: fingerprint,
+                    reference: found?.row,
+                    isSame: false,
+                    likeness: found?.likeness ?? 0
+                )
+            )
+        }
+        choose(from: base, new, choice)
+    }
+
+    /// The row of each content of a base: one whose name is gone before one that stays, for its name may be a token.
+    private static func contents(of base: PackManifest, _ choice: ReferenceChoice) -> [Fingerprint: Int] {
+        var contents: [Fingerprint: Int] = [:]
+        for (row, fingerprint) in base.fingerprints.enumerated() {
+            if let other = contents[fingerprint], choice.isGone(other) || !choice.isGone(row) { continue }
+            contents[fingerprint] = row
+        }
+        return contents
+    }
+
+    /// Which pairs give tokens: the closest one of each old name, and none of a name that stays.
+    private mutating func choose(from base: PackManifest, _ new: PackManifest, _ choice: ReferenceChoice) {
+        let closest = rows.indices.sorted { (rows[$1].likeness, $0) < (rows[$0].likeness, $1) }
+        for place in closest {
+            guard let reference = rows[place].reference, choice.isGone(reference) else { continue }
+            let pairs = Tokens.pairs(base.path(of: reference), new.path(of: rows[place].row))
+            guard !pairs.isEmpty, !pairs.contains(where: { tokens.contradict($0) }) else { continue }
+            for pair in pairs { tokens.insert(pair) }
+            rows[place].givesTokens = true
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import PatchCompression
+package import PatchFormat
+import PatchTrust
+
+/// What comes out of a pack, in order.
+package enum PackResult: Equatable, Sendable {
+    /// The next bytes of the content of this row of the new manifest.
+    case piece([UInt8], row: Int)
+    /// All bytes of this row came; nobody has vouched for them yet.
+    case content(Fingerprint, row: Int)
+}
+
+/// Applies a pack to its base as it comes.
+///
+/// Nothing in it is trusted: every count, size and place is bounded before anything is made of it, and ``finish()`` hands out
+/// the new manifest only if it is the one that was asked for. Until then contents are kept aside, or under their digests.
+///
+/// ```
+/// magic ─▶ head ─▶ the rows that the tokens make ─▶ group 1 ─▶ … ─▶ end
+/// ```
+package struct PackReader: ~Copyable {
+    private enum State {
+        case magic
+        case head(length: Int)
+        case rows
+        case group(Int)
+        case contents(group: Int)
+        case passing(LargeContent, group: Int)
+        case end
+    }
+
+    private let base: PackManifest
+    private let manifest: SHA256Digest
+    private let objects: PackObjects
+    private let limits: Bounds
+    private var state = State.magic
+    private var input = PackInput()
+    private var application: PackApplication?
+    /// Of a group, and the rows of it that were not handed out yet, the last first.
+    private var content: [UInt8] = []
+    private var places: [(row: Int, range: Range<Int>)] = []
+    private var told: (row: Int, fingerprint: Fingerprint)?
+
+    /// What a pack may take; sizes are in bytes.
+    package struct Bounds: Sendable {
+        /// Of the pack.
+        package let pack: Int
+        /// Of the contents that come out, and of what they refer to.
+        package let contents: Int
+
+        package init(pack: Int, contents: Int) {
+            (self.pack, self.contents) = (pack, contents)
+        }
+    }
+
+    /// - Parameters:
+    ///   - manifest: the signed digest of the new manifest.
+    ///   - objects: the contents of the base.
+    package init(base: PackManifest, manifest: SHA256Digest, objects: PackObjects, limits: Bounds) {
+        (self.base, self.manifest, self.objects, self.limits) = (base, manifest, objects, limits)
+    }
+
+    /// Takes the next bytes of the pack; ask ``next()`` until it has nothing more to give before the next ones.
+    package mutating func feed(_ bytes: [UInt8]) {
+        input.append(bytes)
+    }
+
+    /// The next result; nil when more of the pack is needed, or it is at its end.
+    package mutating func next() throws(PackError) -> PackResult? {
+        guard input.total <= limits.pack else { throw .tooLong(limit: limits.pack) }
+        while true {
+            if let (row, fingerprint) = told.take() {
+                application?.take(fingerprint, row: row)
+                return .content(fingerprint, row: row)
+            }
+            switch state {
+            case .magic:
+                guard let length = try input.beginning(limits.pack) else { return nil }
+                state = .head(length: length)
+            case .head(let length):
+                guard let frame = input.take(length) else { return nil }
+                let head = try PackHead(frame: frame, base: base)
+                application = try PackApplication(head, base: base, objects: objects, limit: limits.contents)
+                let groups = head.groups.reduce(0) { $0 + $1.length }
+                guard groups <= limits.pack - (input.total - input.count) else { throw .tooLong(limit: limits.pack) }
+                state = .rows
+            case .rows:
+                guard let (row, bytes) = try application?.substituted() else {
+                    state = .group(0)
+                    continue
+                }
+                return hand(bytes, row)
+            case .group(let number):
+                guard let group = application?.group(number) else {
+                    state = .end
+                    continue
+                }
+                if group.size > PackLimits.held, let row = group.rows.first {
+                    let large = try LargeContent(row, size: group.size, length: group.length, group: number)
+                    state = .passing(large, group: number)
+                    continue
+                }
+                guard let frame = input.take(group.length) else { return nil }
+                content = try application?.content(of: number, frame) ?? []
+                places = application?.places(of: number).reversed() ?? []
+                state = .contents(group: number)
+            case .contents(let number):
+                guard let (row, range) = places.popLast() else {
+                    content = []
+                    state = .group(number + 1)
+                    continue
+                }
+                return hand(Array(content[range]), row)
+            case .passing(let content, let number):
+                if let piece = try content.next(&input, group: number) { return .piece(piece, row: content.row) }
+                guard let fingerprint = content.fingerprint() else { return nil }
+                told = (content.row, fingerprint)
+                state = .group(number + 1)
+            case .end:
+                guard input.count == 0 else { throw .trailing }
+                return nil
+            }
+        }
+    }
+
+    private mutating func hand(_ bytes: [UInt8], _ row: Int) -> PackResult {
+        told = (row, Fingerprint(of: bytes))
+        return .piece(bytes, row: row)
+    }
+
+    /// The new manifest in file form: its digest is the one that was asked for.
+    package consuming func finish() throws(PackError) -> [UInt8] {
+        guard case .end = state, told == nil, let application else { throw .incomplete }
+        guard input.count == 0 else { throw .trailing }
+        let bytes = try application.manifest()
+        let found = SHA256Digest(of: bytes)
+        guard found == manifest else { throw .otherManifest(found, asked: manifest) }
+        return bytes
+    }
+}

@@ -1,0 +1,230 @@
+import PatchCompression
+import PatchFormat
+import PatchTrust
+import Testing
+
+@testable import PatchDelta
+
+@Suite("A pack that is not what it should be")
+struct HostilePackTests {
+    private static let update: Update = {
+        let old = PackTests.Naming.dash.bundle(1).files
+        let new = PackTests.Naming.dash.bundle(2).files
+        // One that is patched, one made of tokens, a new one and one under another name.
+        let names = (0...7).map { (PackTests.Naming.dash.name($0, 1), PackTests.Naming.dash.name($0, 2)) }
+        var (before, after) = (["a.txt": Array("text".utf8)], ["b.txt": Array("text".utf8), "new.txt": [1, 2, 3]])
+        for (former, latter) in names where old[former] != nil {
+            before[former] = old[former]
+            after[latter] = new[latter]
+        }
+        return Update(base: SampleBundle(before), new: SampleBundle(after, version: "2.0.0"))
+    }()
+
+    /// Whether a pack makes the bundle that was asked for; nil when it is refused.
+    private func isRight(_ pack: [UInt8]) throws -> Bool? {
+        do {
+            return try Self.update.applied(pack).manifest == Self.update.new.manifest()
+        } catch is PackError { return nil }
+    }
+
+    @Test func `is refused when it ends early, wherever that is`() throws {
+        let pack = try Self.update.pack().bytes
+        for count in 0..<pack.count {
+            #expect(throws: PackError.incomplete, "after \(count) bytes") {
+                try Self.update.applied(Array(pack[..<count]))
+            }
+        }
+    }
+
+    @Test(arguments: [0x01, 0x80, 0xFF] as [UInt8])
+    func `is refused or makes what was asked for, whichever byte is another`(_ change: UInt8) throws {
+        let pack = try Self.update.pack().bytes
+        for place in pack.indices {
+            var damaged = pack
+            damaged[place] ^= change
+            #expect(try isRight(damaged) != false, "byte \(place)")
+        }
+    }
+
+    @Test func `is refused with bytes behind its end`() throws {
+        let pack = try Self.update.pack().bytes
+        #expect(throws: PackError.trailing) { try Self.update.applied(pack + [0]) }
+        #expect(throws: PackError.trailing) { try Self.update.applied(pack + [0], parts: pack.count) }
+    }
+
+    @Test func `is refused with bytes behind its end before its manifest is made`() throws {
+        var reader = PackReader(
+            base: try PackManifest(try Self.update.base.manifest()),
+            manifest: SHA256Digest(of: try Self.update.new.manifest()),
+            objects: Update.objects(Self.update.base.objects),
+            limits: .init(pack: 1 << 20, contents: 1 << 30)
+        )
+        reader.feed(try Self.update.pack().bytes)
+        while try reader.next() != nil {}
+        reader.feed([0])
+        do throws(PackError) {
+            _ = try reader.next()
+            Issue.record("it was taken")
+        } catch { #expect(error == .trailing) }
+    }
+
+    /// A damaged frame says little about what is in it: here each byte of the head is another before it becomes a frame.
+    @Test(arguments: [0x01, 0x02, 0x80] as [UInt8])
+    func `is refused or makes what was asked for, whatever its head says`(_ change: UInt8) throws {
+        let pack = try Self.update.pack().bytes
+        let base = try PackManifest(try Self.update.base.manifest())
+        var input = PackInput()
+        input.append(pack)
+        let length = try input.beginning(1 << 20) ?? 0
+        let frame = input.take(length) ?? []
+        let groups = input.take(input.count) ?? []
+        let size = try #require(ZstandardPatch.contentSize(of: frame))
+        let text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
+        var right = 0
+        for place in text.indices {
+            var other = text
+            other[place] ^= change
+            // A frame that refers to nothing comes out alike with any prefix.
+            let frame = try ZstandardPatch.frame(of: other, prefix: [], level: 19)
+            var hostile = PackHead.magic
+            hostile.append(number: frame.count)
+            let isRight = try isRight(hostile + frame + groups)
+            #expect(isRight != false, "byte \(place)")
+            if isRight == true { right += 1 }
+        }
+        // Next to no byte of it is without meaning.
+        #expect(right < 3)
+    }
+
+    @Test func `is refused in another version, and where it is none`() throws {
+        for bytes in [Array("PLP".utf8) + [2, 1, 1], Array("GIF89a".utf8), [0]] {
+            #expect(throws: PackError.otherFormat) { try Self.update.applied(bytes) }
+        }
+        #expect(throws: PackError.head(.number)) {
+            try Self.update.applied(PackHead.magic + [UInt8](repeating: 0x80, count: 8))
+        }
+        #expect(throws: PackError.head(.size)) {
+            try Self.update.applied(
+                PackHead.magic + [0xFF, 0xFF, 0xFF, 0x7F],
+                limits: .init(pack: 1 << 40, contents: 1)
+            )
+        }
+    }
+
+    @Test func `is refused on another base`() throws {
+        let pack = try Self.update.pack().bytes
+        let asked = SHA256Digest(of: try Self.update.new.manifest())
+        var base = Self.update.base
+        base.version = "1.0.1"
+        #expect(throws: PackError.self) { try Update.applied(pack, base, asked: asked) }
+        #expect(throws: PackError.self) { try Update.applied(pack, SampleBundle(["x": "y"]), asked: asked) }
+    }
+
+    @Test func `is refused where another manifest was asked for`() throws {
+        let pack = try Self.update.pack().bytes
+        let (found, asked) = (SHA256Digest(of: try Self.update.new.manifest()), SHA256Digest(of: []))
+        #expect(throws: PackError.otherManifest(found, asked: asked)) {
+            try Update.applied(pack, Self.update.base, asked: asked)
+        }
+    }
+
+    @Test func `is refused over the bytes that it may have, or that may come out of it`() throws {
+        let (pack, update) = (try Self.update.pack().bytes, Self.update)
+        #expect(throws: PackError.tooLong(limit: pack.count - 1)) {
+            try update.applied(pack, parts: 8, limits: .init(pack: pack.count - 1, contents: 1 << 30))
+        }
+        _ = try update.applied(pack, limits: .init(pack: pack.count, contents: 1 << 30))
+        #expect(throws: PackError.tooLong(limit: pack.count)) {
+            try update.applied(pack + [0], limits: .init(pack: pack.count, contents: 1 << 30))
+        }
+        // Its head says so, before the groups come.
+        #expect(throws: PackError.tooLong(limit: pack.count - 1)) {
+            try update.applied(Array(pack.dropLast(100)), limits: .init(pack: pack.count - 1, contents: 1 << 30))
+        }
+        do {
+            _ = try update.applied(pack, limits: .init(pack: pack.count, contents: 1_000))
+            Issue.record("it was taken")
+        } catch PackError.tooMuch(let size, let limit) { #expect(size > 1_000 && limit == 1_000) }
+    }
+
+    @Test func `is refused where a content of the base is missing or is another`() throws {
+        let pack = try Self.update.pack().bytes
+        for content in [nil, Array("another".utf8)] as [[UInt8]?] {
+            var reader = PackReader(
+                base: try PackManifest(try Self.update.base.manifest()),
+                manifest: SHA256Digest(of: try Self.update.new.manifest()),
+                objects: PackObjects { _ in content.map { BytesInMemory($0) } },
+                limits: .init(pack: 1 << 20, contents: 1 << 30)
+            )
+            reader.feed(pack)
+            do throws(PackError) {
+                _ = try reader.next()
+                Issue.record("it was taken")
+            } catch { guard case .object = error else { throw error } }
+        }
+    }
+
+    /// A pack whose one row is made of `a`, with tokens that make it longer, or a prefix of it.
+    private func growing(_ kind: PackHead.Kind) throws -> (pack: [UInt8], base: SampleBundle) {
+        let letters = String(repeating: "abcd", count: 100_000)
+        let base = SampleBundle(["a.abcd.js": letters])
+        let manifest = try PackManifest(try base.manifest())
+        let name = "a." + String(repeating: "b", count: 200) + ".js"
+        let new = try PackManifest(try SampleBundle([name: "x"]).manifest())
+        let size = kind == .patched ? 1 : 0
+        let exception = PackHead.Exception(row: 0, kind: kind, reference: 0, givesTokens: true, size: size)
+        let frame = try ZstandardPatch.frame(of: [1], prefix: [], level: 19)
+        let groups = kind == .patched ? [PackHead.Group(rows: 1, length: frame.count, isPlain: false)] : []
+        let head = PackHead(names: new.names, exceptions: [exception], groups: groups)
+        return (try head.bytes(base: manifest, level: 19) + (kind == .patched ? frame : []), base)
+    }
+
+    @Test func `is refused where tokens make a content or a prefix too large`() throws {
+        let asked = SHA256Digest(of: [])
+        let (substituted, base) = try growing(.substituted)
+        let path = try AssetPath("a." + String(repeating: "b", count: 200) + ".js")
+        #expect(throws: PackError.rowTooLarge(path, limit: PackLimits.held)) {
+            try Update.applied(substituted, base, asked: asked)
+        }
+        #expect(throws: PackError.prefixTooLarge(group: 0, limit: PackLimits.held)) {
+            try Update.applied(try growing(.patched).pack, base, asked: asked)
+        }
+    }
+
+    @Test func `says what is wrong with it`() {
+        let (one, other) = (SHA256Digest(of: [1]), SHA256Digest(of: [2]))
+        let damage = CompressionError.incomplete(.zstandard)
+        let texts: [(PackError, String)] = [
+            (.otherFormat, "it does not begin with PLP and a version that is known"),
+            (.compression(.head, damage), "its head: the zstd stream ends early"),
+            (.compression(.group(3), damage), "its group 3: the zstd stream ends early"),
+            (.malformed(FormatError("header", rule: "is not JSON")), "its head: header is not JSON"),
+            (.tooLong(limit: 9), "it has more than 9 bytes"),
+            (.tooMuch(8, limit: 7), "8 bytes come out of it, and 7 may"),
+            (.prefixTooLarge(group: 2, limit: 5), "what its group 2 refers to is more than 5 bytes"),
+            (.incomplete, "it ends early"), (.trailing, "bytes follow its end"),
+            (.object(one), "the content \(one) is missing, or not of its size"),
+            (
+                .otherManifest(one, asked: other),
+                "it makes the manifest \(one) instead of \(other): its base is another one, or it is damaged"
+            ), (.otherForm, "the manifest is not in the form in which a pack's reader writes it"),
+            (.signatures(.length), "its signatures are not as many bytes as the new rows need"),
+            (.signatures(.column), "its signatures do not make the column that was asked for"),
+        ]
+        for (error, text) in texts { #expect("\(error)" == text) }
+        let path = try? AssetPath("a.js")
+        #expect(path.map { "\(PackError.rowTooLarge($0, limit: 4))" } == "a.js becomes more than 4 bytes")
+        let rules = [
+            "does not name its size, or has more than 64,000,000 bytes",
+            "has a number that is cut off, too long, or too large", "holds no header of a manifest",
+            "has more than 100,000 rows", "has a row that is not a path, or a path and other members",
+            "has rows that are not in order", "has more exceptional rows than rows", "names a row that is not there",
+            "has a kind of row that is not known",
+            "names a row of the base that is not there, or none where one must be",
+            "has a content over 4,000,000,000 bytes, or a reference over 16,777,216",
+            "leaves out a row that the base does not have", "has another number of groups than its rows make",
+            "has a group whose sizes are over its bounds", "has bytes after its end",
+        ]
+        #expect(PackError.HeadRule.allCases.map { "\(PackError.head($0))" } == rules.map { "its head \($0)" })
+    }
+}
