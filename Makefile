@@ -5,8 +5,9 @@ SWIFT_BUILD := swift build $(PATCHLINE_SWIFT_FLAGS) --scratch-path "$(PATCHLINE_
 # The three programs, and nothing that only tests need.
 SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD) --product $$product || exit 1; done
 # The three programs alone: no test target is built for release.
-# Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time.
-RELEASE := swift build -c release --static-swift-stdlib --scratch-path "$(PATCHLINE_BUILD)"
+# Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time. With them
+# comes a wish to export every symbol, for which the linker would keep what nobody calls.
+RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
 .PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-documents format lint docs docs-check man man-check example release clean
