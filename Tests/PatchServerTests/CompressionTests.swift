@@ -31,7 +31,7 @@ struct CompressionTests {
         let release = try server.factory.release(contents, on: server.repository)
         let verified = try server.repository.verified(release)
         let forms = try server.repository.compress(verified)
-        defer { server.repository.discard(forms) }
+        defer { forms.discard(server.files) }
         _ = try server.repository.publish(
             release,
             verified: verified,
@@ -104,6 +104,43 @@ struct CompressionTests {
         let other = try TestingServer()
         try other.publish(try other.factory.release(Self.contents(), on: other.repository))
         #expect(try publish(Self.contents(), on: other).count == 10, "with the next list in place of the first")
+    }
+
+    @Test func `are left out where the disk has no room for them, and keep no release waiting`() throws {
+        var seen: Set<String> = []
+        for room in stride(from: 0, through: 120_000, by: 3_000) {
+            let files = FaultyFiles()
+            let server = try TestingServer(files: files)
+            let release = try server.factory.release(Self.contents(), on: server.repository)
+            files.limitFreeSpace(to: room)
+            let verified = try server.repository.verified(release)
+            let made = try server.repository.compress(verified)
+            let published: Bool
+            do throws(ServerError) {
+                let key = server.key
+                let now = server.factory.now
+                _ = try server.repository.publish(
+                    release,
+                    verified: verified,
+                    compressed: made,
+                    signing: key,
+                    at: now
+                )
+                published = true
+            } catch {
+                guard case .file(.noSpace) = error else { throw error }
+                published = false
+            }
+            files.limitFreeSpace(to: nil)
+            let hasForms = try !forms(server).isEmpty
+            #expect(published || !hasForms)
+            let left = made.count == 0 ? "never made" : "removed"
+            seen.insert(published ? hasForms ? "published" : left : "refused")
+            made.discard(files)
+            #expect(try server.repository.check().isWhole, "\(room)")
+            #expect(try !files.list(server.folder.root).contains { $0.hasPrefix("compressing.") }, "\(room)")
+        }
+        #expect(seen.isSuperset(of: ["refused", "removed", "published"]), "\(seen)")
     }
 
     @Test func `are made of nothing that lacks a signature`() throws {

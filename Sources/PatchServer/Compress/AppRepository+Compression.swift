@@ -4,7 +4,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
-import PatchStore
+package import PatchStore
 import PatchTrust
 package import ReleaseFolder
 package import ReleaseTree
@@ -24,18 +24,27 @@ package struct CompressedForms: Sendable {
 
     let made: [Form]
     /// Holds them; nil for none.
-    fileprivate let folder: FilePath?
+    private let folder: FilePath?
+
+    fileprivate init(made: [Form], folder: FilePath?) {
+        (self.made, self.folder) = (made, folder)
+    }
 
     package var count: Int { made.count }
     /// Of all of them.
     package var bytes: Int { made.reduce(0) { $0 + $1.size } }
+
+    /// Removes their files: they were published, or are not wanted after all.
+    package func discard(_ files: any FileOperations) {
+        if let folder { try? files.removeTree(folder) }
+    }
 }
 
 extension AppRepository {
     /// Makes the compressed forms that a release's files lack, on all cores.
     ///
     /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
-    /// Without a quorum nothing is made. The caller discards them in the end.
+    /// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
     package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
         let plan = try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
@@ -52,18 +61,14 @@ extension AppRepository {
             }
             return reader
         }
-        do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
         do throws(ServerError) {
+            do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
             return CompressedForms(made: try work.run(progress(.compressing, plan.jobs.count)), folder: scratch)
         } catch {
             try? files.removeTree(scratch)
+            if case .file(.noSpace) = error { return .none }
             throw error
         }
-    }
-
-    /// Removes the files of forms that were published, or are not wanted after all.
-    package func discard(_ forms: CompressedForms) {
-        if let folder = forms.folder { try? files.removeTree(folder) }
     }
 
     /// Removes what publishers left who died while they compressed.
@@ -87,7 +92,7 @@ extension AppRepository {
 
 extension PublicationPlan {
     mutating func add(_ forms: CompressedForms) {
-        for form in forms.made { write(.file(form.path, form.digest), to: .tree(form.file), in: .contents) }
+        for form in forms.made { write(.file(form.path, form.digest), to: .tree(form.file), in: .forms) }
     }
 }
 

@@ -16,15 +16,15 @@ extension AppRepository {
         let total = plan.steps.reduce(0) { $0 + $1.writes.count }
         let progress = progress(.writing, total)
         var (change, done) = (TreeChange(), 0)
-        for (_, writes) in plan.steps {
-            change += try storage.put(writes.compactMap(\.contents)) { progress(min(done + $0, total - 1)) }
+        var forms = (plan.writes[.forms] ?? []).compactMap(\.contents?.file)
+        for (step, writes) in plan.steps {
+            change += try makingRoom(&forms) { (forms) throws(ServerError) in
+                // Those that there was no room for.
+                guard step != .forms || !forms.isEmpty else { return .nothing }
+                return try storage.put(writes.compactMap(\.contents)) { progress(min(done + $0, total - 1)) }
+            }
             for write in writes {
-                switch (write.target, write.source) {
-                case (.record(let name), .bytes(let bytes)): try keep(bytes, as: name, &change)
-                case (.tree(.timestamp), .bytes(let bytes)):
-                    change += try storage.exchange(bytes, for: state?.timestampBytes)
-                default: break
-                }
+                change += try makingRoom(&forms) { (_) throws(ServerError) in try finish(write, over: state) }
             }
             done += writes.count
             progress(done)
@@ -33,19 +33,44 @@ extension AppRepository {
         return change
     }
 
+    /// What is no file of the tree but the timestamp.
+    private func finish(_ write: PublicationPlan.Write, over state: PublishedState?) throws(ServerError) -> TreeChange {
+        switch (write.target, write.source) {
+        case (.record(let name), .bytes(let bytes)): try keep(bytes, as: name)
+        case (.tree(.timestamp), .bytes(let bytes)): try storage.exchange(bytes, for: state?.timestampBytes)
+        default: .nothing
+        }
+    }
+
+    /// On a full disk the compressed forms go, once, and the work is done again: no release waits for them.
+    private func makingRoom(
+        _ forms: inout [TreePath.File],
+        _ work: (_ forms: [TreePath.File]) throws(ServerError) -> TreeChange
+    ) throws(ServerError) -> TreeChange {
+        do throws(ServerError) { return try work(forms) } catch {
+            guard case .file(.noSpace) = error, !forms.isEmpty else { throw error }
+            var made: [TreePath.File] = []
+            for form in forms where try storage.status(of: form) != nil { made.append(form) }
+            try storage.remove(made)
+            _ = try storage.removeHalfWritten()
+            forms = []
+            return try work(forms)
+        }
+    }
+
     /// A record of the server's own, readable by the server alone.
-    private func keep(_ bytes: [UInt8], as name: String, _ change: inout TreeChange) throws(ServerError) {
+    private func keep(_ bytes: [UInt8], as name: String) throws(ServerError) -> TreeChange {
         do throws(FileError) {
             try files.makeDirectory(tree.records)
             if try files.status(of: tree.records.at(name)) != nil,
                 (try? files.read(tree.records.at(name), limit: bytes.count)) == bytes
             {
-                return try files.syncDirectory(tree.records)
+                try files.syncDirectory(tree.records)
+                return .nothing
             }
             try files.replace(name, in: tree.records, with: bytes)
         } catch { throw .file(error) }
-        change.files += 1
-        change.bytes += bytes.count
+        return TreeChange(files: 1, bytes: bytes.count)
     }
 }
 

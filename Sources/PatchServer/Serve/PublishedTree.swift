@@ -146,7 +146,8 @@ package struct PublishedTree: FileSource {
 
     /// Bytes whose name does not give their content; their tag is their digest.
     ///
-    /// A role is small: it is compressed when it is read, and remembered so, in place of lying compressed on the disk.
+    /// A role is small: it is compressed when it is read, and remembered so, in place of lying compressed on the disk. With
+    /// little effort, for whoever asks for many roles has each of them read again.
     private func whole(
         _ found: FolderFiles.Found,
         cacheControl: String,
@@ -157,7 +158,7 @@ package struct PublishedTree: FileSource {
             guard let origin = FileOrigin(at: found.path.string) else { return Self.unreadable }
             let plain = try DiskFiles().read(found.path, limit: Limits.targetsRole)
             let format = accepted?.first
-            let form = format.flatMap { try? $0.compressed(plain) }.flatMap {
+            let form = format.flatMap { try? $0.compressed(plain, effort: .quick) }.flatMap {
                 CompressionFormat.pays($0.count, for: plain.count) ? $0 : nil
             }
             var headers = accepted == nil ? Self.nosniff : Self.negotiated

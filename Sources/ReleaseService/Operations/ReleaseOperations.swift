@@ -71,7 +71,7 @@ package struct ReleaseOperations: Sendable {
                 return (verified, try repository.compress(verified))
             }
         }
-        defer { try? repository(app).discard(forms) }
+        defer { forms.discard(files) }
         let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
