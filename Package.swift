@@ -102,7 +102,7 @@ let package = Package(
                 "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
-                nioHTTP1, systemPackage, "YAMLReading",
+                nioHTTP1, nioPosix, systemPackage, "YAMLReading",
             ]
         ),
         .target(name: "ServerRecords", dependencies: ["CSQLite", "PatchFormat", "PatchTrust", systemPackage]),

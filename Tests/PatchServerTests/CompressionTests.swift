@@ -27,10 +27,11 @@ struct CompressionTests {
 
     /// What the service does: it compresses before the lock, then it publishes.
     @discardableResult
-    private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) throws -> CompressedForms {
+    private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) async throws -> CompressedForms
+    {
         let release = try server.factory.release(contents, on: server.repository)
         let verified = try server.repository.verified(release)
-        let forms = try server.repository.compress(verified)
+        let forms = try await server.repository.compress(verified)
         defer { forms.discard(server.files) }
         _ = try server.repository.publish(
             release,
@@ -56,7 +57,7 @@ struct CompressionTests {
         async throws
     {
         try await folder { server in
-            let made = try publish(Self.contents(), on: server)
+            let made = try await publish(Self.contents(), on: server)
             let manifest = try #require(try server.treeFiles().first { $0.hasSuffix(".manifest.json") })
             let digest = try #require(manifest.split(separator: "/").last?.prefix(64))
             let list = try #require(try server.treeFiles().first { $0.hasSuffix(".patchlist.json") })
@@ -76,19 +77,22 @@ struct CompressionTests {
                 #expect(whole == Array("<p>small</p>".utf8) + Array(Self.code.utf8) + Array((Self.code + "//").utf8))
             }
             #expect(try server.files.list(server.folder.root).sorted() == ["apps", "tree"], "nothing half made stays")
-            #expect(try publish(Self.contents(), on: server).count == 2, "the next list's, and nothing is made again")
+            #expect(
+                try await publish(Self.contents(), on: server).count == 2,
+                "the next list's, and nothing is made again"
+            )
         }
     }
 
     @Test func `that a tree lacks, for an earlier server made none, come with the next release or the same again`()
-        throws
+        async throws
     {
         let server = try TestingServer()
         let release = try server.factory.release(Self.contents(), on: server.repository)
         try server.publish(release)
         #expect(try forms(server).isEmpty)
         let verified = try server.repository.verified(release)
-        let made = try server.repository.compress(verified)
+        let made = try await server.repository.compress(verified)
         let outcome = try server.repository.publish(
             release,
             verified: verified,
@@ -103,10 +107,10 @@ struct CompressionTests {
         #expect(try made.count == 10 && change.files == 10 && forms(server).count == 10)
         let other = try TestingServer()
         try other.publish(try other.factory.release(Self.contents(), on: other.repository))
-        #expect(try publish(Self.contents(), on: other).count == 10, "with the next list in place of the first")
+        #expect(try await publish(Self.contents(), on: other).count == 10, "with the next list in place of the first")
     }
 
-    @Test func `are left out where the disk has no room for them, and keep no release waiting`() throws {
+    @Test func `are left out where the disk has no room for them, and keep no release waiting`() async throws {
         var seen: Set<String> = []
         for room in stride(from: 0, through: 120_000, by: 3_000) {
             let files = FaultyFiles()
@@ -114,7 +118,7 @@ struct CompressionTests {
             let release = try server.factory.release(Self.contents(), on: server.repository)
             files.limitFreeSpace(to: room)
             let verified = try server.repository.verified(release)
-            let made = try server.repository.compress(verified)
+            let made = try await server.repository.compress(verified)
             let published: Bool
             do throws(ServerError) {
                 let key = server.key
@@ -143,10 +147,35 @@ struct CompressionTests {
         #expect(seen.isSuperset(of: ["refused", "removed", "published"]), "\(seen)")
     }
 
-    @Test func `are made of nothing that lacks a signature`() throws {
+    @Test func `that were made meanwhile by somebody else stay as they are`() async throws {
+        let server = try TestingServer()
+        let release = try server.factory.release(Self.contents(), on: server.repository)
+        let verified = try server.repository.verified(release)
+        let made = try await server.repository.compress(verified)
+        defer { made.discard(server.files) }
+        let form = server.treePath("\(object(Self.code)).gz")
+        let other = Array("as another publisher made it".utf8)
+        try server.files.makeDirectory(form.parent)
+        try server.files.write(other, to: form)
+        let outcome = try server.repository.publish(
+            release,
+            verified: verified,
+            compressed: made,
+            signing: server.key,
+            at: server.factory.now
+        )
+        guard case .published(let publication) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try publication.change.repaired.isEmpty && server.files.read(form, limit: 1 << 10) == other)
+        #expect(try forms(server).count == 10)
+    }
+
+    @Test func `are made of nothing that lacks a signature`() async throws {
         let server = try TestingServer(threshold: 2)
         let draft = try server.factory.release(Self.contents(), on: server.repository)
-        #expect(try server.repository.compress(try server.repository.verified(draft)).count == 0)
+        #expect(try await server.repository.compress(try server.repository.verified(draft)).count == 0)
         #expect(try forms(server).isEmpty)
     }
 
@@ -189,7 +218,7 @@ struct CompressionTests {
     ])
     func `are sent to whoever accepts them, under tags of their own`(accepted: String?, coding: String?) async throws {
         try await folder { server in
-            try publish(Self.contents(), on: server)
+            try await publish(Self.contents(), on: server)
             let tree = PublishedTree(server.folder.tree)
             let name = object(Self.code)
             let suffix = coding.map { $0 == "zstd" ? ".zst" : ".gz" } ?? ""
@@ -198,7 +227,8 @@ struct CompressionTests {
                 return
             }
             #expect(file.path == server.treePath(name + suffix))
-            #expect(file.entityTag == SHA256Digest(of: Array(Self.code.utf8)).hex + suffix)
+            let size = coding == nil ? "" : ".\(try bytes(name + suffix, of: server).count)"
+            #expect(file.entityTag == SHA256Digest(of: Array(Self.code.utf8)).hex + size + suffix)
             #expect(file.headers["Content-Encoding"] == [coding].compactMap(\.self))
             #expect(file.headers["Vary"] == ["Accept-Encoding"])
             #expect(file.contentType == "application/octet-stream")
@@ -244,30 +274,31 @@ struct CompressionTests {
                 Issue.record("no pack")
                 return
             }
-            try publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
+            try await publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
             let next = try #require(try server.treeFiles().first { $0.hasPrefix("packs/") && $0.hasSuffix(".zst") })
             guard case .file(let pack) = try await answer(String(next.dropLast(4)), accepting: "zstd", from: tree)
             else {
                 Issue.record("no compressed pack")
                 return
             }
-            #expect(pack.entityTag == "\(next.split(separator: "/")[1]).full.zst")
+            let size = try bytes(next, of: server).count
+            #expect(pack.entityTag == "\(next.split(separator: "/")[1]).full.\(size).zst")
         }
     }
 
     // MARK: Kept
 
-    @Test func `are garbage with what they are forms of, and so are those of a publisher that died`() throws {
+    @Test func `are garbage with what they are forms of, and so are those of a publisher that died`() async throws {
         let files = FaultyFiles()
         files.setClock(to: TestingServer.start.seconds)
         let server = try TestingServer(files: files)
-        try publish(Self.contents(), on: server)
+        try await publish(Self.contents(), on: server)
         let first = try forms(server)
-        try publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
+        try await publish(Self.contents("1.0.1", Self.code + "// new"), on: server)
         let second = try forms(server).subtracting(first)
         // Compressed, and then the process ended.
         let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
-        _ = try server.repository.compress(try server.repository.verified(lost))
+        _ = try await server.repository.compress(try server.repository.verified(lost))
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
         try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
         let rule = GarbageRule(keep: 0, protect: .zero)
@@ -289,10 +320,10 @@ struct CompressionTests {
         #expect(try forms(server) == second.union(shared))
     }
 
-    @Test func `that hold other bytes are named by a check, and removed by a repair`() throws {
+    @Test func `that hold other bytes are named by a check, and removed by a repair`() async throws {
         let files = FaultyFiles()
         let server = try TestingServer(files: files)
-        try publish(Self.contents(), on: server)
+        try await publish(Self.contents(), on: server)
         #expect(try server.repository.check().faults == [] && server.repository.check().counts.forms == 10)
         let form = "\(object(Self.code)).zst"
         let pack = try #require(try forms(server).first { $0.hasPrefix("packs/") && $0.hasSuffix(".gz") })
@@ -314,9 +345,24 @@ struct CompressionTests {
         #expect(try server.repository.check().counts.forms == 8)
     }
 
-    @Test func `are exported with the roles' own, for hosts that compress nothing, and copied once`() throws {
+    @Test func `of a pack are not judged while a file of it is damaged`() async throws {
+        let files = FaultyFiles()
+        let server = try TestingServer(files: files)
+        try await publish(Self.contents(), on: server)
+        let packs = try forms(server).filter { $0.hasPrefix("packs/") }
+        try files.rot(server.treePath(object(Self.code)))
+        let report = try server.repository.checkAndRepair()
+        #expect(
+            report.faults.map { "\($0.path) \($0.rule)" } == [
+                "tree/\(server.repository.app)/\(object(Self.code)) altered"
+            ]
+        )
+        #expect(try packs.count == 2 && forms(server).isSuperset(of: packs))
+    }
+
+    @Test func `are exported with the roles' own, for hosts that compress nothing, and copied once`() async throws {
         let server = try TestingServer()
-        try publish(Self.contents(), on: server)
+        try await publish(Self.contents(), on: server)
         _ = try server.repository.export(to: ExportedTree.folder)
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])

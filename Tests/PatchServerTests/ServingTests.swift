@@ -182,7 +182,7 @@ struct TreePathTests {
         "metadata/timestamp.json", "metadata/7.root.json", "metadata/12.snapshot.json", "metadata/1.beta.json",
         "targets/dial/\(digest).beta.json", "targets/beta/\(digest).patchlist.json",
         "targets/beta/web/1.0.0/\(digest).manifest.json", "targets/beta/web/1.0.0/\(digest).manifest.sigs",
-        "objects/ab/\(digest)",
+        "objects/ab/\(digest)", "packs/\(digest)/full.pack", "objects/ab/\(digest).gz", "packs/\(digest)/full.pack.zst",
     ])
     func `is read and written the same way`(path: String) throws {
         let segments = ["app"] + path.split(separator: "/").map(String.init)
@@ -196,6 +196,7 @@ struct TreePathTests {
         "targets/root/\(digest).patchlist.json",
         "targets/dial/\(digest).beta.sigs", "targets/beta/web/../\(digest).manifest.json", "objects/cd/\(digest)",
         "objects/ab/\(digest)0", "objects/AB/\(digest.uppercased())", "packs/ab/full.pack",
+        "objects/ab/\(digest).gz.gz", "objects/ab/\(digest).gz.zst", "objects/ab/\(digest).br",
     ])
     func `is nothing of another shape`(path: String) {
         #expect(TreePath(segments: ["app"] + path.split(separator: "/").map(String.init)) == nil)

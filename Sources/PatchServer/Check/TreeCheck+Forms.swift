@@ -56,7 +56,13 @@ extension TreeCheck {
         var digester = Digester()
         for object in contents.objects {
             guard let reader = try repository.storage.open(.object(object), limit: Limits.object) else { return nil }
-            while let bytes = chunk(of: reader) { digester.update(bytes) }
+            var own = Digester()
+            while let bytes = chunk(of: reader) {
+                digester.update(bytes)
+                own.update(bytes)
+            }
+            // A damaged object says nothing of the pack's forms.
+            guard own.finish().sha256 == object else { return nil }
         }
         return digester.finish().sha256
     }

@@ -1,6 +1,4 @@
-import Dispatch
 import FileFacts
-import Glibc
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
@@ -45,10 +43,12 @@ extension AppRepository {
     ///
     /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
     /// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
-    package func compress(_ verified: VerifiedRelease) throws(ServerError) -> CompressedForms {
+    package func compress(_ verified: VerifiedRelease) async throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
-        let plan = try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
-            try storage.status(of: form) != nil
+        let plan = try await CompressionThreads.run { () throws(ServerError) in
+            try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
+                try storage.status(of: form) != nil
+            }
         }
         guard !plan.jobs.isEmpty else { return .none }
         let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
@@ -63,7 +63,7 @@ extension AppRepository {
         }
         do throws(ServerError) {
             do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
-            return CompressedForms(made: try work.run(progress(.compressing, plan.jobs.count)), folder: scratch)
+            return CompressedForms(made: try await work.run(progress(.compressing, plan.jobs.count)), folder: scratch)
         } catch {
             try? files.removeTree(scratch)
             if case .file(.noSpace) = error { return .none }
@@ -120,21 +120,17 @@ private struct CompressionWork: Sendable {
         (self.plan, self.folder, self.files, self.open) = (plan, folder, files, open)
     }
 
-    /// Blocks until all is done, or something failed.
-    func run(_ progress: Progress) throws(ServerError) -> [CompressedForms.Form] {
-        DispatchQueue.concurrentPerform(iterations: min(plan.jobs.count, Self.cores)) { worker in
-            while let number = take() {
-                let result = Result { () throws(ServerError) in try make(plan.jobs[number], number) }
-                let done = state.withLockedValue { state in
-                    state.done += 1
-                    switch result {
-                    case .success(let form): if let form { state.made.append(form) }
-                    case .failure(let error): state.error = state.error ?? error
+    /// All of them, or why one failed.
+    func run(_ progress: @escaping Progress) async throws(ServerError) -> [CompressedForms.Form] {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<min(plan.jobs.count, CompressionThreads.count) {
+                group.addTask {
+                    // A job at a time, so that another release's come in between.
+                    while let done = await CompressionThreads.run({ next() }) {
+                        // One teller: it is not called from several threads at once.
+                        if worker == 0 { progress(min(done, plan.jobs.count - 1)) }
                     }
-                    return state.done
                 }
-                // One teller: it is not called from several threads at once.
-                if worker == 0 { progress(min(done, plan.jobs.count - 1)) }
             }
         }
         let end = state.withLockedValue { $0 }
@@ -143,8 +139,21 @@ private struct CompressionWork: Sendable {
         return end.made
     }
 
-    /// Each thorough compression holds some 80 MB of tables.
-    private static let cores = max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    /// Does the next job.
+    ///
+    /// - Returns: how many are done; nil when there is nothing more to do.
+    private func next() -> Int? {
+        guard let number = take() else { return nil }
+        let result = Result { () throws(ServerError) in try make(plan.jobs[number], number) }
+        return state.withLockedValue { state in
+            state.done += 1
+            switch result {
+            case .success(let form): if let form { state.made.append(form) }
+            case .failure(let error): state.error = state.error ?? error
+            }
+            return state.done
+        }
+    }
 
     private func take() -> Int? {
         state.withLockedValue { state in
@@ -166,6 +175,8 @@ private struct CompressionWork: Sendable {
 
     /// Told by its beginning: most of what does not shrink is an image or a font, which says so at once.
     private func mayShrink(_ item: CompressionPlan.Item) throws(ServerError) -> Bool {
+        // The beginning of many files says nothing of the others.
+        guard item.sources.count == 1 else { return true }
         var beginning: [UInt8] = []
         try read(item) { (bytes) throws(ServerError) in
             beginning += bytes.prefix(Self.sample - beginning.count)

@@ -25,8 +25,8 @@ struct CompressionPlan: Sendable {
         var form: TreePath.File { .compressed(item.file, format) }
     }
 
-    /// Fewer bytes than this are not worth a form.
-    static let least = 128
+    /// Fewer bytes than this are not worth a form; a pack with more than an object may have is none that is read.
+    static let sizes = 128...Limits.object
 
     /// The largest first, so that no core waits long for the last one.
     let jobs: [Job]
@@ -38,7 +38,7 @@ struct CompressionPlan: Sendable {
         isThere: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
         var jobs: [Job] = []
-        for item in items where item.size >= Self.least {
+        for item in items where Self.sizes.contains(item.size) {
             for format in CompressionFormat.allCases {
                 let job = Job(item: item, format: format)
                 if try !isThere(job.form) { jobs.append(job) }

@@ -21,7 +21,10 @@ extension AppRepository {
             change += try makingRoom(&forms) { (forms) throws(ServerError) in
                 // Those that there was no room for.
                 guard step != .forms || !forms.isEmpty else { return .nothing }
-                return try storage.put(writes.compactMap(\.contents)) { progress(min(done + $0, total - 1)) }
+                let contents = writes.compactMap(\.contents)
+                // A form that stands was made meanwhile, and may be in somebody's hands in part.
+                let wanted = step == .forms ? try missing(contents) : contents
+                return try storage.put(wanted) { progress(min(done + $0, total - 1)) }
             }
             for write in writes {
                 change += try makingRoom(&forms) { (_) throws(ServerError) in try finish(write, over: state) }
@@ -40,6 +43,12 @@ extension AppRepository {
         case (.tree(.timestamp), .bytes(let bytes)): try storage.exchange(bytes, for: state?.timestampBytes)
         default: .nothing
         }
+    }
+
+    private func missing(_ writes: [TreeWrite]) throws(ServerError) -> [TreeWrite] {
+        var missing: [TreeWrite] = []
+        for write in writes where try storage.status(of: write.file) == nil { missing.append(write) }
+        return missing
     }
 
     /// On a full disk the compressed forms go, once, and the work is done again: no release waits for them.

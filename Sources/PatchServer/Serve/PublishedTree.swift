@@ -100,7 +100,8 @@ package struct PublishedTree: FileSource {
                 ServedFile(
                     path: found.path,
                     root: found.root,
-                    entityTag: "\(path.file.tag)\(format.suffix)",
+                    // A form that was made again may have other bytes.
+                    entityTag: "\(path.file.tag).\(found.size)\(format.suffix)",
                     contentType: path.file.contentType,
                     cacheControl: Self.immutable,
                     headers: headers,

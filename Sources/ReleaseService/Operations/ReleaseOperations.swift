@@ -65,12 +65,12 @@ package struct ReleaseOperations: Sendable {
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
         // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
-        let (verified, forms) = try await reading(documentsOf: app) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in
-                let verified = try repository.verified(release)
-                return (verified, try repository.compress(verified))
-            }
+        let verified = try await reading(documentsOf: app) { () throws(OperationError) in
+            try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
         }
+        // Not in the app's turn at reading: another channel's release must not wait for it.
+        let forms: CompressedForms
+        do throws(ServerError) { forms = try await repository(app).compress(verified) } catch { throw .server(error) }
         defer { forms.discard(files) }
         let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])

@@ -79,10 +79,15 @@ extension TreePath {
     private static func file(_ folder: String, _ rest: [String]) -> File? {
         for format in CompressionFormat.allCases where rest.last?.hasSuffix(format.suffix) == true {
             let name = String(rest[rest.count - 1].dropLast(format.suffix.count))
-            guard let plain = file(folder, rest.dropLast() + [name]), plain.mayBeCompressed else { return nil }
+            guard let plain = plain(folder, rest.dropLast() + [name]), plain.mayBeCompressed else { return nil }
             return .compressed(plain, format)
         }
-        return switch folder {
+        return plain(folder, rest)
+    }
+
+    /// No compressed form.
+    private static func plain(_ folder: String, _ rest: [String]) -> File? {
+        switch folder {
         case "metadata": metadata(rest)
         case "targets": target(rest)
         case "objects": object(rest)

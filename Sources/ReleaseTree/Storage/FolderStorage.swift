@@ -120,8 +120,10 @@ extension FolderStorage {
     }
 
     private func existing(_ write: TreeWrite) throws(ServerError) -> Present {
-        if rereads, case .form(let file, let storage) = write.source {
-            return try existing(write, like: file, of: storage)
+        if case .form(let file, let storage) = write.source {
+            // One that was removed since it was listed is not needed.
+            guard try storage.status(of: file) != nil else { return .right }
+            if rereads { return try existing(write, like: file, of: storage) }
         }
         let destination = path(of: write.file)
         do throws(FileError) {
