@@ -183,6 +183,7 @@ struct TreePathTests {
         "targets/dial/\(digest).beta.json", "targets/beta/\(digest).patchlist.json",
         "targets/beta/web/1.0.0/\(digest).manifest.json", "targets/beta/web/1.0.0/\(digest).manifest.sigs",
         "objects/ab/\(digest)", "packs/\(digest)/full.pack", "objects/ab/\(digest).gz", "packs/\(digest)/full.pack.zst",
+        "packs/\(digest)/from-\(digest).pack", "packs/\(digest)/from-\(digest).sigs",
     ])
     func `is read and written the same way`(path: String) throws {
         let segments = ["app"] + path.split(separator: "/").map(String.init)
@@ -197,6 +198,8 @@ struct TreePathTests {
         "targets/dial/\(digest).beta.sigs", "targets/beta/web/../\(digest).manifest.json", "objects/cd/\(digest)",
         "objects/ab/\(digest)0", "objects/AB/\(digest.uppercased())", "packs/ab/full.pack",
         "objects/ab/\(digest).gz.gz", "objects/ab/\(digest).gz.zst", "objects/ab/\(digest).br",
+        "packs/\(digest)/from-\(digest).pack.zst", "packs/\(digest)/from-ab.pack", "packs/\(digest)/\(digest).pack",
+        "packs/\(digest)/from-\(digest.uppercased()).pack",
     ])
     func `is nothing of another shape`(path: String) {
         #expect(TreePath(segments: ["app"] + path.split(separator: "/").map(String.init)) == nil)

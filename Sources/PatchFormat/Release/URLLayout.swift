@@ -37,6 +37,11 @@ package enum URLLayout {
         "packs/\(manifest.hex)/full.pack"
     }
 
+    /// `packs/<manifest sha256>/from-<base manifest sha256>.pack` and `.sigs`: see ``BasePack``.
+    package static func pack(_ pack: BasePack, _ part: BasePack.Part) -> String {
+        "packs/\(pack.manifest.hex)/\(pack.name(of: part))"
+    }
+
     /// A target's file under consistent snapshots: `targets/DIRECTORY/HASH.NAME`.
     package static func target(_ path: TargetPath, sha256: SHA256Digest) -> String {
         "targets/" + path.prefixingName(with: sha256.hex)

@@ -96,7 +96,7 @@ extension AppRepository {
 extension TreePath.File {
     fileprivate var step: PublicationPlan.Step {
         switch self {
-        case .object, .target, .pack, .compressed: .contents
+        case .object, .target, .pack, .basePack, .compressed: .contents
         case .role("snapshot", _): .snapshot
         case .role("dial", _): .dial
         case .role: .channel
@@ -154,7 +154,7 @@ private struct RepairSources {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.tree.anchorFile, at: 0)
-        case .object, .timestamp, .pack, .compressed: break
+        case .object, .timestamp, .pack, .basePack, .compressed: break
         }
         return paths
     }

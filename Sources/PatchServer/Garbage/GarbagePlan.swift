@@ -62,6 +62,7 @@ package struct GarbagePlan: Equatable, Sendable {
         switch file {
         case .compressed(let plain, _): stage(of: plain, kept, needed, manifests, pinned).map { _ in .compressed }
         case .pack(let manifest): manifests.contains(manifest) ? nil : .objects
+        case .basePack(let pack, _): manifests.contains(pack.manifest) ? nil : .compressed
         case .timestamp, .root: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
         case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
@@ -89,7 +90,7 @@ extension GarbagePlan.Item {
         case .tree(.role(let name, _)): name
         case .tree(.target): "target"
         case .tree(.object): "object"
-        case .tree(.pack): "pack"
+        case .tree(.pack), .tree(.basePack): "pack"
         case .tree(.compressed): "compressed form"
         case .tree(.timestamp): "timestamp"
         case .tree(.root): "root"

@@ -47,7 +47,7 @@ package struct PublishedTree: FileSource {
         }
         let accepted = path.file.mayBeCompressed ? CompressionFormat.accepted(by: request) : []
         switch path.file {
-        case .object, .target, .timestamp, .compressed:
+        case .object, .target, .timestamp, .basePack, .compressed:
             let reply = compressed(path, at: request.path, accepted) ?? file(at: request.path)
             return .now(PreparedReply(reply, edition: edition, whenUsed: prefetch(of: path)))
         case .pack(let manifest):
@@ -120,12 +120,12 @@ package struct PublishedTree: FileSource {
             switch path.file {
             case .timestamp: return whole(found, cacheControl: Self.brief)
             case .root, .role: return whole(found, cacheControl: Self.immutable, accepted)
-            case .target, .object, .pack, .compressed:
+            case .target, .object, .pack, .basePack, .compressed:
                 return .file(
                     ServedFile(
                         path: found.path,
                         root: found.root,
-                        entityTag: path.file.tag,
+                        entityTag: path.file.mayBeMadeAgain ? "\(path.file.tag).\(found.size)" : path.file.tag,
                         contentType: path.file.contentType,
                         cacheControl: Self.immutable,
                         headers: path.file.mayBeCompressed ? Self.negotiated : Self.nosniff,
@@ -193,6 +193,7 @@ extension TreePath.File {
         switch self {
         case .object(let digest), .target(_, let digest): digest.hex
         case .pack(let manifest): "\(manifest.hex).full"
+        case .basePack(let pack, let part): "\(pack.manifest.hex).\(pack.base.hex).\(part.rawValue)"
         case .compressed(let file, let format): file.tag + format.suffix
         case .role(let name, let version): "\(version).\(name)"
         case .root(let version): "\(version).root"
@@ -200,10 +201,15 @@ extension TreePath.File {
         }
     }
 
+    /// Made anew, it may have other bytes.
+    fileprivate var mayBeMadeAgain: Bool {
+        if case .basePack = self { true } else { false }
+    }
+
     fileprivate var contentType: String {
         switch self {
         case .target(let path, _) where path.text.hasSuffix(".json"): "application/json"
-        case .target, .object, .pack: ContentType.unknown
+        case .target, .object, .pack, .basePack: ContentType.unknown
         case .compressed(_, .zstandard): "application/zstd"
         case .compressed(_, .gzip): "application/gzip"
         case .timestamp, .root, .role: "application/json"

@@ -12,6 +12,8 @@ package struct TreePath: Hashable, Sendable {
         case object(SHA256Digest)
         /// A whole bundle's objects in one, by its manifest: see ``FullPack``. No file: it is put together while it is sent.
         case pack(SHA256Digest)
+        /// A part of the update from one version of a bundle to another: transport, which nothing refers to.
+        case basePack(BasePack, BasePack.Part)
         /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
         indirect case compressed(File, CompressionFormat)
 
@@ -46,6 +48,7 @@ extension TreePath.File {
         case .target(let path, let digest): URLLayout.target(path, sha256: digest)
         case .object(let digest): URLLayout.object(digest)
         case .pack(let manifest): URLLayout.fullPack(of: manifest)
+        case .basePack(let pack, let part): URLLayout.pack(pack, part)
         case .compressed(let file, let format): file.path + format.suffix
         }
     }
@@ -55,10 +58,11 @@ extension TreePath.File {
         if case .compressed(let file, _) = self { file } else { self }
     }
 
-    /// Whether a compressed form of it may stand beside it: never of the timestamp, which is replaced under its name.
+    /// Whether a compressed form of it may stand beside it: never of the timestamp, which is replaced under its name, and of
+    /// what is compressed already.
     package var mayBeCompressed: Bool {
         switch self {
-        case .timestamp, .compressed: false
+        case .timestamp, .basePack, .compressed: false
         case .root, .role, .target, .object, .pack: true
         }
     }
@@ -153,10 +157,14 @@ extension TreePath {
     }
 
     private static func pack(_ segments: [String]) -> File? {
-        guard segments.count == 2, segments[1] == "full.pack", let manifest = SHA256Digest(hex: segments[0]) else {
-            return nil
-        }
-        return .pack(manifest)
+        guard segments.count == 2, let manifest = SHA256Digest(hex: segments[0]) else { return nil }
+        if segments[1] == "full.pack" { return .pack(manifest) }
+        let parts = segments[1].split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasPrefix("from-"),
+            let base = SHA256Digest(hex: String(parts[0].dropFirst(5))),
+            let part = BasePack.Part(rawValue: String(parts[1]))
+        else { return nil }
+        return .basePack(BasePack(manifest: manifest, base: base), part)
     }
 
     private static func object(_ segments: [String]) -> File? {
