@@ -223,6 +223,21 @@ let package = Package(
             ],
             path: "Tests/DeviceTesting"
         ),
+        .target(
+            name: "PageTesting",
+            dependencies: [
+                "AssetServer", "HTTPFiles", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+            ],
+            path: "Tests/PageTesting"
+        ),
+        .target(
+            name: "ServerTesting",
+            dependencies: [
+                "FileFacts", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust", "ReleaseFolder",
+                "ReleaseTree", nioConcurrency, systemPackage,
+            ],
+            path: "Tests/ServerTesting"
+        ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
         .testTarget(
@@ -253,11 +268,16 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchCompression", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService",
-                "ServerRecords",
-                "PatchTesting",
-                "PatchFormat",
-                "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
+                "FileFacts", "HTTPFiles", "PatchCompression", "PatchFormat", "PatchServer", "PatchStore",
+                "PatchTesting", "PatchTrust", "ReleaseFolder", "ReleaseTree", "ServerTesting", lifecycle, nioCore,
+                nioHTTP1, nioConcurrency, subprocess, systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "ReleaseServiceTests",
+            dependencies: [
+                "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust", "ReleaseFolder",
+                "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency, nioCore, nioPosix,
                 systemPackage,
             ]
         ),
@@ -308,10 +328,17 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "FileFacts", "PatchFetch",
-                "AssetServer", "HTTPFiles", "Patchline", "PatchStore", "PatchSync", "PatchChoice", "DeviceTesting",
-                "PatchTesting",
-                "PatchFormat", "PatchTrust", logging, nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+                "AssetServer", "FileFacts", "HTTPFiles", "PageTesting", "PatchFormat", "PatchStore", "PatchTesting",
+                "PatchTrust", nioCore, nioHTTP1, systemPackage,
+            ]
+        ),
+        .testTarget(
+            name: "PatchlineTests",
+            dependencies: [
+                "AssetServer", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice", "PatchFetch", "PatchFormat",
+                "PatchStore",
+                "PatchSync", "PatchTesting", "PatchTrust", "Patchline", logging, nioConcurrency, nioCore, nioHTTP1,
+                nioPosix, systemPackage,
             ]
         ),
         .testTarget(

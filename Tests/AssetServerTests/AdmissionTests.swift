@@ -5,6 +5,7 @@ import NIOHTTP1
 import PatchTesting
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 @Suite("Who is let in")

@@ -3,6 +3,7 @@ import NIOHTTP1
 import PatchFormat
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 @Suite("A page's call")

@@ -2,6 +2,7 @@ import HTTPFiles
 import NIOCore
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 @Suite("A stream of events")

@@ -4,6 +4,7 @@ import NIOHTTP1
 import SystemPackage
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 /// A delegate for what lies under `/api`.

@@ -5,6 +5,7 @@ import PatchTrust
 import SystemPackage
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 /// Releases of one bundle: files by path, each with the text of its content.

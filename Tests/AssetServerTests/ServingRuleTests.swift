@@ -7,6 +7,7 @@ import PatchTrust
 import SystemPackage
 import Testing
 
+import PageTesting
 @testable import AssetServer
 
 @Suite("How the asset server serves a file")

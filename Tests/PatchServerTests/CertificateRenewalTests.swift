@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import Subprocess
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("A certificate that is renewed while a server serves", .timeLimit(.minutes(20)))

@@ -9,6 +9,7 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("The compressed forms of a release")

@@ -4,6 +4,7 @@ import PatchServer
 import PatchStore
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("A diagnosis")

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchServer
 import PatchTrust
+import ServerTesting
 import Testing
 
 @Suite("What an operator writes of a dial")

@@ -8,6 +8,7 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("An exported tree")
@@ -390,8 +391,6 @@ extension TestingServer {
     func ownRoles(for validity: Duration, at now: UTCTime? = nil) throws -> OwnRoles {
         try repository.ownRoles(holding: validity, signing: key, at: now ?? factory.now)
     }
-
-    func treePath(_ name: String) -> FilePath { folder.tree(of: repository.app).appending(name) }
 
     func identities(below folder: FilePath) throws -> [String: FileIdentity] {
         var found: [String: FileIdentity] = [:]

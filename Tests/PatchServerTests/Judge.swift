@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Subprocess
 import SystemPackage
+import ServerTesting
 import Testing
 
 /// Other people's readers of the published tree.

@@ -7,6 +7,7 @@ import PatchStore
 import PatchTrust
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("Other readers of the published tree")

@@ -1,6 +1,7 @@
 import HTTPFiles
 import PatchFormat
 import PatchServer
+import ServerTesting
 import Testing
 
 @Suite("A line of a server's log")

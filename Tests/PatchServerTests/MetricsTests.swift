@@ -5,6 +5,7 @@ import PatchStore
 import PatchTesting
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("The numbers of a server")

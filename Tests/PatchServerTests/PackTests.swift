@@ -7,6 +7,7 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("A pack of the published tree")

@@ -3,10 +3,9 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
-import ReleaseService
 import ReleaseTree
-import ServerRecords
 import SystemPackage
+import ServerTesting
 import Testing
 
 /// Row J14.
@@ -290,24 +289,5 @@ struct ParametersTests {
             Judge.checkTree, tree, tree + "/metadata/1.root.json", "--at", TestingServer.start.description,
         ])
         #expect(found.ok && found.text.contains("; 0 findings"), "\(found.text)")
-    }
-
-    @Test func `leave a line in the audit log with what was there before, unless nothing changed`() async throws {
-        let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
-        for _ in 1...2 {
-            _ = try await fixture.operations.change(
-                .set([banner: .text("Sale")]),
-                in: production,
-                of: ReleaseFactory.app,
-                expecting: nil,
-                by: fixture.actor
-            )
-        }
-        #expect(try await fixture.actions() == ["release.publish", "parameters.change"])
-        let entry = try #require(try await fixture.records.lastAuditEntry()?.json)
-        #expect(entry["channel"] == .text("production"))
-        #expect(entry["before"]?["parameters"] == .fields([]))
-        #expect(entry["after"]?["parameters"] == .fields([("banner", .text("Sale"))]))
     }
 }

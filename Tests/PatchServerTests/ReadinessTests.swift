@@ -9,6 +9,7 @@ import PatchTesting
 import PatchTrust
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("Whether a server is ready")

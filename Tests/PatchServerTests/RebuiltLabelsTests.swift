@@ -5,6 +5,7 @@ import PatchTesting
 import PatchTrust
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("A record of labels that was lost")

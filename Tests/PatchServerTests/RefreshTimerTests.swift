@@ -7,6 +7,7 @@ import PatchTrust
 import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("When a server signs again")

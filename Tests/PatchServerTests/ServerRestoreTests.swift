@@ -7,6 +7,7 @@ import ReleaseTree
 import SystemPackage
 import Testing
 
+import ServerTesting
 @testable import PatchServer
 
 @Suite("A server that came back from a backup")

@@ -1,6 +1,7 @@
 import PatchFormat
 import Testing
 
+import ServerTesting
 @testable import PatchServer
 
 @Suite("When a snapshot was superseded")

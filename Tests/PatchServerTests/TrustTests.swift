@@ -6,6 +6,7 @@ import PatchTrust
 import ReleaseFolder
 import ReleaseTree
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("A newer root of trust")

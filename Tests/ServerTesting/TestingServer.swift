@@ -1,28 +1,31 @@
-import PatchFormat
-import PatchServer
-import PatchStore
+package import PatchFormat
+package import PatchServer
+package import PatchStore
 import PatchTrust
-import ReleaseFolder
-import ReleaseTree
-import SystemPackage
+package import ReleaseFolder
+package import ReleaseTree
+package import SystemPackage
 
 import PatchTesting
 
 /// A server with one app, and the pipeline that feeds it.
-struct TestingServer {
-    static let start = UTCTime(seconds: 1_795_000_000)
+package struct TestingServer {
+    package static let start = UTCTime(seconds: 1_795_000_000)
 
-    let files: any FileOperations
-    let repository: AppRepository
-    let key: OnlineKey
-    let factory: ReleaseFactory
+    package let files: any FileOperations
+    package let repository: AppRepository
+    package let key: OnlineKey
+    package let factory: ReleaseFactory
 
-    var folder: ServerFolder { repository.folder }
+    package var folder: ServerFolder { repository.folder }
+
+    /// A file of the published tree.
+    package func treePath(_ name: String) -> FilePath { folder.tree(of: repository.app).appending(name) }
 
     /// - Parameters:
     ///   - root: an absolute path; the server's folder is `srv` below it.
     ///   - storage: where the tree lies, if not in the server's folder.
-    init(
+    package init(
         files: any FileOperations = FaultyFiles(),
         root: FilePath = "/",
         storage: (any TreeStorage)? = nil,
@@ -67,7 +70,7 @@ struct TestingServer {
     }
 
     /// The same server asked with another online key.
-    init(_ other: TestingServer, key: TestingKey) throws {
+    package init(_ other: TestingServer, key: TestingKey) throws {
         files = other.files
         factory = other.factory
         repository = other.repository
@@ -75,21 +78,21 @@ struct TestingServer {
     }
 
     /// The same server on another state of its disk.
-    func on(_ files: any FileOperations) throws -> TestingServer {
+    package func on(_ files: any FileOperations) throws -> TestingServer {
         try TestingServer(self, files: files)
     }
 
     @discardableResult
-    func publish(_ release: SignedRelease) throws(ServerError) -> PublishOutcome {
+    package func publish(_ release: SignedRelease) throws(ServerError) -> PublishOutcome {
         try repository.publish(release, signing: key, at: factory.now)
     }
 
     /// Every file below the server's folder, by path.
-    func everything() throws -> [String: [UInt8]] {
+    package func everything() throws -> [String: [UInt8]] {
         try contents(of: folder.root)
     }
 
-    func treeFiles() throws -> Set<String> {
+    package func treeFiles() throws -> Set<String> {
         let tree = folder.tree(of: repository.app)
         return Set(try contents(of: tree).keys.map { String($0.dropFirst(tree.string.count + 1)) })
     }

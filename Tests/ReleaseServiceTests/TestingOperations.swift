@@ -5,6 +5,7 @@ import PatchStore
 import ReleaseFolder
 import ReleaseService
 import ServerRecords
+import ServerTesting
 import SystemPackage
 
 /// A server with its records on the real disk, and the operations on them.

@@ -10,6 +10,7 @@ import PatchTrust
 import SystemPackage
 import Testing
 
+import PageTesting
 @testable import Patchline
 
 /// What `patchsync` does to a store, by the library's public names.

@@ -1,32 +1,33 @@
-import PatchFormat
-import PatchServer
+package import PatchFormat
+package import PatchServer
 import PatchStore
-import PatchTrust
-import ReleaseFolder
-import ReleaseTree
+package import PatchTrust
+package import ReleaseFolder
+package import ReleaseTree
 import SystemPackage
-import Testing
 
 /// A root of trust as its key holders would sign it: what the tests change from one version to the next.
-struct TrustPlan {
-    var version = 1
-    var targetsVersion = 1
-    var app = ReleaseFactory.app
-    var rootKey = TestingKey.root
-    var targetsKey = TestingKey.targets
-    var online = TestingKey.online
+package struct TrustPlan {
+    package var version = 1
+    package var targetsVersion = 1
+    package var app = ReleaseFactory.app
+    package var rootKey = TestingKey.root
+    package var targetsKey = TestingKey.targets
+    package var online = TestingKey.online
     /// Listed for snapshot and timestamp beside it.
-    var standby: [TestingKey] = []
+    package var standby: [TestingKey] = []
     /// By channel, in the order in which targets delegates to them.
-    var channels: [(name: String, keys: [TestingKey])] = [
+    package var channels: [(name: String, keys: [TestingKey])] = [
         ("production", [.production, .second]), ("beta", [.beta]),
     ]
-    var hasDial = true
-    var rootExpires = TestingServer.start.adding(.days(365))
-    var targetsExpires = TestingServer.start.adding(.days(365))
+    package var hasDial = true
+    package var rootExpires = TestingServer.start.adding(.days(365))
+    package var targetsExpires = TestingServer.start.adding(.days(365))
+
+    package init() {}
 
     /// The next root, with the same targets role.
-    func next(_ change: (inout TrustPlan) -> Void = { _ in }) -> TrustPlan {
+    package func next(_ change: (inout TrustPlan) -> Void = { _ in }) -> TrustPlan {
         var plan = self
         plan.version += 1
         change(&plan)
@@ -34,7 +35,7 @@ struct TrustPlan {
     }
 
     /// Signed by its own key and by those of the roots before it.
-    func root(signedBy others: [TestingKey] = [.root]) throws -> [UInt8] {
+    package func root(signedBy others: [TestingKey] = [.root]) throws -> [UInt8] {
         let online = RoleDocument.Signers(keys: try ([online] + standby).map { try $0.signer }, threshold: 1)
         return try RoleDocument.root(
             app: app,
@@ -49,7 +50,7 @@ struct TrustPlan {
     }
 
     /// - Parameter others: keys that go, and sign once more.
-    func targets(signedBy others: [TestingKey] = []) throws -> [UInt8] {
+    package func targets(signedBy others: [TestingKey] = []) throws -> [UInt8] {
         var delegations = try channels.map { channel, keys in
             RoleDocument.DelegationDraft.channel(
                 named(channel),
@@ -61,7 +62,8 @@ struct TrustPlan {
             .signed(by: [targetsKey] + others).fileBytes
     }
 
-    func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> TrustUpload {
+    package func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> TrustUpload
+    {
         var roots: [Int: [UInt8]] = [:]
         for plan in earlier { roots[plan.version] = try plan.root() }
         return try TrustUpload(root: try root(), earlier: roots, targets: try targets(signedBy: others))
@@ -69,7 +71,7 @@ struct TrustPlan {
 }
 
 extension TestingServer {
-    func take(
+    package func take(
         _ offered: TrustUpload,
         key: TestingKey = .online,
         releases: [SignedRelease] = [],
@@ -84,14 +86,14 @@ extension TestingServer {
         )
     }
 
-    func onlineKey(_ key: TestingKey) throws -> OnlineKey {
+    package func onlineKey(_ key: TestingKey) throws -> OnlineKey {
         try OnlineKey(try key.online.bytes, passphrase: nil, from: key.file)
     }
 
     /// What a thief who has the keys of `production` and of the server writes over the tree.
     ///
     /// - Parameter dials: of these channels other ones.
-    func overwriteTree(
+    package func overwriteTree(
         channelVersion: Int,
         snapshot: Int,
         timestamp: Int,
@@ -109,7 +111,7 @@ extension TestingServer {
         let role = release.role.fileBytes
         try write(role, to: URLLayout.metadata("production", version: channelVersion))
         var dials: [TargetPath: TargetFile] = [:]
-        for (name, file) in state.dial.targets { dials[try #require(TargetPath(name.text))] = file }
+        for (name, file) in state.dial.targets { if let path = TargetPath(name.text) { dials[path] = file } }
         dials.merge(others) { $1 }
         let expires = factory.now.adding(.days(7))
         let dialRole = try RoleDocument.delegated("dial", version: dial, expires: expires, targets: dials)
@@ -123,7 +125,7 @@ extension TestingServer {
     }
 
     /// A snapshot of these roles, and the timestamp that leads to it.
-    func overwriteSnapshot(_ snapshot: Int, timestamp: Int, files: [String: RoleFile]) throws {
+    package func overwriteSnapshot(_ snapshot: Int, timestamp: Int, files: [String: RoleFile]) throws {
         let expires = factory.now.adding(.days(7))
         let snapshotRole = try RoleDocument.snapshot(version: snapshot, expires: expires, files: files)
             .signed(by: [.online]).fileBytes
@@ -137,7 +139,7 @@ extension TestingServer {
         try write(timestampRole, to: URLLayout.timestamp)
     }
 
-    func write(_ bytes: [UInt8], to name: String) throws {
+    package func write(_ bytes: [UInt8], to name: String) throws {
         let path = folder.tree(of: repository.app).appending(name)
         try files.makeDirectory(path.removingLastComponent())
         try files.removeIfPresent(path)

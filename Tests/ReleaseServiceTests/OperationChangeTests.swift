@@ -9,6 +9,7 @@ import ReleaseService
 import ReleaseTree
 import ServerRecords
 import SystemPackage
+import ServerTesting
 import Testing
 
 /// Everything that an operation changes and writes down.
@@ -350,6 +351,27 @@ struct OperationChangeTests {
         #expect(objects == [1, 3])
         #expect(tree.contains("metadata/1.production.json") && !tree.contains("metadata/2.production.json"))
         #expect(try fixture.server.repository.check().faults == [])
+    }
+
+    @Test func `of online parameters has a line in the audit log with what was there before, unless nothing changed`()
+        async throws
+    {
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        for _ in 1...2 {
+            _ = try await fixture.operations.change(
+                .set([named("banner"): .text("Sale")]),
+                in: ReleaseFactory.production,
+                of: ReleaseFactory.app,
+                expecting: nil,
+                by: fixture.actor
+            )
+        }
+        #expect(try await fixture.actions() == ["release.publish", "parameters.change"])
+        let entry = try #require(try await fixture.records.lastAuditEntry()?.json)
+        #expect(entry["channel"] == .text("production"))
+        #expect(entry["before"]?["parameters"] == .fields([]))
+        #expect(entry["after"]?["parameters"] == .fields([("banner", .text("Sale"))]))
     }
 }
 

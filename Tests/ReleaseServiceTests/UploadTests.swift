@@ -12,6 +12,7 @@ import ReleaseService
 import ReleaseTree
 import ServerRecords
 import SystemPackage
+import ServerTesting
 import Testing
 
 @Suite("An upload")

@@ -12,6 +12,7 @@ import PatchSync
 import PatchTesting
 import Patchline
 import SystemPackage
+import PageTesting
 import Testing
 
 /// A device in a folder of its own, whose pages are served on a real port.

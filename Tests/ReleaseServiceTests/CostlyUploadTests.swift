@@ -11,6 +11,7 @@ import ServerRecords
 import SystemPackage
 import Testing
 
+import ServerTesting
 @testable import ReleaseService
 
 /// One holder of a key below its threshold, or another tenant, who brings what takes long to be read.

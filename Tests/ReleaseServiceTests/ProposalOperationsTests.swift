@@ -4,6 +4,7 @@ import PatchTrust
 import ServerRecords
 import Testing
 
+import ServerTesting
 @testable import ReleaseService
 
 @Suite("A proposal that a server keeps")

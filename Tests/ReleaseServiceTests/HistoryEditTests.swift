@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import ReleaseService
 import ServerRecords
+import ServerTesting
 import Testing
 
 @Suite("What people say of a release")

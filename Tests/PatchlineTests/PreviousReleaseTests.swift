@@ -9,6 +9,7 @@ import PatchSync
 import PatchTesting
 import Patchline
 import SystemPackage
+import PageTesting
 import Testing
 
 /// An app that keeps nothing it does not run, in a folder of its own, and what it told.

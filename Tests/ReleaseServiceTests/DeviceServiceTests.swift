@@ -4,6 +4,7 @@ import PatchTrust
 import ReleaseService
 import ReleaseTree
 import ServerRecords
+import ServerTesting
 import Testing
 
 /// Rows J6 and E8 on the server: a fix of two versions and a bundle, and devices that ask for them.

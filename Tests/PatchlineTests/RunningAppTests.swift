@@ -10,6 +10,7 @@ import PatchTesting
 import PatchTrust
 import Patchline
 import SystemPackage
+import PageTesting
 import Testing
 
 /// An app on a simulated device, and what it tells about itself.

@@ -1,13 +1,13 @@
 import PatchFormat
 import PatchStore
 import PatchTrust
-import SystemPackage
+package import SystemPackage
 
 /// A folder on the real disk, removed with everything in it.
-struct TemporaryFolder: ~Copyable {
-    let path: FilePath
+package struct TemporaryFolder: ~Copyable {
+    package let path: FilePath
 
-    init() throws {
+    package init() throws {
         path = FilePath("/tmp/patchsrv-tests-\(Hex.text(SecureRandom.bytes(8)))")
         try DiskFiles().makeDirectory(path)
     }
@@ -18,12 +18,12 @@ struct TemporaryFolder: ~Copyable {
 }
 
 /// The same for a test that hands it around.
-final class TemporaryFolderBox: Sendable {
+package final class TemporaryFolderBox: Sendable {
     private let folder: TemporaryFolder
 
-    init() throws {
+    package init() throws {
         folder = try TemporaryFolder()
     }
 
-    var path: FilePath { folder.path }
+    package var path: FilePath { folder.path }
 }

@@ -1,41 +1,46 @@
 import NIOConcurrencyHelpers
-import PatchFormat
+package import PatchFormat
 import PatchStore
-import PatchTrust
-import SystemPackage
+package import PatchTrust
+package import SystemPackage
 
 /// The key pairs of `Keys/Testing`, by file name.
-enum TestingKey: String {
+package enum TestingKey: String {
     case root, targets, production, beta, online, entry, other
     case second = "production-second"
 
     /// The clone that holds this file.
-    static let repository = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+    package static let repository = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent()
 
-    var file: FilePath { Self.repository.appending("Keys/Testing/\(rawValue).key") }
+    package var file: FilePath { Self.repository.appending("Keys/Testing/\(rawValue).key") }
 
-    var key: PrivateKey {
+    package var key: PrivateKey {
         get throws { try PrivateKey(pem: try DiskFiles().read(file, limit: Limits.keyFile), passphrase: nil) }
     }
 
     /// As a signer of roles.
-    var signer: TUFKey {
+    package var signer: TUFKey {
         get throws { TUFKey(rsa: try key.publicKey, scheme: .rsaPSS) }
     }
 
-    var online: OnlineKeyFile {
+    package var online: OnlineKeyFile {
         get throws { OnlineKeyFile(bytes: try DiskFiles().read(file, limit: Limits.keyFile), path: file) }
     }
 }
 
-struct OnlineKeyFile {
-    let bytes: [UInt8]
-    let path: FilePath
+package struct OnlineKeyFile {
+    package let bytes: [UInt8]
+    package let path: FilePath
+
+    package init(bytes: [UInt8], path: FilePath) {
+        (self.bytes, self.path) = (bytes, path)
+    }
 }
 
 extension Envelope {
     /// The same bytes each time, although a PSS signature is another each time it is made.
-    func signed(by keys: [TestingKey]) throws -> Envelope {
+    package func signed(by keys: [TestingKey]) throws -> Envelope {
         var envelope = self
         for key in keys { envelope.add(try SignaturesMade.shared.signature(of: self, by: key)) }
         return envelope
@@ -70,7 +75,7 @@ private final class SignaturesMade: Sendable {
 }
 
 /// A name that the test wrote itself.
-func named<Name: ParsedName>(_ text: String) -> Name {
+package func named<Name: ParsedName>(_ text: String) -> Name {
     guard let name = Name(text) else { preconditionFailure("\(text): \(Name.rule)") }
     return name
 }

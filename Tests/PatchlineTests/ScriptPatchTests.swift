@@ -10,6 +10,7 @@ import PatchTrust
 import Testing
 
 @testable import AssetServer
+import PageTesting
 @testable import Patchline
 
 /// Script patches are given to whoever runs them, and nothing but what was signed is.

@@ -10,6 +10,7 @@ import PatchSync
 import PatchTesting
 import PatchTrust
 import Patchline
+import PageTesting
 import Testing
 
 /// F1: what counts against a trial, and from when on.

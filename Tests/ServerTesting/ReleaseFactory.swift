@@ -1,43 +1,59 @@
-import PatchFormat
-import PatchServer
-import PatchStore
-import PatchTrust
-import ReleaseFolder
+package import PatchFormat
+package import PatchServer
+package import PatchStore
+package import PatchTrust
+package import ReleaseFolder
 import ReleaseTree
-import SystemPackage
+package import SystemPackage
 
 /// What a release pipeline makes, without `patchsign`: the root of trust and signed releases of one app.
-struct ReleaseFactory {
-    static let app: AppID = named("com.example.storefront")
-    static let production: ChannelName = named("production")
-    static let beta: ChannelName = named("beta")
+package struct ReleaseFactory {
+    package static let app: AppID = named("com.example.storefront")
+    package static let production: ChannelName = named("production")
+    package static let beta: ChannelName = named("beta")
 
-    let files: any FileOperations
+    package let files: any FileOperations
     /// Where the bytes of objects lie until they are published.
-    let folder: FilePath
-    var now: UTCTime
-    var productionThreshold = 1
+    package let folder: FilePath
+    package var now: UTCTime
+    package var productionThreshold = 1
 
     /// One version of what the sample channel offers.
-    struct Contents {
-        var scripts: [String: (version: String, text: String)] = ["fix-cart-total": ("1", "cart.total = 1;")]
-        var web: (version: String, files: [String: String])? = (
-            "1.0.0", ["index.html": "<p>one</p>", "app/main.js": "console.log(1);"]
-        )
+    package struct Contents {
+        package var scripts: [String: (version: String, text: String)]
+        package var web: (version: String, files: [String: String])?
         /// More bundles of version 1, by id.
-        var bundles: [(id: String, files: [String: String])] = []
+        package var bundles: [(id: String, files: [String: String])]
         /// Older versions of scripts, listed below the newest.
-        var earlier: [(id: String, version: String, text: String)] = []
+        package var earlier: [(id: String, version: String, text: String)]
         /// By patch id; else everybody may take it.
-        var rules: [String: PatchRules] = [:]
+        package var rules: [String: PatchRules]
+
+        package init(
+            scripts: [String: (version: String, text: String)] = ["fix-cart-total": ("1", "cart.total = 1;")],
+            web: (version: String, files: [String: String])? = (
+                "1.0.0", ["index.html": "<p>one</p>", "app/main.js": "console.log(1);"]
+            ),
+            bundles: [(id: String, files: [String: String])] = [],
+            earlier: [(id: String, version: String, text: String)] = [],
+            rules: [String: PatchRules] = [:]
+        ) {
+            (self.scripts, self.web, self.bundles) = (scripts, web, bundles)
+            (self.earlier, self.rules) = (earlier, rules)
+        }
+    }
+
+    package init(files: any FileOperations, folder: FilePath, now: UTCTime, productionThreshold: Int = 1) {
+        (self.files, self.folder, self.now) = (files, folder, now)
+        self.productionThreshold = productionThreshold
     }
 
     /// A base that nobody published.
-    static func base(_ version: Int) -> ReleaseHeader.Base {
+    package static func base(_ version: Int) -> ReleaseHeader.Base {
         ReleaseHeader.Base(roleVersion: version, sha256: SHA256Digest(of: []))
     }
 
-    func root(app: AppID = app, expires: UTCTime? = nil) throws -> Envelope {
+    package func root(app: AppID = app, expires: UTCTime? = nil) throws -> Envelope {
         let online = RoleDocument.Signers(keys: [try TestingKey.online.signer], threshold: 1)
         return try RoleDocument.root(
             app: app,
@@ -51,7 +67,7 @@ struct ReleaseFactory {
         ).signed(by: [.root])
     }
 
-    func targets(dialKey: TestingKey = .online) throws -> Envelope {
+    package func targets(dialKey: TestingKey = .online) throws -> Envelope {
         try RoleDocument.targets(
             version: 1,
             expires: now.adding(.days(365)),
@@ -70,7 +86,7 @@ struct ReleaseFactory {
     }
 
     /// A release on the state that `repository` publishes now.
-    func release(
+    package func release(
         _ contents: Contents = Contents(),
         on repository: AppRepository,
         channel: ChannelName = production,
@@ -83,7 +99,7 @@ struct ReleaseFactory {
     }
 
     /// - Parameter alter: what a broken or hostile pipeline does to the targets before it signs the role.
-    func release(
+    package func release(
         _ contents: Contents = Contents(),
         base: ReleaseHeader.Base?,
         channel: ChannelName = production,
@@ -125,23 +141,24 @@ struct ReleaseFactory {
 }
 
 /// The documents and objects of a release that is being made.
-struct ReleaseParts {
-    let channel: ChannelName
-    let rules: [String: PatchRules]
-    private(set) var entries: [PatchEntry] = []
-    private(set) var targets: [TargetPath: [UInt8]] = [:]
-    private(set) var objects: [SHA256Digest: [UInt8]] = [:]
+package struct ReleaseParts {
+    package let channel: ChannelName
+    package let rules: [String: PatchRules]
+    package private(set) var entries: [PatchEntry] = []
+    package private(set) var targets: [TargetPath: [UInt8]] = [:]
+    package private(set) var objects: [SHA256Digest: [UInt8]] = [:]
 
-    init(channel: ChannelName, rules: [String: PatchRules] = [:]) {
+    package init(channel: ChannelName, rules: [String: PatchRules] = [:]) {
         self.channel = channel
         self.rules = rules
     }
 
-    mutating func addScript(_ id: String, _ version: String, _ text: String) throws {
+    package mutating func addScript(_ id: String, _ version: String, _ text: String) throws {
         try addEntry(named(id), .script, named(version), try addObject(text))
     }
 
-    mutating func addBundle(_ id: String, _ version: String, _ files: [String: String], at time: UTCTime) throws {
+    package mutating func addBundle(_ id: String, _ version: String, _ files: [String: String], at time: UTCTime) throws
+    {
         let key = try TestingKey.entry.key
         let (id, version): (PatchID, VersionLabel) = (named(id), named(version))
         var assets: [Asset] = []
@@ -179,7 +196,7 @@ struct ReleaseParts {
         try addEntry(id, .bundle, version, Fingerprint(of: manifest))
     }
 
-    mutating func addList(serial: Int, at time: UTCTime) {
+    package mutating func addList(serial: Int, at time: UTCTime) {
         targets[.patchList(channel)] =
             PatchList(app: ReleaseFactory.app, channel: channel, serial: serial, published: time, entries: entries)
             .json.fileBytes

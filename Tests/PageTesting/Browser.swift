@@ -3,33 +3,37 @@ import NIOCore
 import NIOPosix
 
 /// A client that asks a server on loopback as a browser would, one connection a request.
-struct Browser: Sendable {
-    struct Answer: Sendable {
-        let status: Int
+package struct Browser: Sendable {
+    package struct Answer: Sendable {
+        package let status: Int
         /// The lines of the head.
-        let head: [String]
-        let body: String
+        package let head: [String]
+        package let body: String
 
-        init(_ text: String) {
+        package init(_ text: String) {
             let end = text.range(of: "\r\n\r\n")
             head = (end.map { text[..<$0.lowerBound] } ?? text[...]).split(separator: "\r\n").map(String.init)
             status = head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
             body = end.map { String(text[$0.upperBound...]) } ?? ""
         }
 
-        func field(_ name: String) -> String? {
+        package func field(_ name: String) -> String? {
             head.first { $0.lowercased().hasPrefix("\(name.lowercased()): ") }.map {
                 String($0.dropFirst(name.count + 2))
             }
         }
     }
 
-    let port: Int
-    var cookie: String?
-    var host = "127.0.0.1"
+    package let port: Int
+    package var cookie: String?
+    package var host: String
+
+    package init(port: Int, cookie: String? = nil, host: String = "127.0.0.1") {
+        (self.port, self.cookie, self.host) = (port, cookie, host)
+    }
 
     /// As a browser that opened the app's URL: with the cookie that it got.
-    static func opening(_ url: String) async throws -> Browser {
+    package static func opening(_ url: String) async throws -> Browser {
         let halves = url.dropFirst("http://".count).split(separator: "/", maxSplits: 1)
         let (authority, rest) = (halves[0].split(separator: ":"), halves.count > 1 ? halves[1] : "")
         var browser = Browser(port: Int(authority[1]) ?? 0, host: String(authority[0]))
@@ -38,7 +42,8 @@ struct Browser: Sendable {
         return browser
     }
 
-    func ask(_ target: String, _ fields: [(String, String)] = [], method: String = "GET") async throws -> Answer {
+    package func ask(_ target: String, _ fields: [(String, String)] = [], method: String = "GET") async throws -> Answer
+    {
         try await connected { inbound, channel in
             try await channel.writeAndFlush(head(method, target, fields + [("Connection", "close")]))
             var text = ByteBuffer()
@@ -48,7 +53,7 @@ struct Browser: Sendable {
     }
 
     /// Opens a stream of events for as long as `body` listens.
-    func hear<Result: Sendable>(_ body: (inout Ear) async throws -> Result) async throws -> Result {
+    package func hear<Result: Sendable>(_ body: (inout Ear) async throws -> Result) async throws -> Result {
         try await connected { inbound, channel in
             try await channel.writeAndFlush(head("GET", "/__patchline/events", []))
             var ear = Ear(inbound: inbound)
@@ -56,16 +61,16 @@ struct Browser: Sendable {
         }
     }
 
-    struct Ear {
+    package struct Ear {
         fileprivate var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-        private(set) var text = ""
+        package private(set) var text = ""
 
         fileprivate init(inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator) {
             self.inbound = inbound
         }
 
         /// Waits for any of these; false when the stream ends before.
-        mutating func wait(for parts: String...) async throws -> Bool {
+        package mutating func wait(for parts: String...) async throws -> Bool {
             while !parts.contains(where: text.contains) {
                 guard let more = try await inbound.next(isolation: #isolation) else { return false }
                 text += String(buffer: more)

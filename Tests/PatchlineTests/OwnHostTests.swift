@@ -9,6 +9,7 @@ import PatchSync
 import PatchTesting
 import Patchline
 import SystemPackage
+import PageTesting
 import Testing
 
 /// A device in a folder of its own, with version 1 of a bundle, confirmed.

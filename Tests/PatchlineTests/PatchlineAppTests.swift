@@ -10,6 +10,7 @@ import PatchTesting
 @testable import Patchline
 import PatchTrust
 import SystemPackage
+import PageTesting
 import Testing
 
 private struct SaysHello: FileSource {

@@ -7,6 +7,7 @@ import ReleaseFolder
 import ReleaseService
 import ReleaseTree
 import ServerRecords
+import ServerTesting
 import Testing
 
 /// Rows E1 and J16.
