@@ -19,9 +19,25 @@ package struct Deadlines: Equatable, Sendable {
     /// How often in one sync a newer list stops the download of an older one.
     package var newerLists = 3
 
+    /// The most bytes a second, of all requests together; nil for no limit.
+    package var rate: Int?
+
+    /// Below this a sync would hardly come to an end.
+    package static let leastRate = 1_000
+
     package init() {}
 
     package func object(of size: Int) -> Duration {
-        max(object, .seconds(size / 10_000))
+        // An object's share of the rate, and half of that again for those that come beside it.
+        let slowest = min(10_000, rate.map { $0 / (2 * HTTPFetcher.connections) } ?? .max)
+        return max(object, .seconds(size / max(1, slowest)))
     }
+
+    /// How long nothing may be read: with a rate, a connection also stands still while others have their turn.
+    package var reading: Duration {
+        stall + (rate.map { .seconds(HTTPFetcher.connections * Self.piece / $0) } ?? .zero)
+    }
+
+    /// What a connection hands over at once, at most, in bytes.
+    private static let piece = 1 << 17
 }

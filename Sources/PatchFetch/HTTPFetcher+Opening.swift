@@ -19,13 +19,14 @@ extension HTTPFetcher {
         _ settings: Settings = Settings(),
         _ body: ([Source]) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        try await withClient(settings) { client throws(Failure) in
+        try await withClient(settings) { client, pace throws(Failure) in
             try await body(
                 servers.map { server in
                     let fetcher = HTTPFetcher(
                         client: client,
                         places: BaseURLs(server, app: app),
-                        settings: settings
+                        settings: settings,
+                        pace: pace
                     )
                     return Source(name: server.text, fetcher: fetcher)
                 }
@@ -39,21 +40,22 @@ extension HTTPFetcher {
         _ settings: Settings = Settings(),
         _ body: (HTTPFetcher) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        try await withClient(settings) { client throws(Failure) in
-            try await body(HTTPFetcher(client: client, places: places, settings: settings))
+        try await withClient(settings) { client, pace throws(Failure) in
+            try await body(HTTPFetcher(client: client, places: places, settings: settings, pace: pace))
         }
     }
 
     private static func withClient<Result: Sendable, Failure: Error>(
         _ settings: Settings,
-        _ body: (HTTPClient) async throws(Failure) -> Result
+        _ body: (HTTPClient, Pace?) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        let pace = settings.deadlines.rate.map { Pace($0, clock: settings.clock, sleep: settings.sleep) }
         var configuration = HTTPClient.Configuration(
             trusting: settings.trust,
             connectTimeout: settings.deadlines.connect,
             connections: connections
         )
-        configuration.timeout.read = TimeAmount(settings.deadlines.stall)
-        return try await HTTPClient.with(configuration, body)
+        configuration.timeout.read = TimeAmount(settings.deadlines.reading)
+        return try await HTTPClient.with(configuration) { client throws(Failure) in try await body(client, pace) }
     }
 }

@@ -12,12 +12,16 @@ package struct HTTPFetcher: Fetcher {
     let client: HTTPClient
     let places: BaseURLs
     let settings: Settings
+    /// Of all fetchers of one client; nil for as fast as it comes.
+    let pace: Pace?
 
     package struct Settings: Sendable {
         package var deadlines = Deadlines()
         package var trust = TLSTrust()
-        /// The clock for a body's deadline.
+        /// The clock for a body's deadline, and for the rate.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// How the rate is kept.
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
         package init() {}
     }
@@ -109,7 +113,7 @@ package struct HTTPFetcher: Fetcher {
         unless tag: String?,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws -> Bool {
-        let end = settings.clock() + request.deadline
+        var end = settings.clock() + request.deadline
         let response = try await client.execute(
             HTTPClientRequest(request, at: places.url(request), unless: tag),
             deadline: .now() + TimeAmount(request.deadline)
@@ -133,6 +137,7 @@ package struct HTTPFetcher: Fetcher {
                     throw FetchError.webPage(request.path)
                 }
                 try await take(.bytes(Array(buffer.readableBytesView)))
+                if let pace { end += try await pace.pay(for: buffer.readableBytes) }
                 // The client's own deadline covers the head alone.
                 guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
             }

@@ -64,6 +64,40 @@ struct HTTPFetcherTests {
         #expect(head.contains("\r\naccept-encoding: identity\r\n"))
     }
 
+    @Test func `comes no faster than it may, over all requests together, and its waits are no delay of the server`()
+        async throws
+    {
+        let waits = NIOLockedValueBox<[Duration]>([])
+        let start = ContinuousClock.now
+        var settings = HTTPFetcher.Settings.patient
+        settings.deadlines.rate = 1_000
+        // The clock stands: all time that passes is waited for.
+        settings.clock = { start }
+        settings.sleep = { wait in waits.withLockedValue { $0.append(wait) } }
+        let pieces = [String](repeating: body, count: 300)
+        try await RawServer.running({ _ in .bytes(.answer("200 OK", [], pieces.joined())) }) { server in
+            try await HTTPFetcher.with([server.url(), server.url()], app: RawServer.app, settings) { sources in
+                for source in sources {
+                    // Shorter than what is waited.
+                    let request = FetchRequest("objects/x", limit: 3_000, deadline: .seconds(1))
+                    var bytes = 0
+                    try await source.fetcher.fetch(request) { if case .bytes(let piece) = $0 { bytes += piece.count } }
+                    #expect(bytes == 3_000)
+                }
+            }
+        }
+        let found = waits.withLockedValue { $0 }
+        #expect(found == found.sorted() && found.last == .seconds(6))
+    }
+
+    @Test(arguments: [(nil, 120, 30), (1_000_000, 120, 30), (12_000, 1_000, 95)])
+    func `may take as long as its share of the rate needs`(rate: Int?, million: Int, reading: Int) {
+        var deadlines = Deadlines()
+        deadlines.rate = rate
+        #expect(deadlines.object(of: 1_000_000) == .seconds(million))
+        #expect(deadlines.reading.components.seconds == reading)
+    }
+
     @Test func `takes the whole file where the server gives no part`() async throws {
         let (parts, error, _) = try await fetch(resuming()) { _ in .bytes(.answer("200 OK", [], "0123456789")) }
         #expect(error == nil)

@@ -62,6 +62,7 @@ struct PatchSyncTranscripts {
         "verify --store device --all",
         "sync --store device --deadline 0",
         "sync --store device --stall-timeout 0",
+        "sync --store device --limit-rate 999B",
         "sync --store device --retries 2000",
         "sync --store device --app-version 1.x",
         "set --store device --user a --user-file b",

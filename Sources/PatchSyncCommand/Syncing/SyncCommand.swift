@@ -20,6 +20,7 @@ struct SyncCommand: AsyncParsableCommand {
               patchsync sync --store /var/lib/app
               patchsync sync --store /var/lib/app --retry-failed
               patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
+              patchsync sync --store /var/lib/app --limit-rate 500kB
             """
                 + exitCodes(
                     [

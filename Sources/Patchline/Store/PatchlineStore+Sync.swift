@@ -14,6 +14,8 @@ extension PatchlineStore {
         public var stall = Duration.seconds(30)
         /// How many more tries when the network fails and nothing arrives.
         public var retries = 4
+        /// The most bytes a second, of all servers together, at least 1,000; nil for no limit.
+        public var bytesPerSecond: Int?
 
         public init() {}
 
@@ -22,6 +24,7 @@ extension PatchlineStore {
             deadlines.sync = total
             deadlines.stall = stall
             deadlines.retries = retries
+            deadlines.rate = bytesPerSecond.map { max($0, Deadlines.leastRate) }
             return deadlines
         }
     }
