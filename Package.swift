@@ -109,15 +109,16 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
-                "ServerRecords", nioCore,
-                nioPosix, systemPackage,
+                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "PatchServer",
+                "ReleaseTree", "ServerRecords", nioCore, nioPosix, systemPackage,
             ]
         ),
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer",
+                "ReleaseTree",
                 "ReleaseService",
                 "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
                 nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
@@ -135,8 +136,9 @@ let package = Package(
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch", "ReleaseFolder", "HTTPPeers",
-                asyncHTTPClient,
+                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch",
+                "ReleaseFolder",
+                "HTTPPeers", asyncHTTPClient,
                 nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
@@ -276,7 +278,8 @@ let package = Package(
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust", "ReleaseFolder",
+                "PatchCompression", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust",
+                "ReleaseFolder",
                 "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency, nioCore, nioPosix,
                 systemPackage,
             ]

@@ -36,7 +36,10 @@ package struct PushReport: Equatable, Sendable {
     /// What travelled.
     package struct Sent: Equatable, Sendable {
         package internal(set) var parts = 0
+        /// Of these, as they are stored.
         package internal(set) var bytes = 0
+        /// As they travelled, and what was sent in vain.
+        package internal(set) var travelled = 0
     }
 
     init(_ fields: Fields, _ sent: Sent) throws(FormatError) {

@@ -37,6 +37,8 @@ package struct ReleasePush: Sendable {
     let release: SignedRelease
     let files: any FileOperations
     let observe: @Sendable (Event) -> Void
+    /// Bytes of parts as they were handed to the network, also in vain.
+    fileprivate let travelled = NIOLockedValueBox(0)
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
@@ -99,6 +101,8 @@ package struct ReleasePush: Sendable {
         var request = ServiceRequest.service(.POST, app, "/uploads/\(id)/publish", body: .json(notes))
         request.deadline = Self.publishDeadline
         let answer = try await client.json(request)
+        var sent = sent
+        sent.travelled = travelled.withLockedValue(\.self)
         do throws(FormatError) { return try PushReport(answer, sent) } catch { throw .malformed(error) }
     }
 
@@ -109,7 +113,7 @@ package struct ReleasePush: Sendable {
             func startNext() {
                 guard let need = left.next() else { return }
                 group.addTask {
-                    do throws(ServiceError) { return .success(try await send(need, state.id)) } catch {
+                    do throws(ServiceError) { return .success(try await send(need, of: state)) } catch {
                         return .failure(error)
                     }
                 }
@@ -140,8 +144,8 @@ package struct ReleasePush: Sendable {
     }
 
     /// - Returns: how many of its bytes were sent now.
-    private func send(_ need: UploadState.Need, _ id: String) async throws(ServiceError) -> Int {
-        let part = try PartSender(need, id, of: self)
+    private func send(_ need: UploadState.Need, of state: UploadState) async throws(ServiceError) -> Int {
+        let part = try PartSender(need, state, of: self)
         return try await part.run(asking: need.size > Self.worthAsking)
     }
 }
@@ -152,11 +156,15 @@ private struct PartSender: Sendable {
     private let path: String
     private let push: ReleasePush
     private let source: PartBody.Source
+    private let coding: CompressionFormat?
 
-    init(_ need: UploadState.Need, _ upload: String, of push: ReleasePush) throws(ServiceError) {
+    /// Fewer bytes are not worth it.
+    private static let leastCompressed = 256
+
+    init(_ need: UploadState.Need, _ upload: UploadState, of push: ReleasePush) throws(ServiceError) {
         self.need = need
-        self.push = push
-        path = "/uploads/\(upload)/parts/\(need.sha256.hex)"
+        (self.push, coding) = (push, upload.coding)
+        path = "/uploads/\(upload.id)/parts/\(need.sha256.hex)"
         if let file = push.release.objects[need.sha256] {
             source = .file(file)
             let size: Int?
@@ -226,15 +234,17 @@ private struct PartSender: Sendable {
             source: source,
             size: need.size,
             offset: offset,
+            coding: need.size - offset >= Self.leastCompressed ? coding : nil,
             files: push.files,
-            observe: { count in
+            observe: { [travelled = push.travelled] count, bytes in
+                travelled.withLockedValue { $0 += bytes }
                 handed.withLockedValue { $0 += count }
                 observe(.sent(bytes: count))
             }
         )
         var request = ServiceRequest.service(.PATCH, push.release.header.app, path, body: .part(body))
         request.headers = [("upload-offset", "\(offset)")]
-        request.deadline = max(.seconds(120), .seconds(body.length / 10_000))
+        request.deadline = max(.seconds(120), .seconds(body.rest / 10_000))
         let answer = try await push.client.jsonOnce(request)
         do throws(FormatError) { return try answer.integer("offset", in: 0...need.size) } catch {
             throw .malformed(error)

@@ -135,7 +135,8 @@ package struct ServiceClient: Sendable {
             message.body = .bytes(ByteBuffer(bytes: json.fileBytes))
         case .part(let part):
             message.headers.add(name: "content-type", value: "application/octet-stream")
-            message.body = .stream(part, length: .known(Int64(part.length)))
+            if let coding = part.coding { message.headers.add(name: "content-encoding", value: coding.rawValue) }
+            message.body = .stream(part, length: part.length.map { .known(Int64($0)) } ?? .unknown)
         }
         return message
     }

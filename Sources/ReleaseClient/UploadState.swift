@@ -14,6 +14,8 @@ struct UploadState: Equatable, Sendable {
 
     let id: String
     let needs: [Need]
+    /// The compressed form that parts may be sent in; nil for a server that knows none.
+    let coding: CompressionFormat?
 
     init(_ fields: Fields) throws(ServiceError) {
         do throws(FormatError) {
@@ -30,6 +32,8 @@ struct UploadState: Equatable, Sendable {
                 )
             }
             self.needs = needs
+            let codings = fields.has("codings") ? try fields.strings("codings", limit: 100) : []
+            coding = codings.contains(CompressionFormat.zstandard.rawValue) ? .zstandard : nil
         } catch { throw .malformed(error) }
     }
 }

@@ -107,8 +107,9 @@ struct HostileAnswerTests {
                 source: .bytes(bytes),
                 size: bytes.count,
                 offset: 0,
+                coding: number % 2 == 0 ? .zstandard : nil,
                 files: DiskFiles(),
-                observe: { _ in }
+                observe: { _, _ in }
             )
         )
         return request

@@ -127,7 +127,7 @@ extension World {
             match.1 + match.2.split(separator: ", ").sorted().joined(separator: ", ")
         }
         text = text.replacing(#/\/\S+\/patchsign-[A-Za-z0-9]{6}\//#, with: "TEMP/")
-        text = text.replacing(#/(sent \d+ parts?), [\d,]+ bytes/#) { "\($0.1), SIZE" }
+        text = text.replacing(#/(sent \d+ parts?), [\d,]+ bytes \([\d,]+ bytes/#) { "\($0.1), SIZE (SIZE" }
         // Columns are as wide as what stood in them.
         return text.replacing(#/(\S)  +/#) { "\($0.1)  " }
     }

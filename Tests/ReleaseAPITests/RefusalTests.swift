@@ -61,6 +61,15 @@ struct RefusalTests {
         }
     }
 
+    @Test func `with a body in a compressed form that it does not know is said word by word`() async throws {
+        try await RunningOperators.with { operators in
+            let fields = ["Upload-Offset: 0", "Content-Encoding: br", "Content-Length: 0"]
+            let part = "/api/v1/apps/a/uploads/5e5e/parts/\(Self.digest)"
+            let answers = try await Self.answers(operators, [Self.head("PATCH", part, operators.token, fields)])
+            #expect(answers == ["415 the body's Content-Encoding must be zstd, gzip or identity"])
+        }
+    }
+
     @Test func `because of the token is said word by word`() async throws {
         try await RunningOperators.with { operators in
             let records = operators.operations.records

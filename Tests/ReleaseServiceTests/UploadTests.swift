@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
+import PatchCompression
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -42,6 +43,7 @@ struct UploadTests {
         _ bytes: some Sequence<UInt8>,
         of digest: SHA256Digest,
         from offset: Int = 0,
+        as coding: CompressionFormat? = nil,
         to id: String,
         on uploads: Uploads? = nil
     ) async throws(UploadError) -> Int {
@@ -49,7 +51,7 @@ struct UploadTests {
             stream.yield(ByteBuffer(bytes: bytes))
             stream.finish()
         }
-        return try await (uploads ?? self.uploads).receive(digest, from: offset, body, id, of: app)
+        return try await (uploads ?? self.uploads).receive(digest, from: offset, body, as: coding, id, of: app)
     }
 
     /// Sends all that is asked for.
@@ -174,6 +176,44 @@ struct UploadTests {
         files.limitFreeSpace(to: nil)
         let rest = try await send(bytes.dropFirst(100), of: list.sha256, from: 100, to: state.id, on: after)
         #expect(rest == bytes.count)
+    }
+
+    @Test(arguments: CompressionFormat.allCases)
+    func `takes compressed forms of what is left to send, and what came out of one that broke off`(
+        format: CompressionFormat
+    ) async throws {
+        let release = try fixture.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let bytes = try #require(try parts(of: release)[list.sha256])
+        // Hardly compressed: its beginning comes out of its beginning.
+        let beginning = try format.compressed(Array(bytes.prefix(100)), effort: .quick)
+        #expect(try await send(beginning, of: list.sha256, as: format, to: state.id) == 100)
+        let rest = try format.compressed(Array(bytes.dropFirst(100)))
+        await #expect(throws: UploadError.badForm(list.sha256, .incomplete(format))) {
+            try await send(rest.dropLast(), of: list.sha256, from: 100, as: format, to: state.id)
+        }
+        let there = try await uploads.offset(of: list.sha256, state.id, of: app)
+        #expect(there >= 100)
+        let form = try format.compressed(Array(bytes.dropFirst(there)))
+        #expect(try await send(form, of: list.sha256, from: there, as: format, to: state.id) == list.size)
+        #expect(try await sendAll(release).count == 5)
+    }
+
+    @Test(arguments: CompressionFormat.allCases)
+    func `keeps no byte more than the release says of a form that grows without end`(format: CompressionFormat)
+        async throws
+    {
+        let release = try fixture.release()
+        let state = try await begin(release)
+        let list = try #require(state.needs.first)
+        let bomb = try format.compressed([UInt8](repeating: 0x61, count: 50_000_000), effort: .quick)
+        await #expect(throws: UploadError.tooLong(list.sha256, size: list.size)) {
+            try await send(bomb, of: list.sha256, as: format, to: state.id)
+        }
+        #expect(try await uploads.offset(of: list.sha256, state.id, of: app) <= list.size)
+        let bytes = try #require(try parts(of: release)[list.sha256])
+        #expect(try await send(bytes, of: list.sha256, to: state.id) == list.size)
     }
 
     @Test func `keeps no byte more than the release says`() async throws {

@@ -1,6 +1,7 @@
 import HTTPFiles
 import HTTPPeers
 import NIOHTTP1
+import PatchCompression
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -102,7 +103,8 @@ extension UploadError: Sampled {
     static let samples: [UploadError] = [
         .operations(.busy), .otherApp(Sample.otherApp), .unknown(id: "5e5e"), .malformed(Sample.format),
         .notWanted(Sample.digest), .inUse(Sample.digest), .wrongOffset(Sample.digest, next: 1_024),
-        .tooLong(Sample.digest, size: 10), .wrongBytes(Sample.digest), .incomplete(missing: 3),
+        .tooLong(Sample.digest, size: 10), .badForm(Sample.digest, .incomplete(.zstandard)),
+        .wrongBytes(Sample.digest), .incomplete(missing: 3),
         .tooLarge(bytes: 5_000_000_000, limit: 4_000_000_000), .tooMany(limit: 16),
         .file(.noSpace(.write, Sample.path)),
         .file(.io(.write, Sample.path, .ioError)), .interrupted,
@@ -110,7 +112,8 @@ extension UploadError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .operations, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .wrongBytes,
+        case .operations, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .badForm,
+            .wrongBytes,
             .incomplete, .tooLarge, .tooMany, .file, .interrupted:
             true
         }

@@ -86,7 +86,8 @@ extension PushReport {
         let console = Console.standardOutput
         let what = "\(channel) \(roleVersion) of \(app)"
         if sent.parts > 0 {
-            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))")
+            let travelled = sent.travelled < sent.bytes ? " (\(Words.bytes(sent.travelled)) compressed)" : ""
+            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))\(travelled)")
         }
         switch outcome {
         case .published:
@@ -110,6 +111,7 @@ extension PushReport {
         var members = answer.object ?? JSONObject()
         members["sentParts"] = .integer(sent.parts)
         members["sentBytes"] = .integer(sent.bytes)
+        members["travelledBytes"] = .integer(sent.travelled)
         return .object(members)
     }
 }

@@ -68,6 +68,15 @@ struct APICall: Sendable {
         return try Self.number(text, named: name, in: range)
     }
 
+    /// What the body is compressed by; nil for as it is.
+    func contentCoding() throws(APIProblem) -> CompressionFormat? {
+        guard let text = request.headers[.contentEncoding], text.lowercased() != "identity" else { return nil }
+        guard let format = CompressionFormat(rawValue: text.lowercased()) else {
+            throw APIProblem(415, "unsupportedMediaType", "the body's Content-Encoding must be zstd, gzip or identity")
+        }
+        return format
+    }
+
     private static func number(_ text: String, named name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int
     {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 16

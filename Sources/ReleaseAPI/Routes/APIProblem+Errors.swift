@@ -1,3 +1,4 @@
+import PatchCompression
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -143,6 +144,8 @@ extension APIProblem {
             self.init(409, "wrongOffset", "the next byte is \(next)", rule: "Upload-Offset", facts: ["offset": next])
         case .tooLong(_, let size):
             self.init(422, "refused", "the release says that this has \(size) bytes", rule: "size")
+        case .badForm(_, let error):
+            self.init(422, "refused", error.description, hint: "send it as it is", rule: "Content-Encoding")
         case .wrongBytes(let sha256):
             self.init(
                 422,

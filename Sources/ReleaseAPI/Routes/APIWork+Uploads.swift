@@ -10,6 +10,7 @@ extension APIWork {
     private static let state = APISchema.object([
         ("upload", .sha256), ("app", .app), ("channel", .channel), ("roleVersion", .positive),
         ("needs", .array(.object([("name", .text()), ("sha256", .sha256), ("size", .natural)]))),
+        ("codings", .array(.text())),
     ])
 
     private static let notes = APISchema.object(
@@ -80,7 +81,10 @@ extension APIWork {
                 method: .patch,
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "sendPart",
-                about: "Sends bytes of a part from an offset on; what arrived before an interruption stays.",
+                about: """
+                    Sends bytes of a part from an offset on; what arrived before an interruption stays. With Content-Encoding zstd or \
+                    gzip the body is a compressed form of these bytes.
+                    """,
                 access: .app(.publisher),
                 headers: [.init(name: "Upload-Offset", about: "Where these bytes begin.", schema: .natural)],
                 body: .bytes,
@@ -123,6 +127,7 @@ extension APIWork {
             call.digest("sha256"),
             from: call.header("Upload-Offset", in: 0...Limits.object),
             call.request.body,
+            as: call.contentCoding(),
             call.text("upload"),
             of: call.app()
         )
@@ -154,6 +159,7 @@ extension Uploads.State {
                     }
                 )
             ),
+            ("codings", .array(CompressionFormat.allCases.map { .text($0.rawValue) })),
         ])
     }
 }

@@ -1,3 +1,4 @@
+package import PatchCompression
 package import PatchFormat
 import PatchServer
 package import PatchStore
@@ -19,6 +20,8 @@ package enum UploadError: Error, Equatable, Sendable {
     case wrongOffset(SHA256Digest, next: Int)
     /// More bytes came than the release's size; none beyond it was kept.
     case tooLong(SHA256Digest, size: Int)
+    /// They came in a compressed form that is none; what came out before it broke is kept.
+    case badForm(SHA256Digest, CompressionError)
     /// All bytes are there, and their digest is wrong; none was kept.
     case wrongBytes(SHA256Digest)
     /// The parts still to be sent before it can be published.

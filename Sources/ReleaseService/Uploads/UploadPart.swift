@@ -1,5 +1,6 @@
 import FileFacts
 import NIOCore
+import PatchCompression
 package import PatchFormat
 import PatchStore
 import SystemPackage
@@ -41,27 +42,43 @@ struct UploadPart: Sendable {
 
     /// Takes bytes from `offset` on, which is where the file ends.
     ///
+    /// - Parameter coding: what the body is compressed by: it decodes to these bytes, and is read as it comes.
     /// - Returns: how many are here now. What came before an error stays.
     @concurrent
     func take<Body: AsyncSequence & Sendable>(
         _ body: Body,
-        from offset: Int
+        from offset: Int,
+        as coding: CompressionFormat? = nil
     ) async throws(UploadError) -> Int where Body.Element == ByteBuffer {
         var received = offset
         do {
             let writer = try offset > 0 ? files.append(to: path) : newFile()
-            for try await piece in body {
-                guard received + piece.readableBytes <= need.size else {
+            func append(_ bytes: [UInt8]) throws {
+                guard received + bytes.count <= need.size else {
                     throw UploadError.tooLong(need.sha256, size: need.size)
                 }
-                try writer.append(Array(piece.readableBytesView))
-                received += piece.readableBytes
+                try writer.append(bytes)
+                received += bytes.count
+            }
+            if let coding {
+                var form = try Decompressor(coding, limit: need.size - offset)
+                for try await piece in body {
+                    form.feed(Array(piece.readableBytesView))
+                    while let bytes = try form.next() { try append(bytes) }
+                }
+                try form.finish()
+            } else {
+                for try await piece in body { try append(Array(piece.readableBytesView)) }
             }
             try writer.close()
         } catch let error as UploadError {
             throw error
         } catch let error as FileError {
             throw .file(error)
+        } catch CompressionError.tooLong {
+            throw .tooLong(need.sha256, size: need.size)
+        } catch let error as CompressionError {
+            throw .badForm(need.sha256, error)
         } catch { throw .interrupted }
         return received
     }

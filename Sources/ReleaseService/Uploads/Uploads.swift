@@ -110,6 +110,7 @@ package actor Uploads {
         _ sha256: SHA256Digest,
         from offset: Int,
         _ body: Body,
+        as coding: CompressionFormat? = nil,
         _ id: String,
         of app: AppID
     ) async throws(UploadError) -> Int where Body.Element == ByteBuffer {
@@ -120,7 +121,7 @@ package actor Uploads {
         let part = upload.sources.part(need)
         let there = try part.size
         guard there == offset else { throw .wrongOffset(sha256, next: there) }
-        let received = try await part.take(body, from: there)
+        let received = try await part.take(body, from: there, as: coding)
         guard received == need.size else { return received }
         do throws(UploadError) { try await part.settle() } catch {
             throw open[id] == nil ? .unknown(id: id) : error
