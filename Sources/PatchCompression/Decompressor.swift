@@ -16,13 +16,15 @@ package struct Decompressor: ~Copyable {
     private var input: [UInt8] = []
     private var offset = 0
 
-    /// - Parameter limit: the most bytes that may come out.
-    package init(_ format: CompressionFormat, limit: Int) throws(CompressionError) {
+    /// - Parameters:
+    ///   - limit: the most bytes that may come out.
+    ///   - isOneFrame: whether no second zstd frame may follow the first.
+    package init(_ format: CompressionFormat, limit: Int, isOneFrame: Bool = false) throws(CompressionError) {
         self.format = format
         self.limit = limit
         codec =
             switch format {
-            case .zstandard: try ZstandardDecoding()
+            case .zstandard: try ZstandardDecoding(takesMore: !isOneFrame)
             case .gzip: try GzipDecoding()
             }
     }

@@ -8,9 +8,10 @@ import PatchFormat
     private let context: OpaquePointer
     private(set) var hasEnded = false
     private(set) var holdsOutput = false
-    let takesMore = true
+    let takesMore: Bool
 
-    init() throws(CompressionError) {
+    init(takesMore: Bool) throws(CompressionError) {
+        self.takesMore = takesMore
         guard let context = unsafe ZSTD_createDCtx() else { throw .noMemory(.zstandard) }
         unsafe self.context = context
         _ = unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)

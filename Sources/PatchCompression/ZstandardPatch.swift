@@ -8,7 +8,6 @@ import PatchFormat
 package enum ZstandardPatch {
     /// 32 MiB: what a content and its prefix may span together.
     package static let windowLog = 25
-    package static let levels = 19...22
 
     /// The most bytes that a frame of so much content has.
     package static func bound(of size: Int) -> Int { ZSTD_compressBound(size) }
@@ -54,28 +53,18 @@ package enum ZstandardPatch {
         return output
     }
 
-    /// How many bytes come out of a frame, as it says itself; nil when it does not say, or is none.
-    package static func contentSize(of frame: [UInt8]) -> Int? {
-        guard frame.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) else { return nil }
-        let size = unsafe frame.withUnsafeBytes { unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
-        // "Unknown" and "error" are the two highest numbers.
-        return Int(exactly: size)
-    }
-
     /// What comes out of one frame with nothing behind it.
     ///
     /// - Parameters:
-    ///   - size: of what must come out; nothing is allocated where the frame names another.
+    ///   - size: of what must come out; nothing is allocated where the frame names another, or a window over 2^25.
     ///   - prefix: that of ``frame(of:prefix:level:)``.
     package static func content(
         of frame: [UInt8],
         prefix: [UInt8],
         size: Int
     ) throws(CompressionError) -> [UInt8] {
-        guard let named = contentSize(of: frame) else {
-            throw .damaged(.zstandard, reason: "it does not begin as a frame that names its size")
-        }
-        guard named == size else { throw .damaged(.zstandard, reason: "it names \(named) bytes instead of \(size)") }
+        // In one go, libzstd takes a window of any size.
+        try ZstandardFrame.check(frame, size: size, windowLog: windowLog)
         let length = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
         try check(length)
         guard length == frame.count else { throw .damaged(.zstandard, reason: "bytes follow its end") }

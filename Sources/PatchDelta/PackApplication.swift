@@ -14,31 +14,27 @@ struct PackApplication {
     private let head: PackHead
     private let base: PackManifest
     private let objects: PackObjects
-    private let tokens: Tokens
+    private let tokens: TokenSearch
     /// By group.
-    private let members: [[PackHead.Exception]]
+    private let members: [[PackHead.ExceptionalRow]]
     private let groups: [Group]
-    private var substitutedRows: ArraySlice<PackHead.Exception>
+    private var substitutedRows: ArraySlice<PackHead.ExceptionalRow>
     private var fingerprints: [Int: Fingerprint] = [:]
+    private var work: PackWork
 
-    /// - Parameter limit: of the contents, and of what they refer to, together.
+    /// - Parameter limit: of what is read of the base and made, together.
     init(_ head: PackHead, base: PackManifest, objects: PackObjects, limit: Int) throws(PackError) {
         (self.head, self.base, self.objects) = (head, base, objects)
+        work = PackWork(limit: limit)
+        try work.count(head.work(base: base))
         var tokens = Tokens()
-        var total = 0
-        for exception in head.exceptions {
-            total += exception.size
-            guard let reference = exception.reference else { continue }
-            if exception.kind == .substituted || exception.kind == .patched {
-                total += base.fingerprints[reference].size
-            }
-            guard exception.givesTokens else { continue }
-            let pairs = Tokens.pairs(base.path(of: reference), head.names.rows[exception.row].path)
-            for pair in pairs { tokens.insert(pair) }
+        for row in head.exceptions where row.givesTokens {
+            guard let reference = row.reference else { continue }
+            for pair in Tokens.pairs(base.path(of: reference), head.names.rows[row.row].path) { tokens.insert(pair) }
+            guard tokens.count <= PackLimits.tokens else { throw .head(.tokens) }
         }
-        guard total <= limit else { throw .tooMuch(total, limit: limit) }
-        self.tokens = tokens
-        var groups: [[PackHead.Exception]] = []
+        self.tokens = TokenSearch(tokens)
+        var groups: [[PackHead.ExceptionalRow]] = []
         var rest = [PackHead.Kind.patched, .plain].map { kind in head.exceptions.filter { $0.kind == kind }[...] }
         for group in head.groups {
             let kind = group.isPlain ? 1 : 0
@@ -62,13 +58,14 @@ struct PackApplication {
         guard let bytes = tokens.put(into: old, limit: PackLimits.held) else {
             throw .rowTooLarge(head.names.rows[next.row].path, limit: PackLimits.held)
         }
+        try work.count(bytes.count)
         return (next.row, bytes)
     }
 
     func group(_ number: Int) -> Group? { groups.indices.contains(number) ? groups[number] : nil }
 
     /// The contents of the rows of a group that is held, one after the other.
-    func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
+    mutating func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
         let prefix = head.groups[number].isPlain ? [] : try prefix(of: number)
         do throws(CompressionError) {
             return try ZstandardPatch.content(of: frame, prefix: prefix, size: groups[number].size)
@@ -85,7 +82,7 @@ struct PackApplication {
     }
 
     /// What its rows refer to, with the tokens put in: each reference once.
-    private func prefix(of number: Int) throws(PackError) -> [UInt8] {
+    private mutating func prefix(of number: Int) throws(PackError) -> [UInt8] {
         var prefix: [UInt8] = []
         var known: Set<Int> = []
         for member in members[number] {
@@ -94,6 +91,7 @@ struct PackApplication {
             guard let bytes = tokens.put(into: old, limit: PackLimits.held - prefix.count) else {
                 throw .prefixTooLarge(group: number, limit: PackLimits.held)
             }
+            try work.count(bytes.count)
             prefix += bytes
         }
         return prefix

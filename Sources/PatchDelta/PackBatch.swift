@@ -8,15 +8,19 @@ struct PackBatch {
         let content: [UInt8]
         /// With the tokens put in; nil where there is none.
         let reference: [UInt8]?
+        /// Bytes of the reference in the base.
+        let read: Int
 
         /// Whether the tokens made the content: none of its bytes need to travel.
         var isMade: Bool { reference == content }
     }
 
     struct Made {
-        var exceptions: [PackHead.Exception] = []
+        var exceptions: [PackHead.ExceptionalRow] = []
         var groups: [PackHead.Group] = []
         var frames: [[UInt8]] = []
+        /// Bytes that a reader reads of the base and makes.
+        var work = 0
 
         /// Bytes of the frames, and about as many as each group has in the head.
         var cost: Int { frames.reduce(0) { $0 + $1.count + 3 } }
@@ -25,6 +29,7 @@ struct PackBatch {
             exceptions += members.map { PackMaker.exception($0.row, isPlain ? .plain : .patched) }
             groups.append(PackHead.Group(rows: members.count, length: frame.count, isPlain: isPlain))
             frames.append(frame)
+            work += isPlain ? members.reduce(0) { $0 + $1.content.count } : PackBatch.work(members)
         }
     }
 
@@ -33,29 +38,37 @@ struct PackBatch {
 
     private let effort: PackMaker.Effort
     private var members: [Member] = []
-    private var size = 0
+    private(set) var size = 0
     private var prefixSize = 0
+    private var references: Set<Int> = []
 
     init(effort: PackMaker.Effort) {
         self.effort = effort
     }
 
     func hasRoom(for member: Member) -> Bool {
-        // A reference that two rows have is counted twice: the bound holds all the same.
-        size + member.content.count <= PackLimits.held
-            && prefixSize + (member.reference?.count ?? 0) <= PackLimits.held
+        size + member.content.count <= PackLimits.held && prefixSize + added(by: member) <= PackLimits.held
+    }
+
+    /// Bytes that its reference adds to the prefix.
+    private func added(by member: Member) -> Int {
+        guard let row = member.row.reference, !references.contains(row) else { return 0 }
+        return member.reference?.count ?? 0
     }
 
     mutating func append(_ member: Member) {
         members.append(member)
         size += member.content.count
-        prefixSize += member.reference?.count ?? 0
+        prefixSize += added(by: member)
+        if let row = member.row.reference, member.reference != nil { references.insert(row) }
     }
 
     /// The smallest of: all rows solid, each by itself, and those solid that gain from it.
     ///
-    /// - Parameter group: which group of the pack comes next.
-    func made(group: Int) throws(PackError) -> Made {
+    /// - Parameters:
+    ///   - group: which group of the pack comes next.
+    ///   - work: bytes that a reader may read and make for it; all rows solid need no more.
+    func made(group: Int, work: Int) throws(PackError) -> Made {
         if members.isEmpty { return Made() }
         do throws(CompressionError) {
             guard effort == .most else { return try together(members) }
@@ -66,17 +79,31 @@ struct PackBatch {
                 if isPlain { plain.append(member) } else { patched.append(member) }
             }
             guard members.count > 1 else { return each }
-            var choices = [try together(members), each]
+            let all = try together(members)
+            var choices = [all, each]
             if !plain.isEmpty, !patched.isEmpty {
                 var mixed = try together(patched)
                 let rest = try together(plain, isPlain: true)
                 mixed.exceptions += rest.exceptions
                 mixed.groups += rest.groups
                 mixed.frames += rest.frames
+                mixed.work += rest.work
                 choices.append(mixed)
             }
-            return choices.min { $0.cost < $1.cost } ?? each
+            return choices.filter { $0.work <= work }.min { $0.cost < $1.cost } ?? all
         } catch { throw .compression(.group(group), error) }
+    }
+
+    /// What a reader does for rows in one group that has a prefix.
+    private static func work(_ members: [Member]) -> Int {
+        var (work, known) = (0, Set<Int>())
+        for member in members {
+            work += member.content.count
+            guard let row = member.row.reference, let reference = member.reference, known.insert(row).inserted
+            else { continue }
+            work += member.read + reference.count
+        }
+        return work
     }
 
     private func together(_ members: [Member], isPlain: Bool = false) throws(CompressionError) -> Made {

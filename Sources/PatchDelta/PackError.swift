@@ -18,7 +18,7 @@ package enum PackError: Error, Equatable, Sendable {
     case malformed(FormatError)
     /// The pack has more bytes than it may.
     case tooLong(limit: Int)
-    /// More bytes come out of it than may.
+    /// More bytes are read of the base and made than may be: as many as that, when it was refused.
     case tooMuch(Int, limit: Int)
     /// A row made of the base's content is larger than one may be.
     case rowTooLarge(AssetPath, limit: Int)
@@ -46,8 +46,9 @@ package enum PackError: Error, Equatable, Sendable {
         case exceptionCount = "has more exceptional rows than rows"
         case exceptionPlace = "names a row that is not there"
         case kind = "has a kind of row that is not known"
-        case reference = "names a row of the base that is not there, or none where one must be"
+        case reference = "names a row of the base that is not there, none where one must be, or one that nothing needs"
         case contentSize = "has a content over 4,000,000,000 bytes, or a reference over 16,777,216"
+        case tokens = "gives more than 100,000 tokens"
         case unsaid = "leaves out a row that the base does not have"
         case groupCount = "has another number of groups than its rows make"
         case groupSize = "has a group whose sizes are over its bounds"
@@ -69,7 +70,7 @@ extension PackError: CustomStringConvertible {
         case .head(let rule): "its head \(rule.rawValue)"
         case .malformed(let error): "its head: \(error)"
         case .tooLong(let limit): "it has more than \(limit) bytes"
-        case .tooMuch(let size, let limit): "\(size) bytes come out of it, and \(limit) may"
+        case .tooMuch(let size, let limit): "\(size) bytes are read and made for it, and \(limit) may be"
         case .rowTooLarge(let path, let limit): "\(path) becomes more than \(limit) bytes"
         case .prefixTooLarge(let group, let limit): "what its group \(group) refers to is more than \(limit) bytes"
         case .incomplete: "it ends early"

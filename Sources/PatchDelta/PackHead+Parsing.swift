@@ -2,11 +2,17 @@ import PatchCompression
 import PatchFormat
 
 extension PackHead {
+    /// Refuses a head by what its frame says of itself first.
+    static func check(beginning: [UInt8]) throws(PackError) -> Int {
+        guard let frame = ZstandardFrame(beginning), frame.contentSize <= PackLimits.head else { throw .head(.size) }
+        return frame.contentSize
+    }
+
     /// Reads a head: everything in it is bounded before it is held.
     ///
     /// - Parameter frame: as it came, of bytes that nobody vouches for.
     init(frame: [UInt8], base: PackManifest) throws(PackError) {
-        guard let size = ZstandardPatch.contentSize(of: frame), size <= PackLimits.head else { throw .head(.size) }
+        let size = try Self.check(beginning: frame)
         let text: [UInt8]
         do throws(CompressionError) {
             text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
@@ -27,7 +33,7 @@ extension PackHead {
         _ input: inout HeadInput,
         rows: Int,
         base: PackManifest
-    ) throws(PackError) -> [Exception] {
+    ) throws(PackError) -> [ExceptionalRow] {
         let count = try input.number(upTo: rows, .exceptionCount)
         var places: [Int] = []
         for _ in 0..<count {
@@ -50,12 +56,14 @@ extension PackHead {
                 references.append(nil)
                 continue
             }
+            // A plain row has one for its tokens, or for nothing.
+            guard kind.kind != .plain || kind.givesTokens else { throw .head(.reference) }
             let reference = try input.difference() + expected.of(row)
             guard base.fingerprints.indices.contains(reference) else { throw .head(.reference) }
             expected.take(row, reference)
             references.append(reference)
         }
-        var exceptions: [Exception] = []
+        var exceptions: [ExceptionalRow] = []
         for (index, row) in places.enumerated() {
             let (kind, givesTokens, _) = kinds[index]
             let reference = references[index]
@@ -64,7 +72,7 @@ extension PackHead {
             guard (0...Limits.object).contains(size) else { throw .head(.contentSize) }
             if kind == .substituted || kind == .patched, ofReference > PackLimits.held { throw .head(.contentSize) }
             exceptions.append(
-                Exception(row: row, kind: kind, reference: reference, givesTokens: givesTokens, size: size)
+                ExceptionalRow(row: row, kind: kind, reference: reference, givesTokens: givesTokens, size: size)
             )
         }
         return exceptions
@@ -72,7 +80,7 @@ extension PackHead {
 
     private static func groups(
         _ input: inout HeadInput,
-        _ exceptions: [Exception]
+        _ exceptions: [ExceptionalRow]
     ) throws(PackError) -> [Group] {
         var rest = [
             false: exceptions.filter { $0.kind == .patched }[...], true: exceptions.filter { $0.kind == .plain }[...],
@@ -99,7 +107,7 @@ extension PackHead {
     /// Every row that is not exceptional must be one of the base.
     private static func check(
         _ names: PackNames,
-        _ exceptions: [Exception],
+        _ exceptions: [ExceptionalRow],
         base: PackManifest
     ) throws(PackError) {
         var next = exceptions[...]

@@ -6,7 +6,7 @@ struct PackHead: Sendable {
     static let magic = Array("PLP".utf8) + [1]
 
     /// A row that the base does not have: no row of the same path with the same content.
-    struct Exception: Equatable, Sendable {
+    struct ExceptionalRow: Equatable, Sendable {
         let row: Int
         let kind: Kind
         /// A row of the base.
@@ -37,7 +37,7 @@ struct PackHead: Sendable {
     }
 
     let names: PackNames
-    let exceptions: [Exception]
+    let exceptions: [ExceptionalRow]
     let groups: [Group]
 
     /// What goes into the head's frame; its prefix is the base's head text.

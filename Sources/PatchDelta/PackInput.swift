@@ -21,6 +21,11 @@ struct PackInput {
         return Array(bytes[offset..<offset + count])
     }
 
+    /// So many bytes that stay; nil when they are not all there.
+    func first(_ count: Int) -> [UInt8]? {
+        self.count >= count ? Array(bytes[offset..<offset + count]) : nil
+    }
+
     mutating func takeAtMost(_ count: Int) -> [UInt8] { take(min(count, self.count)) ?? [] }
 
     /// The magic, and how long the head's frame is; nil when that is not all there.

@@ -1,3 +1,4 @@
+import PatchCompression
 import PatchFormat
 
 /// What a pack may ask of its reader; sizes are in bytes.
@@ -7,7 +8,11 @@ package enum PackLimits {
     /// Of a content that is made in memory, of the content of a group, and of its prefix: they are held at once.
     package static let held = 16_777_216
     /// Of the head's frame.
-    static let headFrame = 2 * head
+    static let headFrame = ZstandardPatch.bound(of: head)
+    /// Of the frame of a content that is not held: a reader's memory for it.
+    static let passingWindowLog = 23
     /// The shortest name part that is put in the place of another.
     static let token = 4
+    /// Different old name parts; each takes some hundred bytes in memory.
+    static let tokens = 100_000
 }

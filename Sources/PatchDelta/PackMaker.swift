@@ -40,7 +40,10 @@ package struct PackMaker {
     /// - Parameter take: is given the groups' bytes, which follow the head, as they are made.
     package func make(_ take: @escaping ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
         let plan = try PackPlan(base: base, new: new, objects: objects)
-        var making = Making(effort: effort, take: take)
+        let tokens = TokenSearch(plan.tokens)
+        let contents = plan.rows.reduce(0) { $0 + ($1.isSame ? 0 : $1.fingerprint.size) }
+        let work = PackWork.most(base: base, new: new)
+        var making = Making(effort: effort, work: work, contents: contents, take: take)
         for row in plan.rows {
             if row.isSame {
                 making.exceptions.append(Self.exception(row, .same))
@@ -49,16 +52,18 @@ package struct PackMaker {
                 let length = try pass(row, group: making.groups.count, to: take)
                 making.exceptions.append(Self.exception(row, .plain))
                 making.groups.append(PackHead.Group(rows: 1, length: length, isPlain: true))
+                making.take(row.fingerprint.size, contents: row.fingerprint.size)
             } else {
-                let member = try member(row, plan.tokens)
+                let member = try member(row, tokens, work: making.left)
                 if member.isMade {
                     making.exceptions.append(Self.exception(row, .substituted))
+                    making.take(member.read + member.content.count, contents: member.content.count)
                     continue
                 }
                 // Tokens that make its reference too large make it a plain row, which comes alone.
                 let isAlone = row.reference != nil && member.reference == nil
                 if isAlone || !making.batch.hasRoom(for: member) { try making.flush() }
-                making.batch.append(member)
+                making.append(member)
                 if isAlone { try making.flush() }
             }
         }
@@ -72,10 +77,10 @@ package struct PackMaker {
         return (bytes, PackSummary(head, headBytes: bytes.count))
     }
 
-    static func exception(_ row: PackPlan.Row, _ kind: PackHead.Kind) -> PackHead.Exception {
+    static func exception(_ row: PackPlan.Row, _ kind: PackHead.Kind) -> PackHead.ExceptionalRow {
         // A plain row has its reference for the tokens alone.
         let needsReference = kind != .plain || row.givesTokens
-        return PackHead.Exception(
+        return PackHead.ExceptionalRow(
             row: row.row,
             kind: kind,
             reference: needsReference ? row.reference : nil,
@@ -85,11 +90,20 @@ package struct PackMaker {
     }
 
     /// A row with its content and what it is made from.
-    private func member(_ row: PackPlan.Row, _ tokens: Tokens) throws(PackError) -> PackBatch.Member {
+    ///
+    /// - Parameter work: bytes that a reader may read and make for the reference; beyond, the row does without one.
+    private func member(_ row: PackPlan.Row, _ tokens: TokenSearch, work: Int) throws(PackError) -> PackBatch.Member {
         let content = try objects.bytes(of: row.fingerprint)
-        guard let reference = row.reference else { return PackBatch.Member(row: row, content: content, reference: nil) }
-        let old = try objects.bytes(of: base.fingerprints[reference])
-        return PackBatch.Member(row: row, content: content, reference: tokens.put(into: old, limit: PackLimits.held))
+        guard let reference = row.reference else {
+            return PackBatch.Member(row: row, content: content, reference: nil, read: 0)
+        }
+        let read = base.fingerprints[reference].size
+        var made: [UInt8]?
+        if read <= work {
+            let old = try objects.bytes(of: base.fingerprints[reference])
+            made = tokens.put(into: old, limit: min(PackLimits.held, work - read))
+        }
+        return PackBatch.Member(row: row, content: content, reference: made, read: read)
     }
 
     /// A content that is too large to be held goes through, in a group of its own.
@@ -122,20 +136,43 @@ package struct PackMaker {
     private struct Making {
         let effort: Effort
         let take: ([UInt8]) -> Void
-        var exceptions: [PackHead.Exception] = []
+        var exceptions: [PackHead.ExceptionalRow] = []
         var groups: [PackHead.Group] = []
-        var batch: PackBatch
+        private(set) var batch: PackBatch
+        /// Bytes that a reader may still read and make, besides the contents of all rows that are left: each can come plain.
+        private var free: Int
+        /// Of ``free``, what the batch may take.
+        private var reserved = 0
 
-        init(effort: Effort, take: @escaping ([UInt8]) -> Void) {
+        init(effort: Effort, work: Int, contents: Int, take: @escaping ([UInt8]) -> Void) {
             (self.effort, self.take, batch) = (effort, take, PackBatch(effort: effort))
+            free = work - contents
+        }
+
+        /// What the reference of the next row may take.
+        var left: Int { free - reserved }
+
+        /// - Parameters:
+        ///   - work: what a reader reads and makes for a row.
+        ///   - contents: its size.
+        mutating func take(_ work: Int, contents: Int) {
+            free -= work - contents
+        }
+
+        mutating func append(_ member: PackBatch.Member) {
+            reserved += member.reference.map { $0.count + member.read } ?? 0
+            batch.append(member)
         }
 
         mutating func flush() throws(PackError) {
-            let made = try batch.made(group: groups.count)
+            let contents = batch.size
+            let made = try batch.made(group: groups.count, work: free + contents)
+            take(made.work, contents: contents)
             exceptions += made.exceptions
             groups += made.groups
             for frame in made.frames { take(frame) }
             batch = PackBatch(effort: effort)
+            reserved = 0
         }
     }
 }

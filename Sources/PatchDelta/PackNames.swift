@@ -143,9 +143,9 @@ struct RowName: Sendable {
 
     /// What `patchsign` writes of a path without being told more.
     private static func usual(_ path: AssetPath, map: AssetPath?) -> JSONObject {
-        let url = "/" + path.segments.map(URLLayout.percentEncoded).joined(separator: "/")
         var members: [(String, JSON)] = [
-            ("cacheable", .bool(false)), ("type", .text(AssetType(path: path).rawValue)), ("url", .text(url)),
+            ("cacheable", .bool(false)), ("type", .text(AssetType(path: path).rawValue)),
+            ("url", .text(URLLayout.asset(path))),
         ]
         if let map { members.append(("sourceMap", .text(map.text))) }
         return JSONObject(members)

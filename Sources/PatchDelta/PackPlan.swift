@@ -61,7 +61,9 @@ struct PackPlan {
         for place in closest {
             guard let reference = rows[place].reference, choice.isGone(reference) else { continue }
             let pairs = Tokens.pairs(base.path(of: reference), new.path(of: rows[place].row))
-            guard !pairs.isEmpty, !pairs.contains(where: { tokens.contradict($0) }) else { continue }
+            guard !pairs.isEmpty, tokens.count + pairs.count <= PackLimits.tokens,
+                !pairs.contains(where: { tokens.contradict($0) })
+            else { continue }
             for pair in pairs { tokens.insert(pair) }
             rows[place].givesTokens = true
         }

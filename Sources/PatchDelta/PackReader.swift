@@ -45,7 +45,9 @@ package struct PackReader: ~Copyable {
     package struct Bounds: Sendable {
         /// Of the pack.
         package let pack: Int
-        /// Of the contents that come out, and of what they refer to.
+        /// Of what is read of the base, each time that it is, and of all that is made: contents and prefixes.
+        ///
+        /// A ``PackMaker`` keeps to four times what both versions hold.
         package let contents: Int
 
         package init(pack: Int, contents: Int) {
@@ -78,6 +80,8 @@ package struct PackReader: ~Copyable {
                 guard let length = try input.beginning(limits.pack) else { return nil }
                 state = .head(length: length)
             case .head(let length):
+                guard let beginning = input.first(min(length, ZstandardFrame.headerBytes)) else { return nil }
+                _ = try PackHead.check(beginning: beginning)
                 guard let frame = input.take(length) else { return nil }
                 let head = try PackHead(frame: frame, base: base)
                 application = try PackApplication(head, base: base, objects: objects, limit: limits.contents)

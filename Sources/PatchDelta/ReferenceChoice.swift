@@ -15,8 +15,20 @@ struct ReferenceChoice {
     private let base: PackManifest
     /// Rows of the base whose path the new version does not have.
     private let gone: Set<Int>
+    /// Rows that may be held, by how their names end; of those that are gone, by their stems too, the smallest first.
+    private let endings: [String: [Int]]
+    private let stems: [Stem: [Int]]
     private let read: (Int) throws(PackError) -> [UInt8]
     private var indexes: [Searched: SketchIndex] = [:]
+
+    private struct Stem: Hashable {
+        let stem: String
+        let ending: String
+
+        init(of path: AssetPath) {
+            (stem, ending) = (path.stem, path.ending)
+        }
+    }
 
     private struct Searched: Hashable {
         let ending: String
@@ -31,7 +43,14 @@ struct ReferenceChoice {
     ) {
         self.base = base
         self.read = read
-        gone = Set(base.names.rows.indices.filter { new.row(of: base.names.rows[$0].path) == nil })
+        let gone = Set(base.names.rows.indices.filter { new.row(of: base.names.rows[$0].path) == nil })
+        let held = base.names.rows.indices.filter { base.fingerprints[$0].size <= PackLimits.held }
+        endings = Dictionary(grouping: held) { base.path(of: $0).ending }
+        stems = Dictionary(grouping: held.filter(gone.contains)) { Stem(of: base.path(of: $0)) }
+            .mapValues { rows in
+                rows.sorted { (base.fingerprints[$0].size, $0) < (base.fingerprints[$1].size, $1) }
+            }
+        self.gone = gone
     }
 
     /// Whether names of this row's file may stand for those of another: it is gone.
@@ -64,10 +83,7 @@ struct ReferenceChoice {
     /// Of the base's contents with an ending: of those that are gone, or of all.
     private mutating func index(_ searched: Searched) throws(PackError) -> SketchIndex {
         if let index = indexes[searched] { return index }
-        var rows = base.names.rows.indices.filter { row in
-            base.path(of: row).ending == searched.ending && base.fingerprints[row].size <= PackLimits.held
-                && (!searched.areGone || isGone(row))
-        }
+        var rows = endings[searched.ending, default: []].filter { !searched.areGone || isGone($0) }
         if rows.reduce(0, { $0 + base.fingerprints[$1].size }) > Self.searched { rows = rows.filter(isGone) }
         let index = try SketchIndex(rows, read: read)
         indexes[searched] = index
@@ -76,14 +92,24 @@ struct ReferenceChoice {
 
     /// A row that is gone and whose name begins and ends like this one's: the nearest in size.
     private func stem(of path: AssetPath, size: Int) -> Int? {
-        let rows = gone.filter {
-            let other = base.names.rows[$0].path
-            return other.ending == path.ending && other.stem == path.stem
-                && base.fingerprints[$0].size <= PackLimits.held
-        }
-        return rows.min {
+        let rows = stems[Stem(of: path), default: []]
+        // The first of those as large or larger, and the first of the largest below them.
+        let larger = first(of: rows, notBelow: size)
+        let smaller = larger == 0 ? 0 : first(of: rows, notBelow: base.fingerprints[rows[larger - 1]].size)
+        return [smaller, larger].filter(rows.indices.contains).map { rows[$0] }.min {
             (abs(base.fingerprints[$0].size - size), $0) < (abs(base.fingerprints[$1].size - size), $1)
         }
+    }
+
+    private func first(of rows: [Int], notBelow size: Int) -> Int {
+        var range = rows.indices
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            range =
+                base.fingerprints[rows[middle]].size < size
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }
 

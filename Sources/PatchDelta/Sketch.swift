@@ -90,7 +90,7 @@ struct SketchIndex: Sendable {
         var shared: [Int32: Int] = [:]
         let hashes = sketch.hashes.prefix(size)
         for hash in hashes {
-            let found = places[firstPlace(of: hash)...].prefix { $0.hash == hash }
+            let found = places[firstPlace(of: hash)...].prefix(Self.most + 1).prefix { $0.hash == hash }
             guard found.count <= Self.most else { continue }
             for place in found { shared[place.row, default: 0] += 1 }
         }

@@ -9,9 +9,9 @@ struct ZstandardPatchTests {
 
     @Test(arguments: [[], [7], Array(new)], [[], old])
     func `gives back its content with its prefix`(_ content: [UInt8], _ prefix: [UInt8]) throws {
-        for level in [ZstandardPatch.levels.lowerBound, ZstandardPatch.levels.upperBound] {
+        for level in [19, 22] {
             let frame = try ZstandardPatch.frame(of: content, prefix: prefix, level: level)
-            #expect(ZstandardPatch.contentSize(of: frame) == content.count)
+            #expect(ZstandardFrame(frame)?.contentSize == content.count)
             #expect(frame.count <= ZstandardPatch.bound(of: content.count))
             #expect(try ZstandardPatch.content(of: frame, prefix: prefix, size: content.count) == content)
         }
@@ -39,6 +39,13 @@ struct ZstandardPatchTests {
                 try ZstandardPatch.content(of: frame, prefix: [], size: size)
             }
         }
+        // The byte behind the descriptor is the window: 2^25, an eighth more, and as much as there may be.
+        func wide(_ window: UInt8) -> [UInt8] {
+            [0x28, 0xB5, 0x2F, 0xFD, 0x80, window, 3, 0, 0, 0, 0x19, 0, 0, 1, 2, 3]
+        }
+        #expect(try ZstandardPatch.content(of: wide(0x78), prefix: [], size: 3) == [1, 2, 3])
+        refused(wide(0x79), 3, "its window has 37748736 bytes, and 2^25 may be")
+        refused(wide(0xFF), 3, "its window has 4123168604160 bytes, and 2^25 may be")
         refused(frame, 4, "it names 3 bytes instead of 4")
         refused(frame + [0], 3, "bytes follow its end")
         refused(frame + frame, 3, "bytes follow its end")
@@ -47,5 +54,17 @@ struct ZstandardPatchTests {
         // A frame to be skipped, and one that does not name its size.
         refused([0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0], 0, "it does not begin as a frame that names its size")
         refused([0x28, 0xB5, 0x2F, 0xFD, 0, 0x58, 1, 0, 0], 0, "it does not begin as a frame that names its size")
+    }
+
+    @Test(arguments: [0, 1, 255, 256, 65_791, 65_792, 70_000])
+    func `says the size of its content and of its window first`(_ size: Int) throws {
+        let frame = try ZstandardPatch.frame(of: [UInt8](repeating: 1, count: size), prefix: [], level: 19)
+        let said = try #require(ZstandardFrame(Array(frame.prefix(ZstandardFrame.headerBytes))))
+        #expect(said.contentSize == size && said.window == size)
+        // Less of it says nothing.
+        for count in 0..<6 { #expect(ZstandardFrame(Array(frame.prefix(count))) == nil) }
+        var dictionary = frame
+        dictionary[4] |= 1
+        #expect(ZstandardFrame(dictionary) == nil)
     }
 }

@@ -48,6 +48,7 @@ struct HostileHeadTests {
         (.kind, "a bit that means nothing", text + [1, 2, 16]),
         (.reference, "none, for the same content", text + [1, 2, 0]),
         (.reference, "none, with tokens", text + [1, 2, 7]),
+        (.reference, "one for nothing", text + [1, 2, 11, 0]),
         (.reference, "behind the last row", text + [1, 2, 8, 0]),
         (.reference, "before the first row", text + [1, 2, 8, 5]),
         (.contentSize, "below nothing", text + [1, 2, 2, 1]),
@@ -75,7 +76,7 @@ struct HostileHeadTests {
 
     @Test func `has each rule tried, and what breaks none is taken`() throws {
         let base = try Self.base()
-        #expect(Set(Self.rules.map(\.rule)).union([.size]) == Set(PackError.HeadRule.allCases))
+        #expect(Set(Self.rules.map(\.rule)).union([.size, .tokens]) == Set(PackError.HeadRule.allCases))
         let taken: [[UInt8]] = [
             Self.text + [1, 2, 8, 3, 0], Self.text + [1, 2, 2, 2, 1, 2, 9],
             Self.text + [1, 2, 3] + Self.large + [1, 3, 9],

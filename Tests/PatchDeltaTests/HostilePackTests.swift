@@ -20,11 +20,16 @@ struct HostilePackTests {
         return Update(base: SampleBundle(before), new: SampleBundle(after, version: "2.0.0"))
     }()
 
-    /// Whether a pack makes the bundle that was asked for; nil when it is refused.
-    private func isRight(_ pack: [UInt8]) throws -> Bool? {
-        do {
-            return try Self.update.applied(pack).manifest == Self.update.new.manifest()
-        } catch is PackError { return nil }
+    /// Whether a pack is taken; what it makes is what was asked for then, and each content is its row's.
+    private func isTaken(_ pack: [UInt8]) throws -> Bool {
+        let (update, found): (Update, (manifest: [UInt8], contents: [Int: [UInt8]]))
+        do { (update, found) = (Self.update, try Self.update.applied(pack)) } catch is PackError { return false }
+        #expect(found.manifest == (try update.new.manifest()))
+        let files = update.new.files.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
+        for (row, content) in found.contents { #expect(content == files[row]) }
+        let made = Set(found.contents.values).union(update.base.files.values)
+        #expect(made.isSuperset(of: files))
+        return true
     }
 
     @Test func `is refused when it ends early, wherever that is`() throws {
@@ -39,11 +44,19 @@ struct HostilePackTests {
     @Test(arguments: [0x01, 0x80, 0xFF] as [UInt8])
     func `is refused or makes what was asked for, whichever byte is another`(_ change: UInt8) throws {
         let pack = try Self.update.pack().bytes
+        #expect(try isTaken(pack))
+        var taken: [Int] = []
         for place in pack.indices {
             var damaged = pack
             damaged[place] ^= change
-            #expect(try isRight(damaged) != false, "byte \(place)")
+            if try isTaken(damaged) { taken.append(place) }
         }
+        // Some bits of zstd's have no meaning; all outside of its frames do.
+        var input = PackInput()
+        input.append(pack)
+        let head = try #require(try input.beginning(1 << 20))
+        #expect(taken.allSatisfy { $0 >= pack.count - input.count } && head < input.count)
+        #expect(taken.count < 10)
     }
 
     @Test func `is refused with bytes behind its end`() throws {
@@ -78,9 +91,9 @@ struct HostilePackTests {
         let length = try input.beginning(1 << 20) ?? 0
         let frame = input.take(length) ?? []
         let groups = input.take(input.count) ?? []
-        let size = try #require(ZstandardPatch.contentSize(of: frame))
+        let size = try #require(ZstandardFrame(frame)?.contentSize)
         let text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
-        var right = 0
+        var taken: [Int] = []
         for place in text.indices {
             var other = text
             other[place] ^= change
@@ -88,12 +101,13 @@ struct HostilePackTests {
             let frame = try ZstandardPatch.frame(of: other, prefix: [], level: 19)
             var hostile = PackHead.magic
             hostile.append(number: frame.count)
-            let isRight = try isRight(hostile + frame + groups)
-            #expect(isRight != false, "byte \(place)")
-            if isRight == true { right += 1 }
+            if try isTaken(hostile + frame + groups) { taken.append(place) }
         }
-        // Next to no byte of it is without meaning.
-        #expect(right < 3)
+        let head = try PackHead(text: text, base: base)
+        let kinds = head.names.text.count + 1 + head.exceptions.count
+        let same = head.exceptions.indices.filter { head.exceptions[$0].kind == .same }
+        // The content of one row is the same whether tokens are put in or not.
+        #expect(taken == (change == 1 ? same.map { kinds + $0 } : []))
     }
 
     @Test func `is refused in another version, and where it is none`() throws {
@@ -141,10 +155,52 @@ struct HostilePackTests {
         #expect(throws: PackError.tooLong(limit: pack.count - 1)) {
             try update.applied(Array(pack.dropLast(100)), limits: .init(pack: pack.count - 1, contents: 1 << 30))
         }
-        do {
-            _ = try update.applied(pack, limits: .init(pack: pack.count, contents: 1_000))
-            Issue.record("it was taken")
-        } catch PackError.tooMuch(let size, let limit) { #expect(size > 1_000 && limit == 1_000) }
+    }
+
+    /// Rows that refer to `a` and `b`, 400 and 100 bytes: `a` to be made longer by tokens, both before two groups.
+    @Test func `is refused over the bytes that it may read and make, and says how many they were`() throws {
+        let base = SampleBundle([
+            "a.abcd.js": String(repeating: "abcd", count: 100), "b": String(repeating: "b", count: 100),
+        ])
+        let manifest = try PackManifest(try base.manifest())
+        let names = try PackManifest(
+            try SampleBundle(["a.abcdefgh.js": "", "c": "", "d": "", "e": "", "f": ""]).manifest()
+        )
+        let frame = try ZstandardPatch.frame(of: [1, 2, 3, 4], prefix: [], level: 19)
+        func row(_ row: Int, _ kind: PackHead.Kind, _ reference: Int?, size: Int = 0) -> PackHead.ExceptionalRow {
+            .init(row: row, kind: kind, reference: reference, givesTokens: row == 0, size: size)
+        }
+        let head = PackHead(
+            names: names.names,
+            exceptions: [
+                row(0, .substituted, 0), row(1, .patched, 0, size: 2), row(2, .patched, 0, size: 2),
+                row(3, .patched, 1, size: 4), row(4, .plain, nil, size: 4),
+            ],
+            groups: [
+                .init(rows: 2, length: frame.count, isPlain: false),
+                .init(rows: 1, length: frame.count, isPlain: false),
+                .init(rows: 1, length: frame.count, isPlain: true),
+            ]
+        )
+        let pack = try head.bytes(base: manifest, level: 19) + frame + frame + frame
+        func refusal(_ limit: Int) throws -> PackError? {
+            do {
+                let limits = PackReader.Bounds(pack: 1 << 20, contents: limit)
+                _ = try Update.applied(pack, base, asked: SHA256Digest(of: []), limits: limits)
+                return nil
+            } catch let error as PackError { return error }
+        }
+        // Known of the head: `a` for the row 0 and for the first group, `b` for the second, three contents of 4 bytes.
+        let known = 400 + 400 + 100 + 3 * 4
+        // Then what comes of it: `a` with longer tokens as a content and as a prefix, and `b` as a prefix.
+        let steps = [known, known + 800, known + 800 + 800, known + 800 + 800 + 100]
+        for (step, limit) in zip(steps, [0] + steps) {
+            for limit in [limit, step - 1] {
+                #expect(try refusal(limit) == .tooMuch(step, limit: limit))
+            }
+        }
+        let found = try #require(try refusal(known + 1_700))
+        guard case .otherManifest = found else { throw found }
     }
 
     @Test func `is refused where a content of the base is missing or is another`() throws {
@@ -172,7 +228,7 @@ struct HostilePackTests {
         let name = "a." + String(repeating: "b", count: 200) + ".js"
         let new = try PackManifest(try SampleBundle([name: "x"]).manifest())
         let size = kind == .patched ? 1 : 0
-        let exception = PackHead.Exception(row: 0, kind: kind, reference: 0, givesTokens: true, size: size)
+        let exception = PackHead.ExceptionalRow(row: 0, kind: kind, reference: 0, givesTokens: true, size: size)
         let frame = try ZstandardPatch.frame(of: [1], prefix: [], level: 19)
         let groups = kind == .patched ? [PackHead.Group(rows: 1, length: frame.count, isPlain: false)] : []
         let head = PackHead(names: new.names, exceptions: [exception], groups: groups)
@@ -200,7 +256,7 @@ struct HostilePackTests {
             (.compression(.group(3), damage), "its group 3: the zstd stream ends early"),
             (.malformed(FormatError("header", rule: "is not JSON")), "its head: header is not JSON"),
             (.tooLong(limit: 9), "it has more than 9 bytes"),
-            (.tooMuch(8, limit: 7), "8 bytes come out of it, and 7 may"),
+            (.tooMuch(8, limit: 7), "8 bytes are read and made for it, and 7 may be"),
             (.prefixTooLarge(group: 2, limit: 5), "what its group 2 refers to is more than 5 bytes"),
             (.incomplete, "it ends early"), (.trailing, "bytes follow its end"),
             (.object(one), "the content \(one) is missing, or not of its size"),
@@ -220,9 +276,10 @@ struct HostilePackTests {
             "has more than 100,000 rows", "has a row that is not a path, or a path and other members",
             "has rows that are not in order", "has more exceptional rows than rows", "names a row that is not there",
             "has a kind of row that is not known",
-            "names a row of the base that is not there, or none where one must be",
+            "names a row of the base that is not there, none where one must be, or one that nothing needs",
             "has a content over 4,000,000,000 bytes, or a reference over 16,777,216",
-            "leaves out a row that the base does not have", "has another number of groups than its rows make",
+            "gives more than 100,000 tokens", "leaves out a row that the base does not have",
+            "has another number of groups than its rows make",
             "has a group whose sizes are over its bounds", "has bytes after its end",
         ]
         #expect(PackError.HeadRule.allCases.map { "\(PackError.head($0))" } == rules.map { "its head \($0)" })

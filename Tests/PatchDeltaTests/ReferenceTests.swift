@@ -43,6 +43,19 @@ struct ReferenceTests {
         #expect(try reference("x.9999.js", Self.texts[5], base: base) == nil)
     }
 
+    @Test func `is the nearest in size of those with the same stem, the first of two that are as near`() throws {
+        let base = Dictionary(
+            uniqueKeysWithValues: [("d", 10), ("b", 12), ("c", 12), ("a", 15), ("e", 15)].map {
+                ("page-\($0).js", String(repeating: "z", count: $1))
+            }
+        )
+        for (size, found) in [(1, "d"), (10, "d"), (11, "b"), (12, "b"), (13, "b"), (14, "a"), (15, "a"), (99, "a")] {
+            // Sixteen equal bytes are one piece, which the base does not have.
+            let content = String(repeating: "y", count: size)
+            #expect(try reference("page-x.js", content, base: base) == "page-\(found).js", "\(size)")
+        }
+    }
+
     @Test func `gives tokens of a name that is gone, and of the closest pair where there are several`() throws {
         let old = SampleBundle([
             "a.1111aaaa.js": Self.texts[0], "b.2222bbbb.js": Self.texts[1], "stays.3333cccc.js": Self.texts[2],
@@ -64,7 +77,7 @@ struct ReferenceTests {
         #expect(plan.rows.map(\.isSame) == [false, false, true, false])
         #expect(plan.rows.map(\.givesTokens) == [false, true, true, false])
         let text = Array("1111aaaa 2222bbbb 3333cccc".utf8)
-        #expect(plan.tokens.put(into: text, limit: 100) == Array("5555eeee 6666ffff 3333cccc".utf8))
+        #expect(TokenSearch(plan.tokens).put(into: text, limit: 100) == Array("5555eeee 6666ffff 3333cccc".utf8))
     }
 
     @Test func `knows a part of a text wherever it stands, and holds few pieces of a large one`() {

@@ -24,7 +24,7 @@ struct SampleBundle {
             assets.append(
                 Asset(
                     path: path,
-                    url: "/" + path.segments.map(URLLayout.percentEncoded).joined(separator: "/"),
+                    url: URLLayout.asset(path),
                     type: AssetType(path: path),
                     cacheable: cacheable.contains(name),
                     sourceMap: files[name + ".map"] == nil ? nil : try AssetPath(name + ".map"),

@@ -36,7 +36,7 @@ struct SecondReaderTests {
         return (manifest, made)
     }
 
-    @Test(arguments: ["members", "patched", "tokens", "unchanged"])
+    @Test(arguments: ["hostile", "members", "others", "patched", "tokens", "unchanged"])
     func `makes the same of the vectors as this one`(_ name: String) async throws {
         let folder = Self.vectors.appending(path: name)
         let (base, contents) = (folder.appending(path: "base.json"), folder.appending(path: "contents"))
@@ -61,6 +61,42 @@ struct SecondReaderTests {
         }
         #expect(try reader.finish() == new)
         #expect(made == found.made)
+    }
+
+    @Test func `refuses each hostile pack, and takes the one that they were made of`() async throws {
+        let folder = HostilePack.folder
+        let packs = HostilePack.all.map { "\($0.name).pack" } + ["from-base.pack"]
+        let files = (["new.json", "base.json", "contents"] + packs).map { folder.appending(path: $0).path }
+        let script = Self.tests.appending(path: "pack.py").path
+        let result = try await Subprocess.run(
+            .name("python3"),
+            arguments: Arguments([script, "--refuse"] + files),
+            output: .string(limit: 10_000),
+            error: .string(limit: 10_000)
+        )
+        #expect(result.standardOutput == "from-base.pack\n")
+        #expect(result.standardError == "")
+        #expect(result.terminationStatus == .exited(1))
+    }
+
+    @Test func `has hostile packs that can be written again, byte for byte`() async throws {
+        let again = FileManager.default.temporaryDirectory.appending(path: "packs-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: again) }
+        let script = HostilePack.folder.appending(path: "make.py").path
+        let made = try await Subprocess.run(
+            .name("python3"),
+            arguments: [script, again.path],
+            output: .discarded,
+            error: .discarded
+        )
+        #expect(made.terminationStatus == .exited(0))
+        let difference = try await Subprocess.run(
+            .name("diff"),
+            arguments: ["-r", "-x", "make.py", HostilePack.folder.path, again.path],
+            output: .string(limit: 10_000),
+            error: .discarded
+        )
+        #expect(difference.standardOutput == "")
     }
 
     @Test(arguments: PackTests.Naming.allCases)

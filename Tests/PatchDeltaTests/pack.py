@@ -2,6 +2,7 @@
 """Applies a pack from a base: a second reader, written from the page "Packs from a base", with the zstd command.
 
 usage: pack.py BASE OBJECTS PACK OUT
+       pack.py --refuse NEW BASE OBJECTS PACK…     prints those that make the manifest NEW, and fails where there are any
 
 BASE is a manifest; OBJECTS holds its contents under their SHA-256; OUT gets manifest.json and each new content under its own.
 """
@@ -13,9 +14,21 @@ import re
 import subprocess
 import sys
 import tempfile
+import unicodedata
 
 HELD = 16_777_216
+HEAD, ROWS, LARGEST, TOKENS = 64_000_000, 100_000, 2**53 - 1, 100_000
+PACK, WORK = 1 << 26, 20_000_000
 MIME = {"js": "js", "mjs": "js", "css": "css", "html": "html", "htm": "html", "json": "json", "map": "map"}
+
+
+class Refused(Exception):
+    pass
+
+
+def need(holds: bool, rule: str) -> None:
+    if not holds:
+        raise Refused(rule)
 
 
 class Head:
@@ -24,35 +37,57 @@ class Head:
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
 
-    def number(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
+    def number(self, limit: int = LARGEST) -> int:
+        value = 0
+        for shift in range(0, 56, 7):
+            byte = self.take(1)[0]
             value |= (byte & 127) << shift
-            shift += 7
             if byte < 128:
+                need((byte > 0 or shift == 0) and value <= limit, "number")
                 return value
+        raise Refused("number")
 
     def difference(self) -> int:
         number = self.number()
         return number >> 1 ^ -(number & 1)
 
     def take(self, count: int) -> bytes:
+        need(count <= len(self.data) - self.at, "cut")
         self.at += count
         return self.data[self.at - count : self.at]
 
     def line(self) -> bytes:
-        end = self.data.index(b"\n", self.at)
+        end = self.data.find(b"\n", self.at)
+        need(end >= 0, "line")
         line, self.at = self.data[self.at : end], end + 1
         return line
 
 
+def parsed(data: bytes) -> dict:
+    def object_of(pairs: list) -> dict:
+        need(len(dict(pairs)) == len(pairs), "key twice")
+        return dict(pairs)
+
+    def depth(value) -> int:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+        return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+    value = json.loads(data, object_pairs_hook=object_of)
+    need(isinstance(value, dict) and depth(value) <= 64, "object")
+    return value
+
+
+def path_of(data: bytes) -> str:
+    path = data.decode()
+    segments = path.split("/")
+    need(all(0 < len(segment.encode()) <= 255 and segment not in (".", "..") for segment in segments), "segment")
+    need(len(data) <= 1_024 and "\\" not in path and unicodedata.normalize("NFC", path) == path, "path")
+    need(all(unicodedata.category(letter) != "Cc" for letter in path), "path")
+    return path
+
+
 def number(value: int) -> bytes:
-    out = b""
-    while value >= 128:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
+    return bytes([value & 127 | 128]) + number(value >> 7) if value >= 128 else bytes([value])
 
 
 def file_form(value) -> bytes:
@@ -86,13 +121,16 @@ def head_text(manifest: dict) -> bytes:
     out = number(len(header)) + header + number(len(paths))
     for row in manifest["assets"]:
         plain = usual(row["path"], paths)
-        others = {key: value for key, value in row.items() if key not in FINGERPRINT and key != "path" and plain.get(key) != value}
+        # Compared as they are written: null is not nothing, and 0 is not false.
+        follows = [key for key in plain if key in row and file_form(plain[key]) == file_form(row[key])]
+        others = {key: row[key] for key in row if key not in KNOWN and key not in follows}
         others.update({key: None for key in plain if key not in row})
         out += row["path"].encode() + (b"\t" + file_form(others) if others else b"") + b"\n"
     return out
 
 
 FINGERPRINT = ("size", "md5", "sha1", "sha256")
+KNOWN = FINGERPRINT + ("path",)
 
 
 def fingerprint(content: bytes) -> dict:
@@ -100,13 +138,34 @@ def fingerprint(content: bytes) -> dict:
     return {"size": len(content), **digests}
 
 
-def decoded(frame: bytes, prefix: bytes) -> bytes:
+def said(frame: bytes) -> tuple:
+    """The size of the content that a frame names, its window, and where its blocks begin (RFC 8878, 3.1.1.1)."""
+    need(len(frame) > 5 and frame[:4] == b"\x28\xb5\x2f\xfd" and frame[4] & 0x0B == 0, "frame")
+    single = frame[4] & 0x20
+    width, at = (1 if single else 0, 2, 4, 8)[frame[4] >> 6], 5 if single else 6
+    need(width > 0 and len(frame) >= at + width, "frame that names its size")
+    size = int.from_bytes(frame[at : at + width], "little") + (256 if width == 2 else 0)
+    base = 1 << (10 + (frame[5] >> 3))
+    return size, size if single else base + base // 8 * (frame[5] & 7), at + width
+
+
+def decoded(frame: bytes, prefix: bytes, size: int, window: int = 25) -> bytes:
+    named, wide, at = said(frame)
+    need(named == size and wide <= 1 << window, "size or window")
+    last = False
+    while not last:
+        need(len(frame) >= at + 3, "cut")
+        block = int.from_bytes(frame[at : at + 3], "little")
+        last, at = block & 1, at + 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+    need(len(frame) == at + (4 if frame[4] & 4 else 0), "one frame")
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("prefix", "frame")]
         for path, content in zip(paths, (prefix, frame)):
             path.write_bytes(content)
         command = ["zstd", "-d", "-q", "-c", "--memory=64MB"] + (["--patch-from=%s" % paths[0]] if prefix else [])
-        return subprocess.run(command + [str(paths[1])], check=True, stdout=subprocess.PIPE).stdout
+        result = subprocess.run(command + [str(paths[1])], capture_output=True)
+    need(result.returncode == 0 and len(result.stdout) == size, "zstd")
+    return result.stdout
 
 
 def tokens(old: str, new: str) -> list:
@@ -129,87 +188,131 @@ def tokens(old: str, new: str) -> list:
     return found
 
 
-def apply(base_bytes: bytes, content, pack: bytes) -> tuple:
-    """The new manifest, and the contents that the pack brings."""
-    base = json.loads(base_bytes)
-    old = base["assets"]
-    assert pack[:4] == b"PLP\x01", "no pack"
-    start = Head(pack[4:])
-    length = start.number()
-    at = 4 + start.at
-    head = Head(decoded(pack[at : at + length], head_text(base)))
-    at += length
-
-    header = json.loads(head.take(head.number()))
-    names = [head.line().split(b"\t", 1) for _ in range(head.number())]
-    count = head.number()
+def exceptional(head: Head, names: list, old: list) -> list:
+    """The exceptional rows, by column."""
     rows, last = [], -1
-    for _ in range(count):
+    for _ in range(head.number(len(names))):
         last += head.number() + 1
-        rows.append({"row": last, "path": names[last][0].decode()})
+        need(last < len(names), "place")
+        rows.append({"row": last, "path": names[last][0]})
     for row in rows:
-        flags = head.number()
+        flags = head.number(15)
         row.update(kind=flags & 3, gives=flags & 4, reference=None if flags & 8 == 0 else -1)
+        need(flags & 8 > 0 if row["kind"] < 2 or row["gives"] else row["kind"] == 2 or flags & 8 == 0, "reference")
     at_row = at_reference = -1
     for row in rows:
         if row["reference"] is not None:
             at_reference += row["row"] - at_row + head.difference()
+            need(0 <= at_reference < len(old), "reference")
             at_row, row["reference"] = row["row"], at_reference
     for row in rows:
-        if row["kind"] >= 2:
-            row["size"] = head.difference() + (0 if row["reference"] is None else old[row["reference"]]["size"])
-    groups = []
-    for _ in range(head.number()):
+        of_reference = 0 if row["reference"] is None else old[row["reference"]]["size"]
+        row["size"] = head.difference() + of_reference if row["kind"] >= 2 else 0
+        need(0 <= row["size"] <= 4_000_000_000 and (row["kind"] not in (1, 2) or of_reference <= HELD), "size")
+    return rows
+
+
+def apply(base_bytes: bytes, content, pack: bytes, limit: int = WORK) -> tuple:
+    """The new manifest, and the contents that the pack brings."""
+    base = json.loads(base_bytes)
+    old = base["assets"]
+    need(pack[:4] == b"PLP\x01" and len(pack) <= PACK, "no pack")
+    start = Head(pack[4:])
+    frame = start.take(start.number(2 * HEAD))
+    size = said(frame)[0]
+    need(size <= HEAD, "head")
+    head = Head(decoded(frame, head_text(base), size))
+    at = 4 + start.at
+
+    header = parsed(head.take(head.number()))
+    need("assets" not in header, "header")
+    names, groups = [], []
+    for _ in range(head.number(ROWS)):
+        name, tab, others = head.line().partition(b"\t")
+        names.append((path_of(name), parsed(others) if tab else {}))
+        need(not set(KNOWN) & set(names[-1][1]), "members")
+        need(len(names) < 2 or names[-2][0].encode() < names[-1][0].encode(), "order")
+    rows = exceptional(head, names, old)
+    waiting = {kind: [row for row in rows if row["kind"] == kind] for kind in range(4)}
+    work = sum(old[row["reference"]]["size"] for row in waiting[1])
+    left = {kind: waiting[kind] for kind in (2, 3)}
+    for _ in range(head.number(len(rows))):
         members = head.number()
-        groups.append((members >> 1, members & 1, head.number()))
-    assert head.at == len(head.data), "bytes follow the head"
+        kind, count = 2 + (members & 1), members >> 1
+        need(0 < count <= len(left[kind]), "group")
+        group, left[kind] = left[kind][:count], left[kind][count:]
+        size, once = sum(row["size"] for row in group), {row["reference"] for row in group} - {None}
+        need(size <= HELD or kind == 3 and count == 1, "group")
+        work += size + (sum(old[one]["size"] for one in once) if kind == 2 else 0)
+        groups.append((kind, group, size, head.number(size + size // 256 + 512)))
+    need(head.at == len(head.data) and not left[2] and not left[3], "head's end")
+    fingerprints = {row["path"]: {key: row[key] for key in FINGERPRINT} for row in old}
+    need(all(name in fingerprints for name in {name for name, _ in names} - {row["path"] for row in rows}), "unsaid")
+    need(work <= limit, "work")
 
     put = {}
     for row in rows:
         if row["gives"]:
             for a, b in tokens(old[row["reference"]]["path"], row["path"]):
                 put.setdefault(a, b)
+    need(len(put) <= TOKENS, "tokens")
     pattern = re.compile(b"|".join(map(re.escape, sorted(put, key=len, reverse=True))))
 
     def reference(row: dict) -> bytes:
+        nonlocal work
         bytes_ = content(old[row["reference"]]["sha256"])
-        return pattern.sub(lambda found: put[found[0]], bytes_) if put else bytes_
+        bytes_ = pattern.sub(lambda found: put[found[0]], bytes_) if put else bytes_
+        work += len(bytes_)
+        need(work <= limit and len(bytes_) <= HELD, "work")
+        return bytes_
 
     made = {}
-    waiting = {kind: [row for row in rows if row["kind"] == kind] for kind in range(4)}
     for row in waiting[1]:
         made[row["row"]] = reference(row)
-    for members, is_plain, length in groups:
-        kind = 3 if is_plain else 2
-        group, waiting[kind] = waiting[kind][:members], waiting[kind][members:]
-        once = {row["reference"]: row for row in group if row["reference"] is not None and not is_plain}
-        together = decoded(pack[at : at + length], b"".join(map(reference, once.values())))
+    for kind, group, size, length in groups:
+        once = {row["reference"]: row for row in group if row["reference"] is not None and kind == 2}
+        prefix = b"".join(map(reference, once.values()))
+        need(len(prefix) <= HELD and length <= len(pack) - at, "prefix or end")
+        together = decoded(pack[at : at + length], prefix, size, 23 if size > HELD else 25)
         at += length
         for row in group:
             made[row["row"]], together = together[: row["size"]], together[row["size"] :]
-        assert not together, "a group is longer than its rows"
-    assert at == len(pack) and not waiting[2] and not waiting[3], "bytes or rows are left"
+    need(at == len(pack), "bytes behind")
 
-    fingerprints = {row["path"]: {key: row[key] for key in FINGERPRINT} for row in old}
     result = {row["row"]: fingerprint(made[row["row"]]) for row in rows if row["kind"] > 0}
     for row in waiting[0]:
         result[row["row"]] = fingerprints[old[row["reference"]]["path"]]
-    paths, assets = {name[0].decode() for name in names}, []
-    for place, name in enumerate(names):
-        path = name[0].decode()
-        members = {**usual(path, paths), **(json.loads(name[1]) if len(name) > 1 else {}), "path": path}
+    paths, assets = {path for path, _ in names}, []
+    for place, (path, others) in enumerate(names):
+        members = {**usual(path, paths), **others, "path": path}
         members = {key: value for key, value in members.items() if value is not None}
         assets.append({**members, **(result[place] if place in result else fingerprints[path])})
     return file_form({**header, "assets": assets}), list(made.values())
 
 
-def main() -> None:
+def refuse(new: str, base: pathlib.Path, objects: pathlib.Path, packs: list) -> int:
+    asked, taken = hashlib.sha256(pathlib.Path(new).read_bytes()).digest(), 0
+    for pack in packs:
+        try:
+            manifest, _ = apply(base.read_bytes(), lambda name: (objects / name).read_bytes(), pack.read_bytes())
+            need(hashlib.sha256(manifest).digest() == asked, "other manifest")
+            taken += print(pack.name) is None
+        except (Refused, ValueError):
+            pass
+    return taken
+
+
+def main() -> int:
+    if sys.argv[1] == "--refuse":
+        return refuse(sys.argv[2], *map(pathlib.Path, sys.argv[3:5]), list(map(pathlib.Path, sys.argv[5:])))
     base, objects, pack, out = map(pathlib.Path, sys.argv[1:])
-    manifest, contents = apply(base.read_bytes(), lambda name: (objects / name).read_bytes(), pack.read_bytes())
+    manifest, contents = apply(base.read_bytes(), lambda name: (objects / name).read_bytes(), pack.read_bytes(), 1 << 30)
     for content in contents:
         (out / hashlib.sha256(content).hexdigest()).write_bytes(content)
     (out / "manifest.json").write_bytes(manifest)
     print(hashlib.sha256(manifest).hexdigest())
+    return 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -117,6 +117,10 @@ package struct Asset: Hashable, Sendable {
 package enum AssetType: String, Sendable {
     case js, css, html, json, map, asset
 
+    /// By what stands behind the last dot of the name, in these very letters; `Makefile` and `a.` have nothing there.
+    ///
+    /// Part of the format of packs from a base: a manifest's row that says this does not say it in a pack. Another ending
+    /// here is another version of that format.
     package init(path: AssetPath) {
         let name = path.segments.last ?? ""
         let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""

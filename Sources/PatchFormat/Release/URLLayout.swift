@@ -27,6 +27,14 @@ package enum URLLayout {
         return String(decoding: out, as: UTF8.self)
     }
 
+    /// What patchsign writes as an asset's `url`: `/` and the path, each segment percent-encoded (RFC 3986 §2.3: only
+    /// unreserved characters stand for themselves).
+    ///
+    /// Part of the format of packs from a base, like ``AssetType/init(path:)``.
+    package static func asset(_ path: AssetPath) -> String {
+        "/" + path.segments.map(percentEncoded).joined(separator: "/")
+    }
+
     /// `objects/ab/<sha256>`: every script and asset once.
     package static func object(_ sha256: SHA256Digest) -> String {
         "objects/\(sha256.hex.prefix(2))/\(sha256.hex)"

@@ -50,7 +50,7 @@ package struct BundleContents: Sendable {
         let assets = files.map { path, _, fingerprint in
             Asset(
                 path: path,
-                url: Self.url(of: path),
+                url: URLLayout.asset(path),
                 type: AssetType(path: path),
                 cacheable: patterns.contains { $0.matches(path.text) },
                 sourceMap: (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil },
@@ -72,11 +72,6 @@ package struct BundleContents: Sendable {
             throw .bundle(.manifest(label, field: problem.field, rule: problem.rule))
         }
         return manifest
-    }
-
-    /// `/` and the path, each segment percent-encoded (RFC 3986 §2.3: only unreserved characters stand for themselves).
-    static func url(of path: AssetPath) -> String {
-        "/" + path.segments.map(URLLayout.percentEncoded).joined(separator: "/")
     }
 }
 
