@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
@@ -253,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "PatchCompression", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder", "ReleaseService",
+                "PatchCompression", "PatchDelta", "FileFacts", "PatchServer", "ReleaseTree", "ReleaseFolder",
+                "ReleaseService",
                 "ServerRecords",
                 "PatchTesting",
                 "PatchFormat",
