@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
@@ -270,7 +271,7 @@ let package = Package(
         .testTarget(
             name: "PatchServerTests",
             dependencies: [
-                "FileFacts", "HTTPFiles", "PatchCompression", "PatchFormat", "PatchServer", "PatchStore",
+                "FileFacts", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
                 "PatchTesting", "PatchTrust", "ReleaseFolder", "ReleaseTree", "ServerTesting", lifecycle, nioCore,
                 nioHTTP1, nioConcurrency, subprocess, systemPackage,
             ]

@@ -30,10 +30,10 @@ extension AppRepository {
     }
 
     /// The same, and repairs with proof: files whose digest is known and whose bytes are found elsewhere, the first
-    /// root of trust, labels that a verified list has, half-written files, compressed forms that are wrong; and rebuilds a
-    /// lost record of labels.
+    /// root of trust, labels that a verified list has, half-written files, compressed forms and packs that are wrong; and
+    /// rebuilds a lost record of labels.
     ///
-    /// Signs nothing, and removes nothing of the tree but such forms. The caller holds the lock.
+    /// Signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
     ///
     /// - Parameters:
     ///   - sources: folders that may hold missing files: an exported tree, a copy of one, signed releases.

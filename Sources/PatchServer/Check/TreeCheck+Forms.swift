@@ -41,7 +41,7 @@ extension TreeCheck {
     }
 
     /// Nil at the end, and where it cannot be read: then it does not decode.
-    private func chunk(of reader: any FileReader) -> [UInt8]? { (try? reader.next()) ?? nil }
+    func chunk(of reader: any FileReader) -> [UInt8]? { (try? reader.next()) ?? nil }
 
     /// Nil for what is not there, or is not named by its content.
     private func content(of plain: TreePath.File) throws(ServerError) -> SHA256Digest? {

@@ -9,6 +9,7 @@ import SystemPackage
 struct TreeCheck {
     let repository: AppRepository
     let listing: TreeListing
+    let documents: BundleDocuments
     var report: TreeReport
     /// Files already read, with their fingerprints; nil for unreadable ones.
     private var known: [TreePath.File: Fingerprint?] = [:]
@@ -19,6 +20,7 @@ struct TreeCheck {
         self.repository = repository
         report = TreeReport(app: repository.app)
         listing = try repository.storage.listing()
+        documents = BundleDocuments(listing)
         progress = repository.progress(.checking, listing.files.count)
     }
 
@@ -118,8 +120,9 @@ struct TreeCheck {
                 _ = fingerprint(file, by: "nothing")
             case .role, .root, .timestamp: report.counts.unreferenced += 1
             case .compressed(let plain, let format): checkForm(file, of: plain, format)
-            // The first is never a file; nothing refers to the other, and a device refuses what is wrong.
-            case .pack, .basePack: break
+            case .basePack(let pack, let part): checkPack(file, pack, part)
+            // Never a file.
+            case .pack: break
             }
         }
         for path in listing.strangers {

@@ -22,7 +22,8 @@ package struct TreeFault: Hashable, Sendable {
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
-        /// A compressed form that is not one of the file that it stands beside; devices take the file itself.
+        /// A compressed form that is not one of the file that it stands beside, or a pack that does not make its version;
+        /// devices do without.
         case form
         /// Half-written, by an interrupted or running writer; no reader meets it.
         case leftover
@@ -38,7 +39,7 @@ package struct TreeFault: Hashable, Sendable {
     package let detail: String
     /// The file that would heal it, if it can be found.
     let wanted: Wanted?
-    /// The compressed form that is wrong.
+    /// The compressed form or pack that is wrong.
     let form: TreePath.File?
 
     /// A file of the tree whose bytes are known by their digest.
@@ -85,6 +86,8 @@ package struct TreeReport: Equatable, Sendable {
         package var objects = 0
         /// Compressed ones of targets, objects and packs.
         package var forms = 0
+        /// From a base, and the signatures beside them.
+        package var packs = 0
         package var bytes = 0
         /// RSA signatures of entries and assets that hold.
         package var signatures = 0

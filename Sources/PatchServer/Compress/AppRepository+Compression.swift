@@ -1,5 +1,4 @@
 import FileFacts
-import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
 package import PatchStore
@@ -8,7 +7,8 @@ package import ReleaseFolder
 package import ReleaseTree
 import SystemPackage
 
-/// Compressed forms of a release that is about to be published: files of their own, to be put into the tree with it.
+/// Compressed forms of a release that is about to be published, and packs that lead to it: files of their own, to be put into
+/// the tree with it.
 package struct CompressedForms: Sendable {
     struct Form: Sendable {
         let file: TreePath.File
@@ -39,31 +39,32 @@ package struct CompressedForms: Sendable {
 }
 
 extension AppRepository {
-    /// Makes the compressed forms that a release's files lack, on all cores.
+    /// Makes the compressed forms that a release's files lack, and its packs from earlier versions, on all cores.
     ///
     /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
     /// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
     package func compress(_ verified: VerifiedRelease) async throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
-        let plan = try await CompressionThreads.run { () throws(ServerError) in
-            try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
+        let (plan, packs) = try await CompressionThreads.forms.run { () throws(ServerError) in
+            let plan = try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
                 try storage.status(of: form) != nil
             }
+            return (plan, packPlan(for: verified))
         }
-        guard !plan.jobs.isEmpty else { return .none }
+        guard !plan.jobs.isEmpty || !packs.jobs.isEmpty else { return .none }
         let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
-        let work = CompressionWork(plan, in: scratch, files) { [app, files, storage] (digest) throws(ServerError) in
-            if let path = verified.release.objects[digest] {
-                do throws(FileError) { return try files.open(path, limit: Limits.object) } catch { throw .file(error) }
-            }
-            guard let reader = try storage.open(.object(digest), limit: Limits.object) else {
-                throw .treeFileMissing(app, "tree/\(app)/\(URLLayout.object(digest))")
-            }
-            return reader
-        }
+        let sources = VersionSources(tree, verified.release)
         do throws(ServerError) {
             do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
-            return CompressedForms(made: try await work.run(progress(.compressing, plan.jobs.count)), folder: scratch)
+            var made: [CompressedForms.Form] = []
+            if !plan.jobs.isEmpty {
+                let work = CompressionWork(plan, in: scratch, files) { (digest) throws(ServerError) in
+                    try sources.object(digest)
+                }
+                made = try await work.run(progress(.compressing, plan.jobs.count))
+            }
+            made += await make(packs, of: sources, beside: made, in: scratch.at("packs")).flatMap(\.files)
+            return CompressedForms(made: made, folder: scratch)
         } catch {
             try? files.removeTree(scratch)
             if case .file(.noSpace) = error { return .none }
@@ -98,18 +99,10 @@ extension PublicationPlan {
 
 /// The jobs of a plan on all cores.
 private struct CompressionWork: Sendable {
-    private struct State {
-        var next = 0
-        var done = 0
-        var made: [CompressedForms.Form] = []
-        var error: ServerError?
-    }
-
     let folder: FilePath
     private let plan: CompressionPlan
     private let files: any FileOperations
     private let open: @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
-    private let state = NIOLockedValueBox(State())
 
     init(
         _ plan: CompressionPlan,
@@ -122,45 +115,8 @@ private struct CompressionWork: Sendable {
 
     /// All of them, or why one failed.
     func run(_ progress: @escaping Progress) async throws(ServerError) -> [CompressedForms.Form] {
-        await withTaskGroup(of: Void.self) { group in
-            for worker in 0..<min(plan.jobs.count, CompressionThreads.count) {
-                group.addTask {
-                    // A job at a time, so that another release's come in between.
-                    while let done = await CompressionThreads.run({ next() }) {
-                        // One teller: it is not called from several threads at once.
-                        if worker == 0 { progress(min(done, plan.jobs.count - 1)) }
-                    }
-                }
-            }
-        }
-        let end = state.withLockedValue { $0 }
-        if let error = end.error { throw error }
-        progress(plan.jobs.count)
-        return end.made
-    }
-
-    /// Does the next job.
-    ///
-    /// - Returns: how many are done; nil when there is nothing more to do.
-    private func next() -> Int? {
-        guard let number = take() else { return nil }
-        let result = Result { () throws(ServerError) in try make(plan.jobs[number], number) }
-        return state.withLockedValue { state in
-            state.done += 1
-            switch result {
-            case .success(let form): if let form { state.made.append(form) }
-            case .failure(let error): state.error = state.error ?? error
-            }
-            return state.done
-        }
-    }
-
-    private func take() -> Int? {
-        state.withLockedValue { state in
-            guard state.error == nil, state.next < plan.jobs.count else { return nil }
-            defer { state.next += 1 }
-            return state.next
-        }
+        try await ParallelWork(plan.jobs, on: .forms) { (job, number) throws(ServerError) in try make(job, number) }
+            .run(progress)
     }
 
     /// Nil for what does not shrink.
@@ -227,30 +183,6 @@ private struct CompressionWork: Sendable {
 
     private func next(of reader: any FileReader) throws(ServerError) -> [UInt8]? {
         do throws(FileError) { return try reader.next() } catch { throw .file(error) }
-    }
-}
-
-/// A form on its way to the disk.
-private struct FormWriter: ~Copyable {
-    private let path: FilePath
-    private let writer: any FileWriter
-    private var digester = Digester()
-
-    init(_ path: FilePath, _ files: any FileOperations) throws(ServerError) {
-        self.path = path
-        do throws(FileError) { writer = try files.create(path, permissions: .sharedFile) } catch { throw .file(error) }
-    }
-
-    mutating func append(_ bytes: [UInt8]) throws(ServerError) {
-        guard !bytes.isEmpty else { return }
-        digester.update(bytes)
-        do throws(FileError) { try writer.append(bytes) } catch { throw .file(error) }
-    }
-
-    consuming func finish(as file: TreePath.File) throws(ServerError) -> CompressedForms.Form {
-        let (path, writer, found) = (path, writer, digester.finish())
-        do throws(FileError) { try writer.close() } catch { throw .file(error) }
-        return CompressedForms.Form(file: file, path: path, digest: found.sha256, size: found.size)
     }
 }
 

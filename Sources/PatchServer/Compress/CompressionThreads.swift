@@ -4,18 +4,23 @@ import NIOPosix
 /// The threads that compress, for the whole process: whatever is published at the same time, they and their memory are as many.
 ///
 /// Not those of Swift's tasks, which would have no thread left to answer anybody.
-enum CompressionThreads {
+struct CompressionThreads: Sendable {
     /// As many as there are cores; each thorough compression holds some 90 MB of tables.
-    static let count = max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    static let forms = CompressionThreads(atMost: 4)
+    /// A pack from a base takes up to 250 MB: what it is made of, and its tables.
+    static let packs = CompressionThreads(atMost: 2)
 
-    private static let pool: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: count)
-        threads.start()
-        return threads
-    }()
+    let count: Int
+    private let pool: NIOThreadPool
+
+    private init(atMost count: Int) {
+        self.count = max(1, min(count, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        pool = NIOThreadPool(numberOfThreads: self.count)
+        pool.start()
+    }
 
     /// Waits for a thread, and for what it does there.
-    static func run<Value: Sendable, Failure: Error>(
+    func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure>

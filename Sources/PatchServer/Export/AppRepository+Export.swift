@@ -71,7 +71,7 @@ extension AppRepository {
             needs.merge(try reader.contents(of: published.role, channel: channel))
         }
         needs.merge(try reader.targets(of: state.dial))
-        let forms = try forms()
+        let (forms, packs) = try forms()
         for digest in needs.objects.keys.sorted() {
             plan.write(.stored(.object(digest), storage, digest), to: .tree(.object(digest)), in: .contents)
             plan.copy(forms[.object(digest)], from: storage, in: .contents)
@@ -80,7 +80,9 @@ extension AppRepository {
             guard case .target(let path, let digest) = file else { continue }
             plan.write(.stored(file, storage, digest), to: .tree(file), in: .targets)
             plan.copy(forms[file], from: storage, in: .targets)
-            if path.isManifest { plan.copy(forms[.pack(digest)], from: storage, in: .targets) }
+            guard path.isManifest else { continue }
+            plan.copy(forms[.pack(digest)], from: storage, in: .targets)
+            plan.copy(packs[digest], from: storage, in: .targets)
         }
         var copied: [(TreePath.File, PublicationPlan.Step, Int)] = []
         for (name, file) in state.snapshot.files where name.text != "dial" {
@@ -100,9 +102,14 @@ extension AppRepository {
         return plan
     }
 
-    /// The compressed forms in the tree, by the file that each is of.
-    private func forms() throws(ServerError) -> [TreePath.File: [TreePath.File]] {
-        Dictionary(grouping: try storage.listing().files.keys.filter { $0 != $0.plain }, by: \.plain)
+    /// The compressed forms in the tree, by the file that each is of; and the packs from a base, by the manifest that they make.
+    private func forms() throws(ServerError) -> ([TreePath.File: [TreePath.File]], [SHA256Digest: [TreePath.File]]) {
+        let files = try storage.listing().files.keys
+        var packs: [SHA256Digest: [TreePath.File]] = [:]
+        for case .basePack(let pack, let part) in files {
+            packs[pack.manifest, default: []].append(.basePack(pack, part))
+        }
+        return (Dictionary(grouping: files.filter { $0 != $0.plain }, by: \.plain), packs)
     }
 }
 

@@ -6,6 +6,8 @@ package enum TreeWork: Sendable {
     case verifying
     /// The files of a release, before anybody gets it.
     case compressing
+    /// Packs that lead from earlier versions to it.
+    case packing
     case writing
     case checking
     /// What `gc` found.

@@ -13,6 +13,8 @@ package struct AppRepository: Sendable {
     let allowsTestingKeys: Bool
     /// How large the record of labels is read, and therefore written.
     package var labelsLimit = Limits.stateFile
+    /// From how many earlier versions of a bundle packs are made when it is published.
+    package var packBases = 3
     /// Hears of work on many files.
     package var progress: TreeProgress = { _, _ in { _ in } }
 

@@ -120,9 +120,10 @@ extension TreeReport {
         let unreferenced =
             counts.unreferenced > 0 ? "; \(Words.count(counts.unreferenced, "file")) that nothing refers to" : ""
         let forms = counts.forms > 0 ? "\(Words.count(counts.forms, "compressed form")), " : ""
+        let packs = counts.packs > 0 ? "\(Words.count(counts.packs, "file of packs", "files of packs")), " : ""
         let summary =
             "\(app): \(Words.count(counts.roles, "role")), \(Words.count(counts.targets, "target")), "
-            + "\(Words.count(counts.objects, "object")), \(forms)\(Words.count(counts.signatures, "signature")), "
+            + "\(Words.count(counts.objects, "object")), \(forms)\(packs)\(Words.count(counts.signatures, "signature")), "
             + "\(ByteText(counts.bytes))\(unreferenced)"
         let number = faults.count(where: \.rule.isFault)
         return repaired.map { "✓ repaired \($0.path): \($0.rule.rawValue)" }
@@ -137,7 +138,8 @@ extension TreeReport {
             ("repaired", .array(repaired.map(\.json))),
             ("notes", notes.isEmpty ? nil : .array(notes.map { .text($0) })), ("roles", .integer(counts.roles)),
             ("targets", .integer(counts.targets)), ("objects", .integer(counts.objects)),
-            ("compressedForms", .integer(counts.forms)), ("signatures", .integer(counts.signatures)),
+            ("compressedForms", .integer(counts.forms)), ("packFiles", .integer(counts.packs)),
+            ("signatures", .integer(counts.signatures)),
             ("bytes", .integer(counts.bytes)),
             ("unreferenced", .integer(counts.unreferenced)),
         ])

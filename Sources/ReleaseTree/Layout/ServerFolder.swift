@@ -18,7 +18,7 @@ package import SystemPackage
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// restoring/                    a backup on its way in, until it is whole
 /// incoming/                     half-written files; emptied by the next change
-/// compressing.NUMBER/           compressed forms of a release that is about to be published
+/// compressing.NUMBER/           compressed forms and packs of a release that is about to be published
 /// ```
 package struct ServerFolder: Hashable, Sendable {
     package let root: FilePath

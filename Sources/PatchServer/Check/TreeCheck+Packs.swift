@@ -1,0 +1,132 @@
+import PatchDelta
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseTree
+
+/// Packs from a base: each makes the version that its name says.
+extension TreeCheck {
+    /// Devices go on without a pack that is wrong, so it costs bytes and breaks no update.
+    mutating func checkPack(_ file: TreePath.File, _ pack: BasePack, _ part: BasePack.Part) {
+        let (base, new) = (documents.manifests(pack.base), documents.manifests(pack.manifest))
+        guard !new.isEmpty else {
+            report.counts.unreferenced += 1
+            return
+        }
+        guard let bytes = manifest(of: base), let old = try? PackManifest(bytes) else { return }
+        report.counts.packs += 1
+        do throws(ServerError) {
+            let found =
+                switch part {
+                case .pack: try applied(file, pack, to: old)
+                case .signatures: try rebuilt(file, old, base, new)
+                }
+            if let found { add(file, .form, found) }
+        } catch { add(file, .form, "\(error)") }
+    }
+
+    /// What is wrong with a pack; nil for one that is right, or that cannot be judged: a damaged object says nothing of it.
+    private mutating func applied(
+        _ file: TreePath.File,
+        _ pack: BasePack,
+        to base: PackManifest
+    ) throws(ServerError) -> String? {
+        guard let reader = try repository.storage.open(file, limit: Limits.object) else { return nil }
+        var application = PackReader(
+            base: base,
+            manifest: pack.manifest,
+            objects: VersionSources(repository.tree).contents,
+            limits: PackReader.Bounds(pack: Limits.object, contents: Self.contentsLimit)
+        )
+        do throws(PackError) {
+            while let bytes = chunk(of: reader) {
+                report.counts.bytes += bytes.count
+                application.feed(bytes)
+                while try application.next() != nil {}
+            }
+            _ = try application.finish()
+            return nil
+        } catch {
+            if case .object = error { return nil }
+            return "it does not make the manifest that its name says: \(error)"
+        }
+    }
+
+    /// What comes out of a pack and what that refers to, far above what a real one needs: it holds memory for none of it.
+    private static let contentsLimit = 16 * Limits.object
+
+    /// The same of signatures, which make a column of the new manifest with one of the base's.
+    private mutating func rebuilt(
+        _ file: TreePath.File,
+        _ base: PackManifest,
+        _ old: [TreePath.File],
+        _ new: [TreePath.File]
+    ) throws(ServerError) -> String? {
+        guard let bytes = manifest(of: new), let made = try? PackManifest(bytes),
+            let signatures = try repository.storage.read(file, limit: Limits.signatureColumn)
+        else { return nil }
+        report.counts.bytes += signatures.count
+        let columns = documents.columns(beside: old)
+        let wanted = documents.columns(beside: new).compactMap(\.digest)
+        guard !columns.isEmpty, !wanted.isEmpty else { return nil }
+        for column in columns {
+            guard let bytes = try repository.storage.read(column, limit: Limits.signatureColumn) else { continue }
+            // A damaged column says nothing of them.
+            guard SHA256Digest(of: bytes) == column.digest else { return nil }
+            for digest in wanted {
+                let column = try? PackSignatures.column(
+                    from: base,
+                    column: bytes,
+                    to: made,
+                    signatures: signatures,
+                    digest: digest
+                )
+                if column != nil { return nil }
+            }
+        }
+        return "they do not make the signatures of the manifest that their name says"
+    }
+
+    /// Nil for a damaged one.
+    private func manifest(of files: [TreePath.File]) -> [UInt8]? {
+        for file in files {
+            guard let bytes = (try? repository.storage.read(file, limit: Limits.manifest)) ?? nil,
+                SHA256Digest(of: bytes) == file.digest
+            else { continue }
+            return bytes
+        }
+        return nil
+    }
+}
+
+/// The documents of bundles that a tree has, by the digest of their manifests.
+struct BundleDocuments {
+    /// Under each name that it has.
+    private var found: [SHA256Digest: [TreePath.File]] = [:]
+    /// By the folder that its manifest lies in too.
+    private var beside: [Substring: [TreePath.File]] = [:]
+
+    init(_ listing: TreeListing) {
+        for case .target(let path, let digest) in listing.files.keys {
+            if path.isManifest {
+                found[digest, default: []].append(.target(path, digest))
+            } else {
+                beside[Self.folder(path), default: []].append(.target(path, digest))
+            }
+        }
+    }
+
+    func manifests(_ digest: SHA256Digest) -> [TreePath.File] { found[digest] ?? [] }
+
+    /// The signatures of these manifests.
+    func columns(beside manifests: [TreePath.File]) -> [TreePath.File] {
+        manifests.flatMap { file in
+            guard case .target(let path, _) = file else { return [TreePath.File]() }
+            return beside[Self.folder(path)] ?? []
+        }
+    }
+
+    private static func folder(_ path: TargetPath) -> Substring {
+        path.text.prefix(upTo: path.text.lastIndex(of: "/") ?? path.text.startIndex)
+    }
+}

@@ -1,0 +1,110 @@
+import PatchDelta
+import PatchFormat
+import PatchStore
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+
+/// A pack from a base in files of its own, to be put into the tree.
+struct MadePack: Sendable {
+    let job: PackPlan.Job
+    let cost: UpdateCost
+    let summary: PackSummary
+    /// The pack, and the signatures where the column can be made of them.
+    let files: [CompressedForms.Form]
+}
+
+/// Makes packs in a folder.
+struct PackFiles: Sendable {
+    let folder: FilePath
+    let files: any FileOperations
+    let sources: VersionSources
+    let effort: PackMaker.Effort
+    let sizes: TravelledSizes
+
+    /// Nil where it cannot be made, or is not worth its bytes: devices do without.
+    ///
+    /// - Throws: `file` with `noSpace`, and nothing else.
+    func make(_ job: PackPlan.Job, _ number: Int) throws(ServerError) -> MadePack? {
+        let spool = folder.at("\(number).groups")
+        defer { try? files.removeIfPresent(spool) }
+        do throws(ServerError) { return try make(job, number, by: spool) } catch {
+            if case .file(.noSpace) = error { throw error }
+            return nil
+        }
+    }
+
+    private func make(_ job: PackPlan.Job, _ number: Int, by path: FilePath) throws(ServerError) -> MadePack? {
+        let (oldBytes, newBytes) = (try sources.document(job.base.manifest), try sources.document(job.new.manifest))
+        let (oldColumn, newColumn) = (try sources.document(job.base.column), try sources.document(job.new.column))
+        let groups = try GroupSpool(path, files)
+        let (head, summary, signatures): ([UInt8], PackSummary, [UInt8]?)
+        do throws(PackError) {
+            let (base, new) = (try PackManifest(oldBytes), try PackManifest(newBytes))
+            signatures = PackSignatures.bytes(from: base, column: oldColumn, to: new, column: newColumn)
+            let maker = try PackMaker(
+                base: base,
+                new: new,
+                manifest: job.new.digest,
+                objects: sources.contents,
+                effort: effort
+            )
+            (head, summary) = try maker.make { groups.take($0) }
+        } catch { return nil }
+        try groups.close()
+        let cost = UpdateCost(
+            pack: summary.bytes,
+            signatures: signatures?.count ?? newColumn.count,
+            otherwise: sizes.otherwise(job, manifest: newBytes.count, column: newColumn.count)
+        )
+        guard cost.isWorthIt else { return nil }
+        var made = [try write(head, path, as: .basePack(job.pack, .pack), to: folder.at("\(number).pack"))]
+        if let signatures {
+            made.append(
+                try write(signatures, nil, as: .basePack(job.pack, .signatures), to: folder.at("\(number).sigs"))
+            )
+        }
+        return MadePack(job: job, cost: cost, summary: summary, files: made)
+    }
+
+    /// - Parameter rest: a file whose bytes follow.
+    private func write(
+        _ bytes: [UInt8],
+        _ rest: FilePath?,
+        as file: TreePath.File,
+        to path: FilePath
+    ) throws(ServerError) -> CompressedForms.Form {
+        var form = try FormWriter(path, files)
+        try form.append(bytes)
+        if let rest {
+            let reader: any FileReader
+            do throws(FileError) { reader = try files.open(rest, limit: Limits.object) } catch { throw .file(error) }
+            while let piece = try next(of: reader) { try form.append(piece) }
+        }
+        return try form.finish(as: file)
+    }
+
+    private func next(of reader: any FileReader) throws(ServerError) -> [UInt8]? {
+        do throws(FileError) { return try reader.next() } catch { throw .file(error) }
+    }
+}
+
+/// The groups of a pack as they are made: what stands before them is known last.
+private final class GroupSpool {
+    private let writer: any FileWriter
+    private var failure: FileError?
+
+    init(_ path: FilePath, _ files: any FileOperations) throws(ServerError) {
+        do throws(FileError) { writer = try files.create(path, permissions: .privateFile) } catch { throw .file(error) }
+    }
+
+    func take(_ bytes: [UInt8]) {
+        guard failure == nil else { return }
+        do throws(FileError) { try writer.append(bytes) } catch { failure = error }
+    }
+
+    func close() throws(ServerError) {
+        if let failure { throw .file(failure) }
+        do throws(FileError) { try writer.close() } catch { throw .file(error) }
+    }
+}

@@ -1,0 +1,42 @@
+import PatchDelta
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import ReleaseTree
+
+/// Where the documents and contents of versions come from: a release on its way in, else the tree.
+struct VersionSources: Sendable {
+    private let tree: AppTree
+    private let release: SignedRelease?
+
+    init(_ tree: AppTree, _ release: SignedRelease? = nil) {
+        (self.tree, self.release) = (tree, release)
+    }
+
+    /// A manifest or a column: the bytes that its name says.
+    func document(_ file: TreePath.File) throws(ServerError) -> [UInt8] {
+        guard case .target(let path, let digest) = file else { return try tree.read(file, limit: Limits.manifest) }
+        if let bytes = release?.targets[path], SHA256Digest(of: bytes) == digest { return bytes }
+        let bytes = try tree.read(file, limit: Limits.manifest)
+        guard SHA256Digest(of: bytes) == digest else {
+            throw .tree(tree.app, .wrongDigest(name: path.text, algorithm: "sha256"))
+        }
+        return bytes
+    }
+
+    func object(_ digest: SHA256Digest) throws(ServerError) -> any FileReader {
+        if let path = release?.objects[digest] {
+            do throws(FileError) { return try tree.files.open(path, limit: Limits.object) } catch { throw .file(error) }
+        }
+        guard let reader = try tree.storage.open(.object(digest), limit: Limits.object) else {
+            throw .treeFileMissing(tree.app, "tree/\(tree.app)/\(URLLayout.object(digest))")
+        }
+        return reader
+    }
+
+    /// Every content that can be opened; who reads one compares it with its digest.
+    var contents: PackObjects {
+        PackObjects { digest in (try? object(digest)).map(FileBytes.init) }
+    }
+}
