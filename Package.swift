@@ -259,7 +259,8 @@ let package = Package(
                 "PatchFormat",
                 "PatchTrust", "PatchStore", "HTTPFiles", lifecycle, nioCore, nioHTTP1, nioConcurrency, subprocess,
                 systemPackage,
-            ]
+            ],
+            exclude: ["express.py"]
         ),
         .testTarget(
             name: "ReleaseClientTests",

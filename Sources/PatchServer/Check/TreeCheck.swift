@@ -118,8 +118,8 @@ struct TreeCheck {
                 _ = fingerprint(file, by: "nothing")
             case .role, .root, .timestamp: report.counts.unreferenced += 1
             case .compressed(let plain, let format): checkForm(file, of: plain, format)
-            // The first is never a file; nothing refers to the other, and a device refuses what is wrong.
-            case .pack, .basePack: break
+            // The first is never a file; nothing refers to the others, and a device refuses what is wrong.
+            case .pack, .basePack, .express: break
             }
         }
         for path in listing.strangers {
