@@ -283,7 +283,8 @@ let package = Package(
                 "ReleaseFolder",
                 "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency, nioCore, nioPosix,
                 systemPackage,
-            ]
+            ],
+            exclude: ["express.py"]
         ),
         .testTarget(
             name: "ReleaseClientTests",

@@ -5,7 +5,7 @@ import Testing
 struct URLLayoutTests {
     @Test func `puts every document of the vectors where they say`() throws {
         let rows = try Vectors.rows("url-layout.json")
-        #expect(rows.count == 15)
+        #expect(rows.count == 16)
         for row in rows {
             let path = try row.string("path")
             #expect(try Self.place(of: row) == path)
@@ -17,6 +17,7 @@ struct URLLayoutTests {
         case "metadata" where !row.has("version"): return URLLayout.timestamp
         case "metadata":
             return URLLayout.metadata(try row.string("role"), version: try row.integer("version", in: 1...1_000))
+        case "express": return URLLayout.express(try row.name("channel"))
         case "object": return URLLayout.object(try row.digest("sha256"))
         case "target":
             let target = try #require(TargetPath(try row.string("target")))

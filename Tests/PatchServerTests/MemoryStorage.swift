@@ -70,7 +70,7 @@ final class MemoryStorage: TreeStorage {
         names.filter { file in
             switch file {
             case .role, .root: true
-            case .timestamp, .target, .object, .pack, .basePack, .compressed: false
+            case .timestamp, .target, .object, .pack, .basePack, .express, .compressed: false
             }
         }
     }

@@ -184,7 +184,8 @@ struct TreePathTests {
         "targets/dial/\(digest).beta.json", "targets/beta/\(digest).patchlist.json",
         "targets/beta/web/1.0.0/\(digest).manifest.json", "targets/beta/web/1.0.0/\(digest).manifest.sigs",
         "objects/ab/\(digest)", "packs/\(digest)/full.pack", "objects/ab/\(digest).gz", "packs/\(digest)/full.pack.zst",
-        "packs/\(digest)/from-\(digest).pack", "packs/\(digest)/from-\(digest).sigs",
+        "packs/\(digest)/from-\(digest).pack", "packs/\(digest)/from-\(digest).sigs", "metadata/express/beta",
+        "metadata/express/beta.zst",
     ])
     func `is read and written the same way`(path: String) throws {
         let segments = ["app"] + path.split(separator: "/").map(String.init)
@@ -200,7 +201,8 @@ struct TreePathTests {
         "objects/ab/\(digest)0", "objects/AB/\(digest.uppercased())", "packs/ab/full.pack",
         "objects/ab/\(digest).gz.gz", "objects/ab/\(digest).gz.zst", "objects/ab/\(digest).br",
         "packs/\(digest)/from-\(digest).pack.zst", "packs/\(digest)/from-ab.pack", "packs/\(digest)/\(digest).pack",
-        "packs/\(digest)/from-\(digest.uppercased()).pack",
+        "packs/\(digest)/from-\(digest.uppercased()).pack", "metadata/express/dial", "metadata/express",
+        "metadata/express/beta/x", "metadata/express/beta.json", "metadata/express/beta.br",
     ])
     func `is nothing of another shape`(path: String) {
         #expect(TreePath(segments: ["app"] + path.split(separator: "/").map(String.init)) == nil)

@@ -85,6 +85,8 @@ struct ExportedTreeTests {
                 let timestamp = try await header("metadata/timestamp.json")
                 #expect(timestamp.contains("200") && timestamp.contains("cache-control: public, max-age=60\r\n"))
                 #expect(timestamp.contains("content-type: application/json"))
+                let express = try await header("metadata/express/production")
+                #expect(express.contains("200") && express.contains("cache-control: public, max-age=60\r\n"))
                 let role = try await header("metadata/1.root.json")
                 #expect(role.contains("cache-control: public, max-age=31536000, immutable\r\n"))
                 let next = try await header("metadata/2.root.json")

@@ -11,6 +11,9 @@ package enum URLLayout {
         "metadata/\(version.map { "\($0)." } ?? "")\(percentEncoded(role)).json"
     }
 
+    /// `metadata/express/CHANNEL`: see ``Express``.
+    package static func express(_ channel: ChannelName) -> String { "metadata/express/\(channel)" }
+
     /// A role's name in URLs and file names: all but `A-Za-z0-9_.~-` percent-encoded.
     package static func percentEncoded(_ text: String) -> String {
         var out: [UInt8] = []

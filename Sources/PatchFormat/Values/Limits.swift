@@ -13,6 +13,8 @@ package enum Limits {
     package static let delegations = 32
     /// A patch list of some ten thousand entries.
     package static let patchList = 16_000_000
+    /// All of a channel's metadata in one answer; what does not fit is fetched by itself.
+    package static let express = 16_777_216
     /// A manifest of 100,000 assets is about 30 MB.
     package static let manifest = 64_000_000
     /// `manifest.sigs` of 100,000 assets signed with RSA-4096.

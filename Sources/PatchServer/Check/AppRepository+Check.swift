@@ -102,6 +102,7 @@ extension TreePath.File {
         case .role: .channel
         case .root: .roots
         case .timestamp: .timestamp
+        case .express: .express
         }
     }
 }
@@ -154,7 +155,7 @@ private struct RepairSources {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.tree.anchorFile, at: 0)
-        case .object, .timestamp, .pack, .basePack, .compressed: break
+        case .object, .timestamp, .pack, .basePack, .express, .compressed: break
         }
         return paths
     }

@@ -98,8 +98,29 @@ extension AppRepository {
         for root in state.roots {
             plan.write(root.bytes, to: .tree(.root(version: root.version)), in: .roots)
         }
+        try addExpress(of: state, to: &plan)
         plan.compressRoles()
         return plan
+    }
+
+    /// Written before the timestamp.
+    ///
+    /// All that it leads to is there, and where an export ends between the two it is the newer one; an older one left behind
+    /// would hold back devices that ask for nothing else.
+    private func addExpress(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
+        let planned = plan.bytes
+        let read: ExpressContents.Reading = { file, limit throws(ServerError) in
+            if let bytes = planned[file] { return bytes }
+            return try tree.read(file, limit: limit)
+        }
+        let newest = state.root.header.version
+        for channel in state.channels.keys.sorted() {
+            guard let contents = try ExpressContents(of: channel, app: app, newestRoot: newest, read: read) else {
+                continue
+            }
+            let express = try contents.express(for: Express.Known(), read: read)
+            plan.write(express.fileBytes, to: .tree(.express(channel)), in: .express)
+        }
     }
 
     /// The compressed forms in the tree, by the file that each is of; and the packs from a base, by the manifest that they make.
@@ -116,6 +137,15 @@ extension AppRepository {
 extension PublicationPlan {
     fileprivate mutating func copy(_ forms: [TreePath.File]?, from storage: any TreeStorage, in step: Step) {
         for form in forms ?? [] { write(.form(form, storage), to: .tree(form), in: step) }
+    }
+
+    /// Files of the tree that are at hand.
+    fileprivate var bytes: [TreePath.File: [UInt8]] {
+        var found: [TreePath.File: [UInt8]] = [:]
+        for case (.tree(let file), .bytes(let bytes)) in steps.flatMap(\.writes).map({ ($0.target, $0.source) }) {
+            found[file] = bytes
+        }
+        return found
     }
 
     /// A static host compresses nothing by itself; our own server does it when it reads a role.

@@ -63,7 +63,7 @@ package struct GarbagePlan: Equatable, Sendable {
         case .compressed(let plain, _): stage(of: plain, kept, needed, manifests, pinned).map { _ in .compressed }
         case .pack(let manifest): manifests.contains(manifest) ? nil : .objects
         case .basePack(let pack, _): manifests.contains(pack.manifest) ? nil : .compressed
-        case .timestamp, .root: nil
+        case .timestamp, .root, .express: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
         case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
         case .object(let digest): needed.objects[digest] == nil && !pinned.objects.contains(digest) ? .objects : nil
@@ -94,6 +94,7 @@ extension GarbagePlan.Item {
         case .tree(.compressed): "compressed form"
         case .tree(.timestamp): "timestamp"
         case .tree(.root): "root"
+        case .tree(.express): "express"
         case .draft: "draft"
         }
     }

@@ -7,7 +7,7 @@ import PatchTrust
 import ReleaseTree
 package import SystemPackage
 
-/// The published tree over HTTP: the files of the URL layout, packs of them, and 404 for all else.
+/// The published tree over HTTP: the files of the URL layout, packs and express answers made of them, and 404 for all else.
 ///
 /// Everything that it and the server remember is named by its digest, or checked each time (``KnownRoles``); so a
 /// release that is published meanwhile is served at once.
@@ -29,11 +29,13 @@ package struct PublishedTree: FileSource {
     private let tree: FolderFiles
     private let known = KnownRoles()
     private let packs: PackCache
+    private let express: ExpressAnswers
 
     /// - Parameter tree: the folder that holds one folder an app.
     package init(_ tree: FilePath) {
         self.tree = FolderFiles(root: tree)
         packs = PackCache(tree: tree)
+        express = ExpressAnswers(tree: tree)
     }
 
     /// Whether the path is one that a tree can have.
@@ -53,11 +55,34 @@ package struct PublishedTree: FileSource {
         case .pack(let manifest):
             if let reply = compressed(path, at: request.path, accepted) { return .now(PreparedReply(reply)) }
             return .later(.whole) { _ in await pack(PackCache.Name(app: path.app, manifest: manifest)) }
+        case .express(let channel):
+            let known = Express.Known(query: request.query)
+            if let answer = express.known(path.app, channel, known, as: accepted.first) {
+                return .now(PreparedReply(.bytes(answer)))
+            }
+            return .later(.whole) { _ in metadata(of: channel, path.app, known, accepted.first) }
         case .root, .role:
             if let role = knownRole(request.path, accepted) {
                 return .now(PreparedReply(.bytes(role), edition: edition))
             }
             return .later(.whole) { _ in file(at: request.path, accepted) }
+        }
+    }
+
+    /// A channel that has no release may have one in a minute.
+    private func metadata(
+        of channel: ChannelName,
+        _ app: AppID,
+        _ known: Express.Known,
+        _ format: CompressionFormat?
+    ) -> FileAnswer {
+        do throws(ServerError) {
+            guard let answer = try express.make(app, channel, known, as: format) else {
+                return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": Self.brief])
+            }
+            return .bytes(answer)
+        } catch {
+            return Self.unreadable
         }
     }
 
@@ -119,6 +144,7 @@ package struct PublishedTree: FileSource {
             guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
             switch path.file {
             case .timestamp: return whole(found, cacheControl: Self.brief)
+            case .express: return .notFound
             case .root, .role: return whole(found, cacheControl: Self.immutable, accepted)
             case .target, .object, .pack, .basePack, .compressed:
                 return .file(
@@ -198,6 +224,7 @@ extension TreePath.File {
         case .role(let name, let version): "\(version).\(name)"
         case .root(let version): "\(version).root"
         case .timestamp: "timestamp"
+        case .express(let channel): "express.\(channel)"
         }
     }
 
@@ -209,7 +236,7 @@ extension TreePath.File {
     fileprivate var contentType: String {
         switch self {
         case .target(let path, _) where path.text.hasSuffix(".json"): "application/json"
-        case .target, .object, .pack, .basePack: ContentType.unknown
+        case .target, .object, .pack, .basePack, .express: ContentType.unknown
         case .compressed(_, .zstandard): "application/zstd"
         case .compressed(_, .gzip): "application/gzip"
         case .timestamp, .root, .role: "application/json"

@@ -14,6 +14,8 @@ package struct TreePath: Hashable, Sendable {
         case pack(SHA256Digest)
         /// A part of the update from one version of a bundle to another: transport, which nothing refers to.
         case basePack(BasePack, BasePack.Part)
+        /// A channel's metadata in one: see ``Express``. A file in an exported tree alone; a server puts it together.
+        case express(ChannelName)
         /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
         indirect case compressed(File, CompressionFormat)
 
@@ -23,6 +25,15 @@ package struct TreePath: Hashable, Sendable {
             case .root(let version): self = .root(version: version)
             case .timestamp: self = .timestamp
             case .role(let name, let file, _): self = .role(name, version: file.version)
+            }
+        }
+
+        package init(_ file: Express.File) {
+            switch file {
+            case .root(let version): self = .root(version: version)
+            case .timestamp: self = .timestamp
+            case .role(let name, let version): self = .role(name, version: version)
+            case .target(let path, let digest): self = .target(path, digest)
             }
         }
     }
@@ -49,6 +60,7 @@ extension TreePath.File {
         case .object(let digest): URLLayout.object(digest)
         case .pack(let manifest): URLLayout.fullPack(of: manifest)
         case .basePack(let pack, let part): URLLayout.pack(pack, part)
+        case .express(let channel): URLLayout.express(channel)
         case .compressed(let file, let format): file.path + format.suffix
         }
     }
@@ -63,7 +75,7 @@ extension TreePath.File {
     package var mayBeCompressed: Bool {
         switch self {
         case .timestamp, .basePack, .compressed: false
-        case .root, .role, .target, .object, .pack: true
+        case .root, .role, .target, .object, .pack, .express: true
         }
     }
 }
@@ -101,6 +113,7 @@ extension TreePath {
     }
 
     private static func metadata(_ segments: [String]) -> File? {
+        if segments.count == 2, segments[0] == "express" { return ChannelName(segments[1]).map { .express($0) } }
         guard segments.count == 1 else { return nil }
         return segments[0] == "timestamp.json" ? .timestamp : role(named: segments[0])
     }

@@ -293,7 +293,7 @@ extension TreePath.File {
     package var digest: SHA256Digest? {
         switch self {
         case .target(_, let digest), .object(let digest): digest
-        case .timestamp, .root, .role, .pack, .basePack, .compressed: nil
+        case .timestamp, .root, .role, .pack, .basePack, .express, .compressed: nil
         }
     }
 }

@@ -1,0 +1,208 @@
+/// One channel's metadata in one answer: files that a refresh would fetch one by one, each under its path.
+///
+/// ```
+/// patchline-express-v1
+/// 3                                  the newest root's version
+/// metadata/timestamp.json 1148       path and length; then the bytes, and a newline
+/// …
+/// ```
+/// Transport and not trust: whoever reads a file of it judges it as if it had come by itself.
+package struct Express: Equatable, Sendable {
+    package static let format = "patchline-express-v1"
+
+    package struct Part: Equatable, Sendable {
+        package let file: File
+        package let bytes: [UInt8]
+
+        package init(_ file: File, _ bytes: [UInt8]) {
+            (self.file, self.bytes) = (file, bytes)
+        }
+    }
+
+    package let channel: ChannelName
+    /// The repository has no root after it.
+    package let newestRoot: Int
+    /// Each file once.
+    package let parts: [Part]
+
+    /// - Precondition: no file twice, and each within its limit.
+    package init(of channel: ChannelName, newestRoot: Int, parts: [Part]) {
+        (self.channel, self.newestRoot, self.parts) = (channel, newestRoot, parts)
+    }
+
+    package var fileBytes: [UInt8] {
+        var bytes = Array("\(Self.format)\n\(newestRoot)\n".utf8)
+        for part in parts {
+            bytes += "\(part.file.path) \(part.bytes.count)\n".utf8
+            bytes += part.bytes
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+}
+
+extension Express {
+    /// What may be in a channel's answer.
+    package enum File: Hashable, Sendable {
+        case root(version: Int)
+        case timestamp
+        /// Snapshot, targets, dial or the channel.
+        case role(String, version: Int)
+        /// The list, the dial or the online parameters of the channel.
+        case target(TargetPath, SHA256Digest)
+
+        /// Below the app.
+        package var path: String {
+            switch self {
+            case .root(let version): URLLayout.metadata("root", version: version)
+            case .timestamp: URLLayout.timestamp
+            case .role(let role, let version): URLLayout.metadata(role, version: version)
+            case .target(let path, let digest): URLLayout.target(path, sha256: digest)
+            }
+        }
+
+        /// Reads a path as it is written; nil for a file that no answer of this channel has.
+        package init?(path: String, of channel: ChannelName) {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard let name = parts.last, let dot = name.firstIndex(of: ".") else { return nil }
+            let file: File?
+            if path == URLLayout.timestamp {
+                file = .timestamp
+            } else if let version = Self.version(name[..<dot]) {
+                file =
+                    Self.roles(of: channel).map { .role($0, version: version) }.first { $0.path == path }
+                    ?? .root(version: version)
+            } else if let digest = SHA256Digest(hex: String(name[..<dot])) {
+                file = Self.targets(of: channel).map { .target($0, digest) }.first { $0.path == path }
+            } else {
+                file = nil
+            }
+            // Equal strings may have other bytes.
+            guard let file, file.path.hasSameBytes(as: path) else { return nil }
+            self = file
+        }
+
+        private static func version(_ text: Substring) -> Int? {
+            guard text.utf8.count <= 16, let version = Int(text), version > 0 else { return nil }
+            return version
+        }
+
+        private static func roles(of channel: ChannelName) -> [String] {
+            ["snapshot", "targets", channel.text, "dial"]
+        }
+
+        private static func targets(of channel: ChannelName) -> [TargetPath] {
+            [.patchList(channel), .dial(channel), .parameters(channel)]
+        }
+
+        /// The most bytes that it has, as where it is fetched by itself.
+        package func limit(in channel: ChannelName) -> Int {
+            switch self {
+            case .root: Limits.root
+            case .timestamp: Limits.timestamp
+            case .role("snapshot", _): Limits.snapshot
+            case .role: Limits.targetsRole
+            case .target(.dial(channel), _): Limits.dial
+            case .target(.parameters(channel), _): Limits.parameters
+            case .target: Limits.patchList
+            }
+        }
+    }
+}
+
+extension Express {
+    /// - Throws: for bytes that break any rule of the format, or files of another channel.
+    package init(_ bytes: [UInt8], of channel: ChannelName) throws(FormatError) {
+        guard bytes.count <= Limits.express else {
+            throw Self.broken("must have at most \(Limits.express) bytes")
+        }
+        var rest = bytes[...]
+        guard try Self.line(&rest) == Self.format else { throw Self.broken("must begin with \(Self.format)") }
+        guard let newest = Self.number(try Self.line(&rest)), newest > 0 else {
+            throw Self.broken("must name the newest root's version in its second line")
+        }
+        var parts: [Part] = []
+        var seen: Set<File> = []
+        while !rest.isEmpty {
+            let words = try Self.line(&rest).split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count == 2, let file = File(path: String(words[0]), of: channel) else {
+                throw Self.broken("must hold files of \(channel)'s metadata alone, each after its path and length")
+            }
+            guard let length = Self.number(String(words[1])), length <= file.limit(in: channel) else {
+                let limit = file.limit(in: channel)
+                throw FormatError("express", field: file.path, rule: "must have at most \(limit) bytes")
+            }
+            guard seen.insert(file).inserted else {
+                throw FormatError("express", field: file.path, rule: "must be there once")
+            }
+            guard rest.count > length, rest[rest.startIndex + length] == UInt8(ascii: "\n") else {
+                throw FormatError("express", field: file.path, rule: "must have its length, and a newline behind")
+            }
+            parts.append(Part(file, Array(rest.prefix(length))))
+            rest = rest.dropFirst(length + 1)
+        }
+        self.init(of: channel, newestRoot: newest, parts: parts)
+    }
+
+    private static func broken(_ rule: String) -> FormatError { FormatError("express", rule: rule) }
+
+    /// The longest line has a path of 140 bytes.
+    private static func line(_ rest: inout ArraySlice<UInt8>) throws(FormatError) -> String {
+        guard let end = rest.prefix(256).firstIndex(of: UInt8(ascii: "\n")) else {
+            throw broken("must have a newline after each line")
+        }
+        defer { rest = rest[(end + 1)...] }
+        return String(decoding: rest[..<end], as: UTF8.self)
+    }
+
+    /// Decimal, in one spelling.
+    private static func number(_ text: String) -> Int? {
+        guard text.utf8.count <= 16, let number = Int(text), number >= 0, "\(number)".hasSameBytes(as: text) else {
+            return nil
+        }
+        return number
+    }
+}
+
+extension Express {
+    /// What a device says that it has, so that it does not come again: `?have=3.root,12.snapshot,5f2e9a0c77d01b3e`.
+    ///
+    /// A host of files that knows nothing of it answers everything.
+    package struct Known: Hashable, Sendable {
+        /// In the order in which they are said.
+        private let names: [String]
+
+        package init(_ files: [File] = []) { names = files.compactMap(\.name) }
+
+        /// Of a request; whatever is no list of names says nothing.
+        package init(query: String?) {
+            guard let query, query.utf8.count <= 1_024, query.hasPrefix("have=") else {
+                names = []
+                return
+            }
+            names = query.dropFirst(5).split(separator: ",").map { String($0) }
+        }
+
+        /// Without the `?`; nil where there is nothing to say.
+        package var query: String? { names.isEmpty ? nil : "have=\(names.joined(separator: ","))" }
+
+        /// The newest root, if one was named: the later ones belong into the answer.
+        package var root: Int? {
+            names.filter { $0.hasSuffix(".root") }.compactMap { Int($0.dropLast(5)) }.filter { $0 > 0 }.max()
+        }
+
+        package func has(_ file: File) -> Bool { file.name.map { names.contains($0) } ?? false }
+    }
+}
+
+extension Express.File {
+    /// `12.snapshot`, or the first 16 digits of a target's SHA-256; the timestamp has none.
+    fileprivate var name: String? {
+        switch self {
+        case .root(let version): "\(version).root"
+        case .timestamp: nil
+        case .role(let role, let version): "\(version).\(role)"
+        case .target(_, let digest): String(digest.hex.prefix(16))
+        }
+    }
+}
