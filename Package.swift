@@ -111,7 +111,7 @@ let package = Package(
             name: "ReleaseService",
             dependencies: [
                 "FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
-                "ServerRecords", nioCore,
+                "ServerRecords", lifecycle, nioConcurrency, nioCore,
                 nioPosix, systemPackage,
             ]
         ),
